@@ -1,0 +1,79 @@
+"""One list of measures, each with its twin in `naive`, through all common tests."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import naive
+
+from tieaware_sklearn.measures import (
+    CG,
+    DCG,
+    NDCG,
+    RBP,
+    AveragePrecision,
+    Fallout,
+    FBeta,
+    Measure,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    Success,
+)
+
+
+class Instance(NamedTuple):
+    measure: Measure
+    plain: naive.Plain
+
+
+def thirds(label: float) -> float:
+    return min(label, 3) / 4
+
+
+UNORDERED = {0: 0.5, 1: 2.0, 2: 0.0, 3: 2.0, 4: 1.0}
+
+INSTANCES = [
+    Instance(Precision(), naive.precision()),
+    Instance(Precision(3), naive.precision(3)),
+    Instance(Precision(4, rel=2), naive.precision(4, rel=2)),
+    Instance(Recall(), naive.recall()),
+    Instance(Recall(2), naive.recall(2)),
+    Instance(FBeta(), naive.f_beta()),
+    Instance(FBeta(3), naive.f_beta(3)),
+    Instance(FBeta(2, beta=2, rel=3), naive.f_beta(2, beta=2, rel=3)),
+    Instance(Fallout(), naive.fallout()),
+    Instance(Fallout(3), naive.fallout(3)),
+    Instance(Success(), naive.success()),
+    Instance(Success(1), naive.success(1)),
+    Instance(Success(3, rel=2), naive.success(3, rel=2)),
+    Instance(RPrecision(), naive.r_precision()),
+    Instance(RPrecision(rel=2), naive.r_precision(rel=2)),
+    Instance(CG(), naive.cg()),
+    Instance(CG(3), naive.cg(3)),
+    Instance(CG(2, gain="exponential"), naive.cg(2, gain="exponential")),
+    Instance(DCG(), naive.dcg()),
+    Instance(DCG(3), naive.dcg(3)),
+    Instance(DCG(4, gain=thirds), naive.dcg(4, gain=thirds)),
+    Instance(NDCG(), naive.ndcg()),
+    Instance(NDCG(2), naive.ndcg(2)),
+    Instance(NDCG(5, gain="linear"), naive.ndcg(5, gain="linear")),
+    Instance(NDCG(3, gain=UNORDERED), naive.ndcg(3, gain=UNORDERED)),
+    Instance(RBP(0.5), naive.rbp(0.5)),
+    Instance(RBP(0.95, rel=2), naive.rbp(0.95, rel=2)),
+    Instance(RBP(0.8, k=3, gain=thirds), naive.rbp(0.8, k=3, gain=thirds)),
+    Instance(AveragePrecision(), naive.average_precision()),
+    Instance(AveragePrecision(3), naive.average_precision(3)),
+    Instance(AveragePrecision(rel=2), naive.average_precision(rel=2)),
+    Instance(
+        AveragePrecision(2, denominator="cutoff"),
+        naive.average_precision(2, denominator="cutoff"),
+    ),
+    Instance(ReciprocalRank(), naive.reciprocal_rank()),
+    Instance(ReciprocalRank(2), naive.reciprocal_rank(2)),
+    Instance(ReciprocalRank(rel=3), naive.reciprocal_rank(rel=3)),
+]
+
+IDS = [str(instance.measure) for instance in INSTANCES]
+MEASURES = [instance.measure for instance in INSTANCES]

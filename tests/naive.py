@@ -1,0 +1,195 @@
+"""Every measure again, by its definition and by enumeration, in exact fractions.
+
+Nothing here is shared with the package. A measure is a function of the labels in
+rank order and of those not retrieved; it gives a Fraction, or None where it is
+undefined. `over_ties` runs it over every order of the tied documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+Plain = Callable[[Sequence[float], Sequence[float]], "Fraction | None"]
+
+
+class Exact(NamedTuple):
+    expected: Fraction
+    best: Fraction
+    worst: Fraction
+    variance: Fraction
+
+
+def orders(labels: Sequence[float], scores: Sequence[float]):
+    """Every order of the retrieved labels that the scores allow, equally likely."""
+    retrieved = [s for s in scores if s != -math.inf]
+    groups = [
+        [label for label, s in zip(labels, scores, strict=True) if s == score]
+        for score in sorted(set(retrieved), reverse=True)
+    ]
+    # documents of equal label are alike: distinct orders of labels are equally likely
+    arranged = [sorted(set(itertools.permutations(group))) for group in groups]
+    for choice in itertools.product(*arranged):
+        yield list(itertools.chain.from_iterable(choice))
+
+
+def over_ties(
+    plain: Plain, labels: Sequence[float], scores: Sequence[float], lower: bool = False
+) -> Exact | None:
+    missing = [lab for lab, s in zip(labels, scores, strict=True) if s == -math.inf]
+    values = [plain(order, missing) for order in orders(labels, scores)]
+    if values[0] is None:
+        assert all(value is None for value in values)
+        return None
+    mean = sum(values, Fraction(0)) / len(values)
+    variance = sum(((v - mean) ** 2 for v in values), Fraction(0)) / len(values)
+    best, worst = max(values), min(values)
+    if lower:
+        best, worst = worst, best
+    return Exact(mean, best, worst, variance)
+
+
+def relevance(labels: Sequence[float], rel: float) -> list[int]:
+    return [int(label >= rel) for label in labels]
+
+
+def precision(k=None, rel=1) -> Plain:
+    def value(ranked, missing):
+        places = len(ranked) if k is None else k
+        hits = sum(relevance(ranked[:places], rel))
+        return Fraction(hits, places) if places else Fraction(0)
+
+    return value
+
+
+def recall(k=None, rel=1) -> Plain:
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        places = len(ranked) if k is None else k
+        return Fraction(sum(relevance(ranked[:places], rel)), total) if total else None
+
+    return value
+
+
+def f_beta(k=None, rel=1, beta=1) -> Plain:
+    b2 = Fraction(beta) ** 2
+
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        places = len(ranked) if k is None else k
+        hits = sum(relevance(ranked[:places], rel))
+        below = places + b2 * total
+        return (1 + b2) * hits / below if below else Fraction(0)
+
+    return value
+
+
+def fallout(k=None, rel=1) -> Plain:
+    def value(ranked, missing):
+        total = sum(1 - x for x in relevance([*ranked, *missing], rel))
+        places = len(ranked) if k is None else k
+        shown = sum(1 - x for x in relevance(ranked[:places], rel))
+        return Fraction(shown, total) if total else None
+
+    return value
+
+
+def success(k=None, rel=1) -> Plain:
+    return lambda ranked, missing: Fraction(int(any(relevance(ranked[:k], rel))))
+
+
+def r_precision(rel=1) -> Plain:
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        return Fraction(sum(relevance(ranked[:total], rel)), total) if total else None
+
+    return value
+
+
+def average_precision(k=None, rel=1, denominator="relevant") -> Plain:
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        if not total:
+            return None
+        flags = relevance(ranked, rel)
+        shown = flags if k is None else flags[:k]
+        found = sum(
+            (
+                Fraction(sum(flags[: i + 1]), i + 1)
+                for i, hit in enumerate(shown)
+                if hit
+            ),
+            Fraction(0),
+        )
+        if denominator == "cutoff" and k is not None:
+            total = min(k, total)
+        return found / total
+
+    return value
+
+
+def reciprocal_rank(k=None, rel=1) -> Plain:
+    def value(ranked, missing):
+        for i, hit in enumerate(relevance(ranked[:k], rel)):
+            if hit:
+                return Fraction(1, i + 1)
+        return Fraction(0)
+
+    return value
+
+
+def gain_of(gain) -> Callable[[float], Fraction]:
+    if gain == "linear":
+        return Fraction
+    if gain == "exponential":
+        return lambda label: Fraction(2.0**label) - 1
+    if callable(gain):
+        return lambda label: Fraction(gain(label))
+    return lambda label: Fraction(gain[label])
+
+
+def log_discount(i: int) -> Fraction:
+    """A float of its own: 1 / log2(rank + 1), ranks from 1."""
+    return Fraction(1 / math.log2(i + 1))
+
+
+def dcg(k=None, gain="exponential", weight=log_discount) -> Plain:
+    worth = gain_of(gain)
+
+    def value(ranked, missing):
+        return sum(
+            (worth(label) * weight(i + 1) for i, label in enumerate(ranked[:k])),
+            Fraction(0),
+        )
+
+    return value
+
+
+def cg(k=None, gain="linear") -> Plain:
+    return dcg(k, gain, lambda i: Fraction(1))
+
+
+def ndcg(k=None, gain="exponential") -> Plain:
+    plain, worth = dcg(k, gain), gain_of(gain)
+
+    def value(ranked, missing):
+        ideal = plain(sorted([*ranked, *missing], key=worth, reverse=True), [])
+        return plain(ranked, missing) / ideal if ideal else None
+
+    return value
+
+
+def rbp(p=0.8, k=None, rel=1, gain=None) -> Plain:
+    persistence = Fraction(p)
+    worth = gain_of(gain) if gain else lambda label: Fraction(int(label >= rel))
+
+    def value(ranked, missing):
+        return (1 - persistence) * sum(
+            (worth(label) * persistence**i for i, label in enumerate(ranked[:k])),
+            Fraction(0),
+        )
+
+    return value

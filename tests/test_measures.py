@@ -1,0 +1,322 @@
+"""Every closed form against enumeration, and the promises that all measures share."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import IDS, INSTANCES, MEASURES, Instance
+from sklearn.metrics import dcg_score, ndcg_score
+from strategies import queries, ranking
+
+from tieaware_sklearn import NDCG, evaluate, ranking_score
+from tieaware_sklearn._scoring import LabelledQueries
+from tieaware_sklearn._validation import check_qid
+
+each_instance = pytest.mark.parametrize("instance", INSTANCES, ids=IDS)
+
+
+def one_query(measure, labels, scores):
+    report = evaluate(labels, scores, measures=[measure], zero_relevance="skip")
+    names = ("expected", "best", "worst", "std")
+    return {name: getattr(report, name)[0, 0] for name in names}
+
+
+def assert_equals_enumeration(instance: Instance, labels, scores):
+    exact = naive.over_ties(
+        instance.plain, labels, scores, lower=not instance.measure.greater_is_better
+    )
+    got = one_query(instance.measure, labels, scores)
+    if exact is None:
+        assert all(math.isnan(value) for value in got.values())
+        return
+    # the largest values here are DCGs of about 50
+    close = {"rel": 1e-13, "abs": 1e-12}
+    assert got["expected"] == pytest.approx(float(exact.expected), **close)
+    assert got["best"] == pytest.approx(float(exact.best), **close)
+    assert got["worst"] == pytest.approx(float(exact.worst), **close)
+    assert got["std"] == pytest.approx(math.sqrt(exact.variance), **close)
+
+
+@each_instance
+@settings(max_examples=200)
+@given(case=ranking())
+def test_equals_enumeration(instance, case):
+    assert_equals_enumeration(instance, *case)
+
+
+@each_instance
+@settings(max_examples=25)
+@given(case=ranking(max_documents=8, scores=st.sampled_from([0, 0, 0, 1])))
+def test_equals_enumeration_in_large_groups(instance, case):
+    assert_equals_enumeration(instance, *case)
+
+
+@each_instance
+@pytest.mark.parametrize("label", [0, 1, 4])
+def test_single_document(instance, label):
+    assert_equals_enumeration(instance, [label], [0.0])
+    assert_equals_enumeration(instance, [label], [-math.inf])
+
+
+@settings(max_examples=200)
+@given(case=queries())
+def test_bounds_hold_in_floats(case):
+    labels, scores, qid = case
+    report = evaluate(labels, scores, qid=qid, measures=MEASURES)
+    up = np.array([m.greater_is_better for m in MEASURES])
+    low = np.where(up, report.worst, report.best)
+    high = np.where(up, report.best, report.worst)
+    assert (low <= report.expected).all()
+    assert (report.expected <= high).all()
+    if -math.inf not in scores:
+        reach = np.where(up, report.ideal, -report.ideal)
+        assert (np.where(up, report.best, -report.best) <= reach + 1e-12).all()
+    # Popoviciu: no variable spreads beyond half its range
+    assert (report.std <= (high - low) / 2 + 1e-9).all()
+
+
+@settings(max_examples=200)
+@given(case=queries(), seed=st.integers(0, 2**32 - 1))
+def test_no_bit_depends_on_row_order_or_blocks(case, seed):
+    labels, scores, qid = (np.array(column) for column in case)
+    shuffled = np.random.default_rng(seed).permutation(len(labels))
+    report = evaluate(labels, scores, qid=qid, measures=MEASURES)
+    again = evaluate(
+        labels[shuffled], scores[shuffled], qid=qid[shuffled], measures=MEASURES
+    )
+    order = [again.qid.tolist().index(q) for q in report.qid]
+    for name in ("expected", "best", "worst", "std", "chance", "ideal"):
+        assert np.array_equal(getattr(report, name), getattr(again, name)[order])
+    assert str(report) == str(again)
+
+    rows = check_qid(qid, n_rows=len(qid))
+    for block_rows in (1, 7):
+        blocks = LabelledQueries(labels.astype(float), rows, block_rows=block_rows)
+        parts = blocks.values(MEASURES, scores)
+        for name in ("expected", "best", "worst", "std"):
+            there = ~np.isnan(parts[name])
+            assert np.array_equal(parts[name][there], getattr(report, name)[there])
+
+
+def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
+    rng = np.random.default_rng(0)
+    sizes = np.concatenate([rng.integers(1, 3000, 60), [40_000, 1]])
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    labels = rng.integers(0, 5, len(qid)).astype(float)
+    scores = rng.integers(0, 40, len(qid))
+    report = evaluate(labels, scores, qid=qid, measures=MEASURES)
+    threads = evaluate(labels, scores, qid=qid, measures=MEASURES, n_jobs=2)
+    for name in ("expected", "best", "worst", "std"):
+        assert np.array_equal(getattr(report, name), getattr(threads, name))
+    for query in (0, 17, 60):
+        rows = qid == query
+        alone = evaluate(labels[rows], scores[rows], measures=MEASURES)
+        for name in ("expected", "best", "worst", "std"):
+            assert np.array_equal(getattr(report, name)[query], getattr(alone, name)[0])
+
+
+@settings(max_examples=200)
+@given(case=queries())
+def test_all_tied_is_chance_to_the_bit(case):
+    labels, scores, qid = case
+    report = evaluate(labels, np.full(len(labels), 3), qid=qid, measures=MEASURES)
+    other = evaluate(labels, scores, qid=qid, measures=MEASURES)
+    assert np.array_equal(report.expected, report.chance)
+    assert np.array_equal(report.best, report.ideal)
+    assert np.array_equal(report.chance, other.chance)
+
+
+@each_instance
+@settings(max_examples=50)
+@given(case=queries())
+def test_input_order_is_the_plain_measure(instance, case):
+    labels, scores, qid = case
+    found = ranking_score(
+        labels,
+        scores,
+        qid=qid,
+        measure=instance.measure,
+        ties="input",
+        average=None,
+        zero_relevance="skip",
+    )
+    for value, query in zip(found, dict.fromkeys(qid), strict=True):
+        rows = [i for i, q in enumerate(qid) if q == query]
+        ranked = sorted(
+            (i for i in rows if scores[i] != -math.inf), key=lambda i: -scores[i]
+        )
+        missing = [labels[i] for i in rows if scores[i] == -math.inf]
+        plain = instance.plain([labels[i] for i in ranked], missing)
+        if plain is None:
+            assert math.isnan(value)
+        else:
+            assert value == pytest.approx(float(plain), rel=1e-13, abs=1e-12)
+
+
+@settings(max_examples=300)
+@given(
+    case=ranking(max_documents=40, scores=st.sampled_from([-2.0, 0.0, 1.0, 5.0])),
+    k=st.integers(1, 45),
+)
+def test_equals_scikit_learn_on_its_ties(case, k):
+    labels, scores = case
+    if len(labels) < 2:
+        return
+    ours = ranking_score(labels, scores, measure=f"dcg(gain=linear)@{k}")
+    assert ours == pytest.approx(dcg_score([labels], [scores], k=k), abs=1e-12)
+    ours = ranking_score(labels, scores, measure=f"ndcg(gain=linear)@{k}")
+    assert ours == pytest.approx(ndcg_score([labels], [scores], k=k), abs=1e-12)
+
+
+@each_instance
+def test_perfect_and_reversed_rankings_are_the_bounds(instance):
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 5, 500)
+    levels = np.arange(5.0)
+    worth = instance.measure.gains(levels)[labels]
+    tied = evaluate(labels, worth, measures=[instance.measure])
+    assert tied.expected[0, 0] == tied.best[0, 0] == tied.worst[0, 0]
+    assert tied.expected[0, 0] == pytest.approx(tied.ideal[0, 0], rel=1e-13)
+
+
+def test_a_perfect_ranking_scores_exactly_one():
+    rng = np.random.default_rng(2)
+    for n in (2, 3, 10, 101, 1000):
+        labels = np.sort(rng.integers(0, 5, n))[::-1]
+        labels[0] = 4
+        distinct = -np.arange(n)
+        for measure in ("ndcg", "ndcg@7", "ap", "rr", "rprec", "ndcg(gain=linear)@10"):
+            assert ranking_score(labels, distinct, measure=measure) == 1.0
+            assert ranking_score(labels, labels, measure=measure) == 1.0
+
+
+def test_deep_groups_lose_nothing():
+    """Mixed pairs at the end of a long list, where prefix tables are blunt."""
+    n = 200_000
+    labels = np.zeros(n)
+    labels[::2] = 1
+    scores = -(np.arange(n) // 2)
+    # every pair holds one relevant document: pair g is at ranks 2g + 1, 2g + 2
+    first = np.arange(1, n, 2)
+    precision = (first + 1) / 2
+    expected = math.fsum((precision / first + precision / (first + 1)) / 2)
+    variance = math.fsum((precision / first - precision / (first + 1)) ** 2 / 4)
+    report = evaluate(labels, scores, measures=["ap"])
+    assert report.expected[0, 0] == pytest.approx(expected / (n / 2), abs=1e-14)
+    std = math.sqrt(variance) / (n / 2)
+    assert report.std[0, 0] == pytest.approx(std, rel=1e-9)
+
+
+# Exact values of one fully tied query of a million documents, 50,000 relevant.
+MILLION, RELEVANT = 1_000_000, 50_000
+
+
+def tied_million(measure):
+    labels = np.zeros(MILLION)
+    labels[7 :: MILLION // RELEVANT] = 1
+    return evaluate(labels, np.ones(MILLION), measures=[measure])
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=IDS)
+def test_a_million_tied_documents_are_scored_without_overflow(measure):
+    report = tied_million(measure)
+    for name in ("expected", "best", "worst", "std"):
+        assert np.isfinite(getattr(report, name)).all()
+
+
+def test_a_million_tied_documents_are_exact():
+    n, r = MILLION, RELEVANT
+    share = Fraction(r, n)
+    harmonic = math.fsum(1 / i for i in range(1, n + 1))
+    slope = (r - 1) / (n - 1)
+    ap = (harmonic + slope * (n - harmonic)) / n
+    upper = math.fsum(1 / i for i in range(r, n + 1))
+    rr = r * upper / (n - r + 1)
+    none = Fraction(1)
+    for i in range(10):
+        none *= Fraction(n - r - i, n - i)
+    discount = math.fsum(1 / math.log2(i + 1) for i in range(1, n + 1))
+    ideal = math.fsum(1 / math.log2(i + 1) for i in range(1, r + 1))
+    spread = share * (1 - share) * Fraction(n - 10, n - 1) / 10
+    expected = {
+        "P@10": share,
+        "R@10": Fraction(10, n),
+        "Rprec": share,
+        "Success@10": 1 - none,
+        "AP": ap,
+        "RR": rr,
+        "NDCG": float(share) * discount / ideal,
+        "RBP(p=0.9)": share,
+    }
+    for measure, value in expected.items():
+        got = tied_million(measure).expected[0, 0]
+        assert got == pytest.approx(float(value), rel=1e-9, abs=1e-12), measure
+    std = tied_million("P@10").std[0, 0]
+    assert std == pytest.approx(math.sqrt(spread), rel=1e-9)
+    coin = float(none * (1 - none))
+    assert tied_million("Success@10").std[0, 0] == pytest.approx(
+        math.sqrt(coin), rel=1e-9
+    )
+
+
+def test_std_of_ap_of_large_groups_equals_the_sum_over_pairs():
+    """Var Σ_i Σ_{j<=i} x_i x_j / i from the joint chances of up to four documents."""
+    n, r, lo, above, k = 60, 17, 5, 2, 41
+
+    def together(m: int) -> Fraction:
+        out = Fraction(1)
+        for i in range(m):
+            out *= Fraction(r - i, n - i)
+        return out
+
+    inside = k - lo
+    weights = [Fraction(1, lo + j) for j in range(1, inside + 1)]
+    # x_i (above + 1 + Σ_{j<i} x_j) w_i as a quadratic form in distinct x
+    terms: dict[frozenset[int], Fraction] = {}
+    for i, w in enumerate(weights):
+        terms[frozenset([i])] = (above + 1) * w
+        for j in range(i):
+            terms[frozenset([i, j])] = w
+    mean = sum(c * together(len(s)) for s, c in terms.items())
+    square = Fraction(0)
+    items = list(terms.items())
+    for s, c in items:
+        for t, d in items:
+            square += c * d * together(len(s | t))
+    labels = [1] * above + [0] * (lo - above) + [1] * r + [0] * (n - r)
+    scores = [100 - i for i in range(lo)] + [0] * n
+    report = evaluate(labels, scores, measures=[f"AP@{k}"])
+    total = above + r
+    base = Fraction(0)  # the documents above the group: relevant at ranks 1, 2
+    base += sum(Fraction(i, i) for i in range(1, above + 1))
+    assert report.expected[0, 0] == pytest.approx(
+        float((base + mean) / total), abs=1e-13
+    )
+    std = math.sqrt(square - mean**2) / total
+    assert report.std[0, 0] == pytest.approx(std, rel=1e-10)
+
+
+def test_ties_mean_equal_in_their_own_dtype():
+    big = np.array([2**62, 2**62 + 1, 2**62 + 2])
+    assert ranking_score([0, 0, 1], big, measure="rr") == 1.0
+    assert ranking_score([0, 1], [-0.0, 0.0], measure="rr") == 0.75
+    unsigned = np.array([3, 0, 255], dtype=np.uint8)
+    assert ranking_score([0, 0, 1], unsigned, measure="rr") == 1.0
+    assert ranking_score([1, 0], [True, False], measure="rr") == 1.0
+    close = np.array([1.0, 1.0 + 2**-52])
+    assert ranking_score([0, 1], close, measure="rr") == 1.0
+    assert ranking_score([0, 1], close.astype(np.float32), measure="rr") == 0.75
+
+
+def test_ideals_and_totals_count_documents_not_retrieved():
+    labels, scores = [3, 0, 2], [-math.inf, 1.0, 0.0]
+    assert ranking_score(labels, scores, measure="r") == 1 / 2
+    ideal = 7 + 3 / math.log2(3)
+    got = ranking_score(labels, scores, measure=NDCG())
+    assert got == pytest.approx(3 / math.log2(3) / ideal, rel=1e-15)

@@ -1,0 +1,33 @@
+"""Tables that line up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for a table: fixed decimals, ``-`` for NaN."""
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def probability(value: float) -> str:
+    """A p-value or q-value for a table."""
+    if math.isnan(value):
+        return "-"
+    return "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text: the first to the left, the others to the right."""
+    table = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+    rule = "-" * max(len(line) for line in lines)
+    return "\n".join([lines[0], rule, *lines[1:]])

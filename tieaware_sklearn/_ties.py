@@ -1,0 +1,309 @@
+"""The weak order of a block of queries, as flat arrays and offsets.
+
+Everything that a measure needs is in here: which documents tie, where their
+group stands, and which labels it holds. The lists of all documents of a query,
+as if all of them tied, are `TieGroups` too: they hold the totals (how many
+relevant documents there are), the ideal order, and the chance level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+class Documents(NamedTuple):
+    """Places of the ranking, query by query, down to a cut-off.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n_places,)
+        Index of the tie group that fills the place.
+    rank : ndarray of shape (n_places,)
+        Documents of the query that stand above the place: 0 at the top.
+    counts : ndarray of shape (n_queries,)
+        Number of places of each query.
+    """
+
+    group: IntArray
+    rank: IntArray
+    counts: IntArray
+
+
+def expand(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Owners and 0-based positions of `counts` places each, one after another."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    starts = np.cumsum(counts) - counts
+    return owner, np.arange(len(owner)) - starts[owner]
+
+
+def sum_segments(values: NDArray[Any], counts: IntArray) -> FloatArray:
+    """Sums of consecutive segments, empty ones included.
+
+    A segment's sum depends on its own values alone, to the last bit; the
+    difference of two running sums would depend on what stands before it.
+    """
+    out = np.zeros(len(counts))
+    filled = counts > 0
+    starts = (np.cumsum(counts) - counts)[filled]
+    if len(starts):
+        out[filled] = np.add.reduceat(values, starts)
+    return out
+
+
+class TieGroups:
+    """The tie groups of a block of queries, in rank order.
+
+    Attributes
+    ----------
+    n_queries : int
+    levels : ndarray of shape (n_levels,), float64
+        The distinct labels, ascending.
+    query, lo, n, start : ndarray of shape (n_groups,)
+        Of each group: its query, the number of documents above it, its size,
+        and where its labels start in `label`.
+    label : ndarray of shape (n_retrieved,)
+        Indices into `levels`, ascending within a group.
+    everything : TieGroups
+        All documents of each query, not retrieved ones included, in one group.
+    """
+
+    def __init__(
+        self,
+        n_queries: int,
+        levels: FloatArray,
+        query: IntArray,
+        start: IntArray,
+        label: NDArray[np.integer[Any]],
+        everything: TieGroups | None = None,
+    ) -> None:
+        self.n_queries = n_queries
+        self.levels = levels
+        self.query = query
+        self.start = start
+        self.label = label
+        self.n: IntArray = np.diff(start, append=len(label))
+        self.retrieved: IntArray = np.bincount(
+            query, weights=self.n, minlength=n_queries
+        ).astype(np.int64)
+        self.lo: IntArray = start - (np.cumsum(self.retrieved) - self.retrieved)[query]
+        self.n_groups_of_query: IntArray = np.bincount(query, minlength=n_queries)
+        self.everything = self if everything is None else everything
+        self._memo: dict[Any, Any] = {}
+
+    def memo(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """`compute()`, once per `key`."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]
+
+    @property
+    def sizes(self) -> IntArray:
+        """Documents of each query, not retrieved ones included."""
+        return self.everything.n
+
+    @property
+    def hi(self) -> IntArray:
+        return self.lo + self.n
+
+    def inside(self, k: int | IntArray | None) -> IntArray:
+        """Places of each group inside the cut-off `k` (one, or one per query)."""
+        if k is None:
+            return self.n
+        cut = k if isinstance(k, (int, np.integer)) else k[self.query]
+        return np.clip(cut - self.lo, 0, self.n)
+
+    def documents(self, k: int | None) -> Documents:
+        """Every place of every query down to rank `k`."""
+
+        def compute() -> Documents:
+            counts = self.inside(k)
+            group, place = expand(counts)
+            per_query = self.retrieved if k is None else np.minimum(self.retrieved, k)
+            return Documents(group, self.lo[group] + place, per_query)
+
+        result: Documents = self.memo(("documents", k), compute)
+        return result
+
+    def sum_groups(self, values: NDArray[Any]) -> FloatArray:
+        """Per query, the sum of one value per group."""
+        return sum_segments(values, self.n_groups_of_query)
+
+    def relevant(self, rel: float) -> IntArray:
+        """Documents of each group with a label of at least `rel`."""
+
+        def compute() -> IntArray:
+            relevant = self.label >= np.searchsorted(self.levels, rel)
+            before = np.concatenate([[0], np.cumsum(relevant)])
+            return np.asarray(before[self.start + self.n] - before[self.start])
+
+        counts: IntArray = self.memo(("relevant", rel), compute)
+        return counts
+
+    def relevant_above(self, rel: float) -> IntArray:
+        """Documents above each group with a label of at least `rel`."""
+
+        def compute() -> IntArray:
+            r = self.relevant(rel)
+            before = np.concatenate([[0], np.cumsum(r)])
+            first = np.cumsum(self.n_groups_of_query) - self.n_groups_of_query
+            return np.asarray(before[:-1] - before[first[self.query]])
+
+        counts: IntArray = self.memo(("above", rel), compute)
+        return counts
+
+    def total_relevant(self, rel: float) -> IntArray:
+        """Relevant documents of each query, retrieved or not."""
+        return self.everything.relevant(rel)
+
+    def gain_means(self, gains: FloatArray) -> FloatArray:
+        """Mean gain of each group, `gains` given per level."""
+        gain: FloatArray = gains[self.label]
+        if len(self.start) == len(gain):
+            return gain
+        if not len(gain):
+            return np.zeros(0)
+        means = np.add.reduceat(gain, self.start) / self.n
+        # n * g / n is not always g: a group of equal gains must have just that
+        low = np.minimum.reduceat(gain, self.start)
+        high = np.maximum.reduceat(gain, self.start)
+        return np.clip(means, low, high)
+
+    def gain_variances(self, gains: FloatArray) -> FloatArray:
+        """S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
+        if not len(self.label):
+            return np.zeros(0)
+        deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
+        squares = np.add.reduceat(deviation * deviation, self.start)
+        return np.asarray(squares / np.maximum(self.n - 1, 1))
+
+    @property
+    def mixed(self) -> bool:
+        """Whether any group holds different labels."""
+        return bool(
+            (self.label[self.start] != self.label[self.start + self.n - 1]).any()
+        )
+
+    def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
+        """Each group split by gain, the larger gains first or last in it.
+
+        No group of the result mixes gains, so that the expected value of a
+        measure over it is its best, or worst, over the groups split.
+        """
+        monotone = bool((gains[1:] >= gains[:-1]).all())
+        # label order serves every gain that follows the labels: one sort for all
+        keys = np.arange(len(gains)) if monotone else np.argsort(np.argsort(gains))
+        name = None if monotone else gains.tobytes()
+
+        def compute() -> TieGroups:
+            n_levels = len(gains)
+            code = n_levels - 1 - keys if descending else keys
+            level_of_code = np.argsort(code)
+            group = np.repeat(np.arange(len(self.n)), self.n)
+            key = np.sort(group * n_levels + code[self.label])
+            start = run_starts(key)
+            return TieGroups(
+                self.n_queries,
+                self.levels,
+                self.query[key[start] // n_levels],
+                start,
+                level_of_code[key % n_levels],
+                self.everything,
+            )
+
+        result: TieGroups = self.memo(("ordered", name, descending), compute)
+        return result
+
+
+def run_starts(values: NDArray[Any]) -> IntArray:
+    """Where runs of equal values start."""
+    if not len(values):
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
+
+
+def all_tied(
+    query: IntArray, n_queries: int, label: NDArray[np.integer[Any]], levels: FloatArray
+) -> TieGroups:
+    """One group per query, holding all its documents."""
+    key = np.sort(query * len(levels) + label)
+    start = run_starts(key // len(levels))
+    return TieGroups(n_queries, levels, np.arange(n_queries), start, key % len(levels))
+
+
+def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
+    """Ranks 0, 1, ... of the distinct scores, ascending; NaN gets -1.
+
+    Returns the ranks and their number. Ranks compare as the scores do, so that
+    the sorts that follow are of small integers, whatever the dtype.
+    """
+    order = np.argsort(score)
+    ascending = score[order]
+    n_valid = len(score)
+    if score.dtype.kind == "f":
+        n_valid -= int(np.isnan(score).sum())
+    ranks = np.full(len(score), -1, dtype=np.int64)
+    new = ascending[1:n_valid] != ascending[: max(n_valid - 1, 0)]
+    dense = np.zeros(n_valid, dtype=np.int64)
+    np.cumsum(new, out=dense[1:])
+    ranks[order[:n_valid]] = dense
+    return ranks, int(dense[-1]) + 1 if n_valid else 0
+
+
+def find_ties(
+    query: IntArray,
+    place: IntArray,
+    label: NDArray[np.integer[Any]],
+    everything: TieGroups,
+    *,
+    retrieved: NDArray[np.bool_] | None = None,
+    input_order: bool = False,
+) -> TieGroups:
+    """The tie groups of a block of queries.
+
+    Parameters
+    ----------
+    query : ndarray of shape (n_rows,)
+        Query of each row, ascending.
+    place : ndarray of shape (n_rows,)
+        Non-negative integers, smaller ranked first, equal ones tied.
+    label : ndarray of shape (n_rows,)
+        Indices into the levels of `everything`.
+    everything : TieGroups
+        All documents of the same queries.
+    retrieved : ndarray of shape (n_rows,), optional
+        False for rows that are left out of the ranking.
+    input_order : bool
+        Break ties by the order of the rows.
+    """
+    if retrieved is not None:
+        query, place, label = query[retrieved], place[retrieved], label[retrieved]
+    levels = everything.levels
+    n_places = int(place.max(initial=0)) + 1
+    minor = np.arange(len(label)) if input_order else label
+    n_minor = max(len(label) if input_order else len(levels), 1)
+    # query, place and label in one integer (63 bits hold three billion rows):
+    # a single sort, without an index
+    key = np.sort((query * n_places + place) * n_minor + minor)
+    position = key % n_minor
+    if input_order:
+        start = np.arange(len(key))
+        return TieGroups(
+            everything.n_queries, levels, query, start, label[position], everything
+        )
+    group = key // n_minor
+    start = run_starts(group)
+    return TieGroups(
+        everything.n_queries,
+        levels,
+        group[start] // n_places,
+        start,
+        position,
+        everything,
+    )

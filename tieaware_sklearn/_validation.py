@@ -1,0 +1,256 @@
+"""The one door for arrays: dtypes, lengths, missing values, query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+UNJUDGED = ("raise", "nonrelevant")
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Rows gathered into queries.
+
+    Attributes
+    ----------
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    offsets : ndarray of shape (n_queries + 1,), int64
+        Query ``q`` owns the arranged rows ``offsets[q]:offsets[q + 1]``.
+    order : ndarray of shape (n_rows,) or None
+        The rows, query by query; None where they already stand so.
+    """
+
+    qid: NDArray[Any]
+    offsets: NDArray[np.int64]
+    order: NDArray[np.intp] | None
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def arrange(self, values: NDArray[Any]) -> NDArray[Any]:
+        """`values`, one per row, query by query."""
+        return values if self.order is None else values[self.order]
+
+    def blocks(self, max_rows: int) -> Iterator[tuple[int, int]]:
+        """Ranges of whole queries of at most `max_rows` rows (or one query)."""
+        first = 0
+        while first < self.n_queries:
+            limit = self.offsets[first] + max_rows
+            stop = int(np.searchsorted(self.offsets, limit, side="right")) - 1
+            stop = max(stop, first + 1)
+            yield first, stop
+            first = stop
+
+
+def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
+    if values is None:
+        raise ValueError(f"{name} must be a 1-D array, got None")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a 1-D array: {error}") from None
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty, got 0 rows")
+    return array
+
+
+def _numeric(values: Any, name: str) -> NDArray[Any]:
+    array = _one_dimensional(values, name)
+    if array.dtype.kind in "biuf":
+        return array
+    if array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(
+        f"{name} must be numeric, got dtype {array.dtype} with {array[0]!r} in row 0"
+    )
+
+
+def _reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
+    """Raise a ValueError that shows the first of the `bad` rows, if any."""
+    if bad.any():
+        row = int(np.argmax(bad))
+        count = int(bad.sum())
+        more = "" if count == 1 else f" (and {count - 1} more)"
+        raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}{more}")
+
+
+def check_labels(y_true: ArrayLike, *, unjudged: str = "raise") -> NDArray[np.float64]:
+    """Labels as finite, non-negative float64."""
+    if unjudged not in UNJUDGED:
+        raise ValueError(f"unjudged must be one of {UNJUDGED}, got {unjudged!r}")
+    labels: NDArray[np.float64] = _numeric(y_true, "y_true").astype(np.float64)
+    missing = np.isnan(labels)
+    if unjudged == "raise":
+        _reject(
+            missing,
+            labels,
+            "y_true",
+            'be judged (unjudged="nonrelevant" takes NaN labels as not relevant)',
+        )
+    else:
+        labels[missing] = 0.0
+    _reject(~(labels >= 0), labels, "y_true", "be >= 0")
+    _reject(np.isinf(labels), labels, "y_true", "be finite")
+    return labels
+
+
+def check_scores(
+    y_score: ArrayLike, *, n_rows: int, name: str = "y_score", missing: str = "raise"
+) -> NDArray[Any]:
+    """Scores in the dtype they came in; -inf stands for "not retrieved"."""
+    scores = _numeric(y_score, name)
+    check_length(scores, n_rows, name)
+    if scores.dtype.kind == "f":
+        if missing == "raise":
+            _reject(np.isnan(scores), scores, name, "not be NaN")
+        _reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
+    return scores
+
+
+def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
+    if len(values) != n_rows:
+        raise ValueError(
+            f"{name} must have one value per row of y_true ({n_rows}), "
+            f"got {len(values)}"
+        )
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def _qid_array(qid: Any) -> NDArray[Any]:
+    if isinstance(qid, (list, tuple)):
+        array = np.asarray(qid) if not _ragged(qid) else _objects(qid)
+        numbers_and_strings = array.dtype.kind in "US" and not all(
+            isinstance(value, (str, bytes)) for value in qid
+        )
+        if array.ndim != 1 or numbers_and_strings:
+            array = _objects(qid)
+    else:
+        array = np.asarray(qid)
+    return _one_dimensional(array, "qid")
+
+
+def _ragged(values: Any) -> bool:
+    return any(isinstance(value, (tuple, frozenset)) for value in values)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _factorize_objects(qid: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    codes: dict[Any, int] = {}
+    try:
+        inverse = np.fromiter(
+            (codes.setdefault(value, len(codes)) for value in qid), np.int64, len(qid)
+        )
+    except TypeError as error:
+        raise ValueError(f"qid must hold hashable values: {error}") from None
+    for value, code in codes.items():
+        if _is_missing(value):
+            row = int(np.argmax(inverse == code))
+            raise ValueError(f"qid must not be missing, got {value} in row {row}")
+    return _objects(list(codes)), inverse
+
+
+def _factorize_runs(qid: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Codes by first appearance, paying for a sort of the runs only."""
+    if qid.dtype.kind == "f":
+        _reject(np.isnan(qid), qid, "qid", "not be missing")
+    elif qid.dtype.kind in "mM":
+        _reject(np.isnat(qid), qid, "qid", "not be missing")
+    starts = np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1])
+    unique, first, inverse = np.unique(
+        qid[starts], return_index=True, return_inverse=True
+    )
+    by_appearance = np.argsort(first)
+    code = np.empty(len(unique), dtype=np.int64)
+    code[by_appearance] = np.arange(len(unique))
+    lengths = np.diff(np.concatenate([starts, [len(qid)]]))
+    return unique[by_appearance], np.repeat(code[inverse], lengths)
+
+
+def check_qid(qid: Any, *, n_rows: int) -> Queries:
+    """Gather the rows into queries; None is one query."""
+    if qid is None:
+        return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
+    array = _qid_array(qid)
+    check_length(array, n_rows, "qid")
+    simple = array.dtype.kind in "biufSUmM"
+    unique, codes = _factorize_runs(array) if simple else _factorize_objects(array)
+    sizes = np.bincount(codes, minlength=len(unique))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    gathered = bool((codes[1:] >= codes[:-1]).all())
+    order = None if gathered else np.argsort(codes, kind="stable")
+    return Queries(unique, offsets, order)
+
+
+def check_query_weight(
+    query_weight: ArrayLike | None, queries: Queries
+) -> NDArray[np.float64] | None:
+    """One weight per query out of one per row."""
+    if query_weight is None:
+        return None
+    weight = _numeric(query_weight, "query_weight").astype(np.float64)
+    check_length(weight, queries.n_rows, "query_weight")
+    _reject(
+        ~(np.isfinite(weight) & (weight >= 0)),
+        weight,
+        "query_weight",
+        "be finite and >= 0",
+    )
+    arranged = queries.arrange(weight)
+    per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
+    varies = arranged != np.repeat(per_query, queries.sizes)
+    if varies.any():
+        row = int(np.argmax(varies))
+        query = int(np.searchsorted(queries.offsets, row, side="right")) - 1
+        raise ValueError(
+            "query_weight must be constant within a query, got "
+            f"{per_query[query]} and {arranged[row]} in query {queries.qid[query]!r}"
+        )
+    if not per_query.any():
+        raise ValueError("query_weight must not be 0 in every query")
+    return per_query
+
+
+def check_cutoff(k: Any) -> int | None:
+    """A cut-off: None, or an integer >= 1."""
+    if k is None:
+        return None
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise ValueError(f"k must be an integer >= 1 or None, got {k!r}")
+    if k < 1:
+        raise ValueError(f"k must be >= 1, got {k}")
+    return int(k)
+
+
+def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
+    if not any(value is c or (isinstance(value, str) and value == c) for c in choices):
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")

@@ -1,0 +1,463 @@
+"""What a ranking is worth: `ranking_score` for a number, `evaluate` for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._averages import (
+    GEOMETRIC_FLOOR,
+    QueryMoments,
+    check_zero_relevance,
+    fill_undefined,
+    geometric_mean,
+    mean,
+    std_of_mean,
+    warn_undefined,
+)
+from ._optional import import_optional
+from ._scoring import LabelledQueries
+from ._text import format_table, number
+from ._ties import FloatArray
+from ._validation import (
+    Queries,
+    check_choice,
+    check_labels,
+    check_qid,
+    check_query_weight,
+    check_scores,
+)
+from .measures import Measure, parse_measure, parse_measures
+
+TIES = ("expected", "best", "worst", "input")
+AVERAGES = ("macro", "geometric", "micro", None)
+DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
+
+
+class _Input(NamedTuple):
+    queries: Queries
+    labels: FloatArray
+    scores: NDArray[Any]
+    weight: FloatArray | None
+
+
+def _check(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: Any,
+    unjudged: str,
+    query_weight: ArrayLike | None,
+) -> _Input:
+    labels = check_labels(y_true, unjudged=unjudged)
+    scores = check_scores(y_score, n_rows=len(labels))
+    queries = check_qid(qid, n_rows=len(labels))
+    return _Input(queries, labels, scores, check_query_weight(query_weight, queries))
+
+
+@overload
+def ranking_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = ...,
+    measure: str | Measure = ...,
+    ties: str = ...,
+    average: Literal["macro", "geometric", "micro"] = ...,
+    zero_relevance: float | str = ...,
+    unjudged: str = ...,
+    query_weight: ArrayLike | None = ...,
+) -> float: ...
+@overload
+def ranking_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = ...,
+    measure: str | Measure = ...,
+    ties: str = ...,
+    average: None,
+    zero_relevance: float | str = ...,
+    unjudged: str = ...,
+    query_weight: ArrayLike | None = ...,
+) -> FloatArray: ...
+def ranking_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measure: str | Measure = "ndcg@10",
+    ties: str = "expected",
+    average: str | None = "macro",
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+) -> float | FloatArray:
+    """What a ranking is worth by one measure, exactly, however its scores tie.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Labels: finite and >= 0. NaN is unjudged.
+    y_score : array-like of shape (n_documents,)
+        Scores of any numeric dtype, higher ranked first, equal ones tied. -inf
+        is a document that was not retrieved: it counts among the relevant ones
+        and in the ideal, never in the ranking.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document: any hashable values, rows in any order. None is
+        one query.
+    measure : str or Measure, default="ndcg@10"
+        See `parse_measure`.
+    ties : {"expected", "best", "worst", "input"}, default="expected"
+        The mean over all orders of the tied documents, the most or the least
+        favourable order, or the order of the rows: what a tool unaware of ties
+        would report.
+    average : {"macro", "geometric", "micro"} or None, default="macro"
+        Over queries: the mean, the geometric mean (of the values per query,
+        floor 1e-5), the ratio of sums (measures that are ratios of counts:
+        P, R, F, Fallout, Rprec), or no average.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        Value for queries where the measure is undefined (NDCG, AP, R and Rprec
+        without a relevant document, Fallout without a non-relevant one). "skip"
+        leaves them out of the average; "raise" names the first.
+    unjudged : {"raise", "nonrelevant"}, default="raise"
+        What to do with NaN labels.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of each document's query in the average: >= 0, constant within a
+        query.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_queries,) with ``average=None``
+        Queries in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        For input that breaks a rule above, an unknown measure or option, and
+        micro-averaging of a measure that is not a ratio of counts.
+
+    Notes
+    -----
+    McSherry and Najork, "Computing information retrieval performance measures
+    efficiently in the presence of tied scores", ECIR 2008. No result depends on
+    the order of rows, ``ties="input"`` excepted.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> clicks, relevance = [7, 2, 2, 2], [0, 0, 1, 0]
+    >>> ranking_score(relevance, clicks, measure="rr")
+    0.3611111111111111
+    >>> ranking_score(relevance, clicks, measure="rr", ties="best")
+    0.5
+    >>> ranking_score([1, 0, 0, 1], [2, 1, 1, 1], qid=["a", "a", "b", "b"],
+    ...               measure="ap", average=None)
+    array([1.  , 0.75])
+    """
+    parsed = parse_measure(measure)
+    check_choice(ties, "ties", TIES)
+    check_choice(average, "average", AVERAGES)
+    check_zero_relevance(zero_relevance)
+    if average == "micro" and not parsed.is_ratio:
+        raise ValueError(
+            "average='micro' needs a measure that is a ratio of counts (P, R, F, "
+            f"Fallout, Rprec), got {parsed}"
+        )
+    data = _check(y_true, y_score, qid, unjudged, query_weight)
+    labelled = LabelledQueries(data.labels, data.queries)
+    plain = ties == "input"
+    name = "expected" if plain else ties
+    statistics = [name, "normaliser"] if average == "micro" else [name]
+    found = labelled.values(
+        [parsed], data.scores, statistics=statistics, input_order=plain
+    )
+    raw = found[name]
+    values = fill_undefined(
+        raw, np.isnan(raw), zero_relevance, [parsed], data.queries.qid
+    )[:, 0]
+    if average is None:
+        return values
+    if average == "micro":
+        return _micro(raw[:, 0], found["normaliser"][:, 0], data.weight, zero_relevance)
+    result = (geometric_mean if average == "geometric" else mean)(values, data.weight)
+    if np.isnan(result):
+        warn_undefined(parsed)
+    return result
+
+
+def _micro(
+    values: FloatArray,
+    normaliser: FloatArray,
+    weight: FloatArray | None,
+    zero_relevance: float | str,
+) -> float:
+    """Σ numerator / Σ denominator: the mean weighted by the denominators."""
+    pooled = normaliser if weight is None else normaliser * weight
+    result = mean(np.where(pooled > 0, values, np.nan), pooled)
+    if np.isnan(result) and not isinstance(zero_relevance, str):
+        return float(zero_relevance)
+    return result
+
+
+@dataclass(frozen=True)
+class RankingSummary:
+    """Averages over queries of a `RankingReport`; prints as a table.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    average : {"macro", "geometric"}
+    mean, best, worst, chance, ideal : ndarray of shape (n_measures,)
+        Averages over queries. `ideal` is the value of the best possible order.
+    tie_std : ndarray of shape (n_measures,)
+        Standard deviation of the average over the orders of tied documents; NaN
+        for geometric means.
+    lift : ndarray of shape (n_measures,)
+        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for
+        perfect; 0 where the two are equal.
+    interval : ndarray of shape (n_measures, 2)
+        95 % t interval of the average over queries; NaN for fewer than two.
+    n_queries : ndarray of shape (n_measures,), int
+        Queries averaged.
+    """
+
+    measures: tuple[str, ...]
+    average: str
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    chance: FloatArray
+    ideal: FloatArray
+    lift: FloatArray
+    interval: FloatArray
+    n_queries: NDArray[np.int64]
+
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`, a row per measure."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        columns = {
+            name: getattr(self, name)
+            for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
+        }
+        columns["low"], columns["high"] = self.interval.T
+        columns["n_queries"] = self.n_queries
+        return pandas.DataFrame(
+            columns, index=pandas.Index(self.measures, name="measure")
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                name,
+                *(
+                    number(float(column[i]))
+                    for column in (self.mean, self.worst, self.best, self.tie_std)
+                ),
+                number(float(self.chance[i])),
+                number(float(self.lift[i])),
+                f"[{number(self.interval[i, 0])}, {number(self.interval[i, 1])}]",
+                str(self.n_queries[i]),
+            ]
+            for i, name in enumerate(self.measures)
+        ]
+        header = [
+            "measure" if self.average == "macro" else "geometric",
+            "mean",
+            "worst",
+            "best",
+            "tie std",
+            "chance",
+            "lift",
+            "95% interval",
+            "queries",
+        ]
+        return format_table(header, rows)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RankingReport:
+    """What a ranking is worth, query by query; prints as its summary.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Canonical names, such as ``"NDCG@10"``.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected, best, worst, std : ndarray of shape (n_queries, n_measures)
+        Mean, most and least favourable value, and standard deviation over the
+        orders of the tied documents. NaN where a query was skipped.
+    chance, ideal : ndarray of shape (n_queries, n_measures)
+        Expected value if every score were equal, and value of the best order.
+    n_undefined : ndarray of shape (n_measures,), int
+        Queries where the measure is undefined.
+    query_weight : ndarray of shape (n_queries,) or None
+    """
+
+    measures: tuple[str, ...]
+    qid: NDArray[Any]
+    expected: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    std: FloatArray
+    chance: FloatArray
+    ideal: FloatArray
+    n_undefined: NDArray[np.int64]
+    query_weight: FloatArray | None = None
+
+    def summary(self, average: str = "macro") -> RankingSummary:
+        """Averages over queries.
+
+        Parameters
+        ----------
+        average : {"macro", "geometric"}, default="macro"
+            The geometric mean is of the expected values (floor 1e-5), its
+            interval that of the mean logarithm; it has no tie std.
+
+        Returns
+        -------
+        RankingSummary
+
+        Raises
+        ------
+        ValueError
+            For another `average`.
+        """
+        check_choice(average, "average", ("macro", "geometric"))
+        geometric = average == "geometric"
+        reduce = geometric_mean if geometric else mean
+        columns = range(len(self.measures))
+
+        def averages(values: FloatArray) -> FloatArray:
+            return np.array([reduce(values[:, j], self.query_weight) for j in columns])
+
+        values = self.expected
+        if geometric:
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        moments = QueryMoments.of(values, self.query_weight)
+        interval = moments.interval()
+        tie_std = np.array(
+            [std_of_mean(self.std[:, j], self.query_weight) for j in columns]
+        )
+        expected, chance = averages(self.expected), averages(self.chance)
+        ideal = averages(self.ideal)
+        return RankingSummary(
+            measures=self.measures,
+            average=average,
+            mean=expected,
+            best=averages(self.best),
+            worst=averages(self.worst),
+            tie_std=np.full(len(self.measures), np.nan) if geometric else tie_std,
+            chance=chance,
+            ideal=ideal,
+            lift=lift(expected, chance, ideal),
+            interval=np.exp(interval) if geometric else interval,
+            n_queries=moments.count.astype(np.int64),
+        )
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row per query and columns (measure, value)."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        names = ("expected", "best", "worst", "std", "chance", "ideal")
+        columns = {
+            (measure, name): getattr(self, name)[:, j]
+            for j, measure in enumerate(self.measures)
+            for name in names
+        }
+        index = pandas.Index(self.qid, name="qid")
+        return pandas.DataFrame(columns, index=index)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    __repr__ = __str__
+
+
+def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
+    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
+    room = ideal - chance
+    out = np.where(np.isnan(score), np.nan, 0.0)
+    np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
+    return out
+
+
+def evaluate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> RankingReport:
+    """What a ranking is worth by several measures, with all that ties leave open.
+
+    Ties are found once and shared by all measures.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, zero_relevance, unjudged, query_weight
+        As in `ranking_score`.
+    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    n_jobs : int, optional
+        Threads over blocks of queries (joblib); no result depends on it.
+
+    Returns
+    -------
+    RankingReport
+        Per query and measure the expected, best and worst value, the standard
+        deviation over tie orders, the chance level and the ideal.
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> report = evaluate([1, 0, 0, 1, 0, 0], [2, 1, 1, 1, 1, 0],
+    ...                   qid=[1, 1, 1, 2, 2, 2], measures=["P@2", "rr"])
+    >>> report.expected
+    array([[0.5 , 1.  ],
+           [0.5 , 0.75]])
+    >>> print(report)
+    measure    mean   worst    best  tie std  chance    lift       95% interval  queries
+    ------------------------------------------------------------------------------------
+    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000   [0.5000, 0.5000]        2
+    RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
+    """
+    parsed = parse_measures(measures)
+    check_zero_relevance(zero_relevance)
+    data = _check(y_true, y_score, qid, unjudged, query_weight)
+    labelled = LabelledQueries(data.labels, data.queries)
+    found = labelled.values(parsed, data.scores, n_jobs=n_jobs)
+    undefined = np.isnan(found["expected"])
+
+    def filled(values: FloatArray) -> FloatArray:
+        return fill_undefined(
+            values, undefined, zero_relevance, parsed, data.queries.qid
+        )
+
+    std = found["std"]
+    if not isinstance(zero_relevance, str):
+        std = np.where(undefined, 0.0, std)
+    return RankingReport(
+        measures=tuple(str(measure) for measure in parsed),
+        qid=data.queries.qid,
+        expected=filled(found["expected"]),
+        best=filled(found["best"]),
+        worst=filled(found["worst"]),
+        std=std,
+        chance=filled(labelled.of_labels(parsed, "chance")),
+        ideal=filled(labelled.of_labels(parsed, "ideal")),
+        n_undefined=undefined.sum(axis=0),
+        query_weight=data.weight,
+    )

@@ -1,0 +1,173 @@
+"""What a measure is."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._ties import FloatArray, TieGroups, expand, sum_segments
+from .._validation import check_cutoff
+from ._gains import _plain, gain_spelling
+from ._tables import RankWeight
+
+
+@dataclass(frozen=True)
+class Measure(ABC):
+    """A measure of a ranking, under ties.
+
+    Measures are small, immutable and hashable: their fields are all there is to
+    them, `str` is the canonical name and `parse_measure` reads it back. They
+    take `TieGroups` and give one value per query, NaN where the measure is
+    undefined.
+
+    A measure is a numerator over a denominator, and the order of tied documents
+    moves the numerator alone.
+    """
+
+    name: ClassVar[str]
+    greater_is_better: ClassVar[bool] = True
+    #: a ratio of counts, which micro-averaging may pool over queries
+    is_ratio: ClassVar[bool] = False
+
+    @abstractmethod
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        """Mean numerator of each query over the orders of its tied documents."""
+
+    @abstractmethod
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        """Variance of the numerator over the same orders."""
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        """Denominator of each query, the same in every order."""
+        return np.ones(groups.n_queries)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Queries for which the measure means something."""
+        return np.ones(groups.n_queries, dtype=bool)
+
+    @abstractmethod
+    def gains(self, levels: FloatArray) -> FloatArray:
+        """What a document of each level is worth: its best order is by gain."""
+
+    def _divide(self, numerator: FloatArray, groups: TieGroups) -> FloatArray:
+        denominator = self.normaliser(groups)
+        # nothing over nothing is 0 where a measure is defined (P of an empty list)
+        values = np.zeros(groups.n_queries)
+        np.divide(numerator, denominator, out=values, where=denominator > 0)
+        values[~self.defined(groups)] = np.nan
+        return values
+
+    def expected(self, groups: TieGroups) -> FloatArray:
+        """Mean of each query over every order of its tied documents."""
+
+        def compute() -> FloatArray:
+            return self._divide(self.numerator(groups), groups)
+
+        values: FloatArray = groups.memo(("expected", self), compute)
+        return values
+
+    def std(self, groups: TieGroups) -> FloatArray:
+        """Standard deviation of each query over the same orders."""
+        return self._divide(np.sqrt(self.numerator_variance(groups)), groups)
+
+    def best(self, groups: TieGroups) -> FloatArray:
+        """Value of each query in the most favourable order."""
+        return self._extreme(groups, favourable=True)
+
+    def worst(self, groups: TieGroups) -> FloatArray:
+        """Value of each query in the least favourable order."""
+        return self._extreme(groups, favourable=False)
+
+    def _extreme(self, groups: TieGroups, *, favourable: bool) -> FloatArray:
+        expected = self.expected(groups)
+        if not groups.mixed:
+            return expected
+        order = groups.ordered(self.gains(groups.levels), descending=favourable)
+        bound = np.maximum if favourable == self.greater_is_better else np.minimum
+        # worst <= expected <= best holds in floats too, not only on paper
+        return np.asarray(bound(self.expected(order), expected))
+
+    def ideal(self, groups: TieGroups) -> FloatArray:
+        """Best value of each query if every document could be placed freely."""
+        return self.best(groups.everything)
+
+    def chance(self, groups: TieGroups) -> FloatArray:
+        """Expected value of each query if all its documents tied."""
+        return self.expected(groups.everything)
+
+    def __str__(self) -> str:
+        shown = ",".join(
+            f"{f.name}={_spell(f.name, getattr(self, f.name))}"
+            for f in fields(self)
+            if f.name != "k" and self._is_shown(f)
+        )
+        k = getattr(self, "k", None)
+        return (
+            self.name + (f"({shown})" if shown else "") + ("" if k is None else f"@{k}")
+        )
+
+    def _is_shown(self, field: Field[Any]) -> bool:
+        return field.default is MISSING or getattr(self, field.name) != field.default
+
+
+def _spell(name: str, value: Any) -> str:
+    if name == "gain":
+        return gain_spelling(value)
+    return _plain(float(value)) if isinstance(value, numbers.Real) else str(value)
+
+
+def set_cutoff(measure: Any) -> None:
+    object.__setattr__(measure, "k", check_cutoff(measure.k))
+
+
+def set_number(
+    measure: Any,
+    name: str,
+    *,
+    above: float,
+    below: float = math.inf,
+) -> None:
+    """Check a numeric parameter of a frozen measure and store it as a float."""
+    value = getattr(measure, name)
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not (number and above < value < below):
+        between = f"> {above:g}" + ("" if math.isinf(below) else f" and < {below:g}")
+        raise ValueError(f"{name} must be a finite number {between}, got {value!r}")
+    object.__setattr__(measure, name, float(value))
+
+
+def weighted_sum(
+    groups: TieGroups, gains: FloatArray, weight: RankWeight, k: int | None
+) -> FloatArray:
+    """Mean of Σ weight x gain down to rank k: each place holds its group's mean.
+
+    Design, section 5.1; McSherry and Najork (2008), equation for E[DCG].
+    """
+    group, rank, counts = groups.documents(k)
+    means = groups.gain_means(gains)
+    return sum_segments(means[group] * weight(rank), counts)
+
+
+def weighted_sum_variance(
+    groups: TieGroups, gains: FloatArray, weight: RankWeight, k: int | None
+) -> FloatArray:
+    """Variance of the same sum.
+
+    A group of n documents is a sample without replacement: it adds
+    S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the cut-off
+    weighing 0. Groups are independent.
+    """
+    variance = groups.gain_variances(gains)
+    counts = np.where(variance > 0, groups.inside(k), 0)
+    owner, place = expand(counts)
+    weights = weight(groups.lo[owner] + place)
+    mean = sum_segments(weights, counts) / groups.n
+    deviation = weights - mean[owner]
+    spread = sum_segments(deviation * deviation, counts)
+    spread += (groups.n - counts) * mean * mean
+    return groups.sum_groups(np.where(counts > 0, variance * spread, 0.0))

@@ -1,0 +1,200 @@
+"""Measures of the first relevant document: RR and Success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from .._ties import FloatArray, IntArray, TieGroups
+from ._base import Measure, set_cutoff, set_number
+
+# beyond this many times n/r places, no relevant document has been met with a
+# chance below 1e-18
+_FAR = 41.5
+_CELLS = 1 << 20
+
+
+class _Walks(NamedTuple):
+    """Walks down the groups that hold the first relevant document of a query.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_walks,)
+    rank : ndarray of shape (n_walks, n_places)
+        Rank of each place, from 1.
+    chance : ndarray of shape (n_walks, n_places)
+        Chance that the first relevant document stands there; 0 beyond the
+        cut-off.
+    missed : ndarray of shape (n_walks,)
+        Chance that it stands below the cut-off.
+    """
+
+    query: IntArray
+    rank: IntArray
+    chance: FloatArray
+    missed: FloatArray
+
+
+def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_Walks]:
+    """Where the first relevant document stands.
+
+    It is in the first group that holds one, of n documents, r of them relevant,
+    lo above it: at its x-th place with chance p_1 = r/n,
+    p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section
+    3.4, whose printed f(x) is the chance that none of the first x is relevant;
+    what belongs there is f(x - 1) - f(x), as its text says.
+    """
+    r_all = groups.relevant(rel)
+    holding = np.flatnonzero(r_all > 0)
+    first = np.concatenate([[True], np.diff(groups.query[holding]) > 0])
+    chosen = holding[first[: len(holding)]]
+    lo, n, r = groups.lo[chosen], groups.n[chosen], r_all[chosen]
+    places = np.minimum(groups.inside(k)[chosen], n - r + 1)
+    places = np.minimum(places, np.ceil(_FAR * n / r).astype(np.int64))
+
+    # a width that depends on the walk alone keeps its sums free of its neighbours
+    width = 1 << np.ceil(np.log2(np.maximum(places, 1))).astype(np.int64)
+    width[places == 0] = 0
+    for columns in np.unique(width[width > 0]).tolist():
+        of_width = np.flatnonzero(width == columns)
+        step = max(1, _CELLS // columns)
+        for at in range(0, len(of_width), step):
+            part = of_width[at : at + step]
+            yield _walk(
+                groups.query[chosen[part]],
+                lo[part, None],
+                n[part, None],
+                r[part, None],
+                places[part, None],
+                columns,
+            )
+
+
+def _walk(
+    query: IntArray,
+    lo: IntArray,
+    n: IntArray,
+    r: IntArray,
+    places: IntArray,
+    columns: int,
+) -> _Walks:
+    x = np.arange(columns)
+    left = np.maximum(n - x, 1)
+    missed = np.cumprod(np.where(x < places, (n - r - x) / left, 1.0), axis=1)
+    none_before = np.concatenate([np.ones((len(n), 1)), missed[:, :-1]], axis=1)
+    chance = np.where(x < places, none_before * (r / left), 0.0)
+    return _Walks(query, lo + x + 1, chance, missed[:, -1])
+
+
+@dataclass(frozen=True)
+class ReciprocalRank(Measure):
+    """Reciprocal rank: 1 over the rank of the first relevant document.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off: 0 where no relevant document stands at rank k or above.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or rel <= 0.
+
+    Notes
+    -----
+    Defined (0) for queries without a relevant document. The expected reciprocal
+    rank is not the reciprocal of the expected rank. Mean under ties: McSherry
+    and Najork (2008), section 3.4 (with the misprint mended).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ReciprocalRank, ranking_score
+    >>> ranking_score([0, 1], [1, 1], measure=ReciprocalRank())
+    0.75
+    """
+
+    name: ClassVar[str] = "RR"
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return (levels >= self.rel).astype(np.float64)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        values = np.zeros(groups.n_queries)
+        for walk in _first_relevant(groups, self.rel, self.k):
+            values[walk.query] = (walk.chance / walk.rank).sum(axis=1)
+        return values
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        mean = self.expected(groups)
+        variance = np.zeros(groups.n_queries)
+        for walk in _first_relevant(groups, self.rel, self.k):
+            m = mean[walk.query]
+            deviation = 1 / walk.rank - m[:, None]
+            spread = (walk.chance * deviation * deviation).sum(axis=1)
+            variance[walk.query] = spread + walk.missed * m * m
+        return variance
+
+
+@dataclass(frozen=True)
+class Success(Measure):
+    """Success: 1 where a relevant document stands at rank k or above, else 0.
+
+    Also called hit rate.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off; without one, any relevant document retrieved is a success.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or rel <= 0.
+
+    Notes
+    -----
+    Defined (0) for queries without a relevant document. Under ties it is the
+    chance of a success, and its variance that of a coin.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import Success, ranking_score
+    >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=Success(k=2))
+    0.33333333333333337
+    """
+
+    name: ClassVar[str] = "Success"
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return (levels >= self.rel).astype(np.float64)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        values = np.zeros(groups.n_queries)
+        for walk in _first_relevant(groups, self.rel, self.k):
+            values[walk.query] = 1 - walk.missed
+        return values
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        variance = np.zeros(groups.n_queries)
+        for walk in _first_relevant(groups, self.rel, self.k):
+            variance[walk.query] = walk.missed * (1 - walk.missed)
+        return variance

@@ -1,0 +1,235 @@
+"""Measures that sum gains, each weighted by its rank: CG, DCG, NDCG, RBP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._ties import FloatArray, TieGroups
+from ._base import (
+    Measure,
+    set_cutoff,
+    set_number,
+    weighted_sum,
+    weighted_sum_variance,
+)
+from ._gains import gains_of, normalise_gain
+from ._tables import RankWeight, geometric_weight, log_discount, no_discount
+
+
+@dataclass(frozen=True)
+class _GainMeasure(Measure):
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return gains_of(getattr(self, "gain"), levels)  # noqa: B009
+
+    def _k(self) -> int | None:
+        k: int | None = getattr(self, "k")  # noqa: B009
+        return k
+
+    def _weight(self) -> RankWeight:
+        return log_discount
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        return weighted_sum(
+            groups, self.gains(groups.levels), self._weight(), self._k()
+        )
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        return weighted_sum_variance(
+            groups, self.gains(groups.levels), self._weight(), self._k()
+        )
+
+
+@dataclass(frozen=True)
+class CG(_GainMeasure):
+    """Cumulated gain: the sum of the gains of the first k documents.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        What a label is worth; see `NDCG`.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    Notes
+    -----
+    Järvelin and Kekäläinen (2002), equation 1.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import CG, ranking_score
+    >>> ranking_score([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], measure=CG(k=3))
+    8.0
+    """
+
+    name: ClassVar[str] = "CG"
+    k: int | None = None
+    gain: Any = "linear"
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        object.__setattr__(self, "gain", normalise_gain(self.gain))
+
+    def _weight(self) -> RankWeight:
+        return no_discount
+
+
+@dataclass(frozen=True)
+class DCG(_GainMeasure):
+    """Discounted cumulated gain: Σ gain / log2(rank + 1) down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"exponential", "linear"}, table or callable, default="exponential"
+        What a label is worth; see `NDCG`.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    Notes
+    -----
+    Burges et al. (2005) with exponential gain; Järvelin and Kekäläinen (2002)
+    with linear gain. Mean under ties: McSherry and Najork (2008), section 3.6.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import DCG, ranking_score
+    >>> ranking_score([3, 2, 3], [3, 2, 1], measure=DCG(k=1))
+    7.0
+    """
+
+    name: ClassVar[str] = "DCG"
+    k: int | None = None
+    gain: Any = "exponential"
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        object.__setattr__(self, "gain", normalise_gain(self.gain))
+
+
+@dataclass(frozen=True)
+class NDCG(_GainMeasure):
+    """Normalised DCG: DCG over the DCG of the ideal order, both down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"exponential", "linear"}, table or callable, default="exponential"
+        What a label is worth: 2^label - 1 (labels up to 60), the label itself,
+        ``{label: gain}`` or a list indexed by label, or a function of a label.
+        Gains are finite and >= 0.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    Notes
+    -----
+    Undefined for queries in which no document has a gain. The ideal counts
+    documents that were not retrieved. scikit-learn's `ndcg_score` is
+    ``NDCG(gain="linear")``. Järvelin and Kekäläinen (2002); mean under ties:
+    McSherry and Najork (2008), section 3.6.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import NDCG, ranking_score
+    >>> ranking_score([2, 0, 1], [3, 2, 1], measure=NDCG(k=10))
+    0.9639404333166532
+    """
+
+    name: ClassVar[str] = "NDCG"
+    k: int | None = None
+    gain: Any = "exponential"
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        object.__setattr__(self, "gain", normalise_gain(self.gain))
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        def compute() -> FloatArray:
+            everything = groups.everything
+            gains = self.gains(groups.levels)
+            return self.numerator(everything.ordered(gains, descending=True))
+
+        ideal: FloatArray = groups.everything.memo(("ideal", self), compute)
+        return ideal
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return self.normaliser(groups) > 0
+
+
+@dataclass(frozen=True)
+class RBP(_GainMeasure):
+    """Rank-biased precision: (1 - p) Σ p^(rank - 1) over relevant documents.
+
+    Parameters
+    ----------
+    p : float, default=0.8
+        Persistence: the chance that the user goes on to the next document.
+    k : int, optional
+        Cut-off.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+    gain : table, callable or name, optional
+        Graded relevance with gains in [0, 1], in place of `rel`.
+
+    Raises
+    ------
+    ValueError
+        For p outside (0, 1), k < 1, rel <= 0 or gains above 1.
+
+    Notes
+    -----
+    Moffat and Zobel (2008), equation 3.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RBP, ranking_score
+    >>> ranking_score([1, 0, 1], [3, 2, 1], measure=RBP(p=0.5))
+    0.625
+    """
+
+    name: ClassVar[str] = "RBP"
+    p: float = 0.8
+    k: int | None = None
+    rel: float = 1.0
+    gain: Any = None
+
+    def __post_init__(self) -> None:
+        set_number(self, "p", above=0, below=1)
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+        if self.gain is not None:
+            object.__setattr__(self, "gain", normalise_gain(self.gain))
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        if self.gain is None:
+            return (levels >= self.rel).astype(np.float64)
+        gains = gains_of(self.gain, levels)
+        too_large = gains > 1
+        if too_large.any():
+            at = int(np.argmax(too_large))
+            raise ValueError(
+                f"gain of RBP must be in [0, 1], got {gains[at]} for label {levels[at]}"
+            )
+        return gains
+
+    def _weight(self) -> RankWeight:
+        return partial(geometric_weight, p=self.p)
+
+    def _is_shown(self, field: Any) -> bool:
+        return field.name == "p" or super()._is_shown(field)

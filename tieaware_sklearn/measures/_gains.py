@@ -1,0 +1,100 @@
+"""What a label is worth: exponential, linear, a table or a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._ties import FloatArray
+
+Gain = str | Callable[[float], float] | Mapping[float, float] | Sequence[float]
+NAMED_GAINS = ("exponential", "linear")
+MAX_EXPONENTIAL_LABEL = 60
+
+
+def _plain(number: float) -> str:
+    """The shortest spelling that reads back as the same number."""
+    return repr(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def normalise_gain(gain: Any) -> Any:
+    """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
+    if isinstance(gain, str):
+        if gain not in NAMED_GAINS:
+            raise ValueError(
+                f"gain must be one of {NAMED_GAINS}, a table of label: gain or a "
+                f"callable, got {gain!r}"
+            )
+        return gain
+    if callable(gain):
+        return gain
+    try:
+        if isinstance(gain, Mapping):
+            pairs = list(gain.items())
+        else:
+            pairs = list(gain)
+            if not any(isinstance(pair, (tuple, list)) for pair in pairs):
+                pairs = list(enumerate(pairs))
+        table = tuple(sorted((float(label), float(worth)) for label, worth in pairs))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"gain must be one of {NAMED_GAINS}, a table of label: gain or a "
+            f"callable, got {gain!r}"
+        ) from None
+    if not table or len(dict(table)) < len(table):
+        raise ValueError(f"gain must name each label once, got {gain!r}")
+    for label, worth in table:
+        _check_worth(label, worth)
+    return table
+
+
+def _check_worth(label: float, worth: float) -> float:
+    if not (math.isfinite(worth) and worth >= 0):
+        raise ValueError(
+            f"gain must be finite and >= 0, got {worth} for label {_plain(label)}"
+        )
+    return worth
+
+
+def gain_spelling(gain: Any) -> str:
+    """`gain` as it stands in the name of a measure."""
+    if isinstance(gain, str):
+        return gain
+    if callable(gain):
+        return getattr(gain, "__name__", type(gain).__name__)
+    return "{" + ",".join(f"{_plain(a)}:{_plain(b)}" for a, b in gain) + "}"
+
+
+def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
+    """The gain of each level.
+
+    Raises
+    ------
+    ValueError
+        For a label above 60 with exponential gain, a label that the table does
+        not have, a gain that is negative or not finite.
+    """
+    if gain == "linear":
+        return levels
+    if gain == "exponential":
+        if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
+            raise ValueError(
+                f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
+                f'(gain="linear" takes any label), got {levels[-1]}'
+            )
+        return np.array([2.0**level - 1.0 for level in levels.tolist()])
+    if callable(gain):
+        return np.array(
+            [_check_worth(level, float(gain(level))) for level in levels.tolist()]
+        )
+    table = dict(gain)
+    for level in levels.tolist():
+        if level not in table:
+            raise ValueError(
+                f"y_true must be one of the labels {[_plain(x) for x in table]} of the "
+                f"gain table, got {_plain(level)}"
+            )
+    return np.array([table[level] for level in levels.tolist()])

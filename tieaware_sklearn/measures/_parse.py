@@ -1,0 +1,181 @@
+"""Measures by name, in the spelling of ir-measures: ``NDCG(gain=linear)@10``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from ._base import Measure
+from ._cascade import ReciprocalRank, Success
+from ._gain_measures import CG, DCG, NDCG, RBP
+from ._precision import AveragePrecision
+from ._sets import Fallout, FBeta, Precision, Recall, RPrecision
+
+_CLASSES: dict[str, type[Measure]] = {
+    "p": Precision,
+    "precision": Precision,
+    "r": Recall,
+    "recall": Recall,
+    "f": FBeta,
+    "f1": FBeta,
+    "fallout": Fallout,
+    "success": Success,
+    "hit": Success,
+    "hits": Success,
+    "rprec": RPrecision,
+    "cg": CG,
+    "dcg": DCG,
+    "ndcg": NDCG,
+    "rbp": RBP,
+    "ap": AveragePrecision,
+    "map": AveragePrecision,
+    "rr": ReciprocalRank,
+    "mrr": ReciprocalRank,
+}
+_SPEC = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+?))?\s*", re.DOTALL)
+# ir-measures' names for the gains of its nDCG
+_IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exponential"}
+
+
+def parse_measure(measure: str | Measure) -> Measure:
+    """The measure that a name stands for.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Case-insensitive name, parameters in parentheses, cut-off after ``@``:
+        ``P@5 R@10 F(beta=2)@10 Fallout@10 Success@10 Rprec CG@10 DCG@10 NDCG
+        NDCG(gain=linear)@10 RBP(p=0.8) AP AP(denominator=cutoff)@10 RR@10``;
+        also ``precision recall f1 hit map mrr``. A measure is returned as it is.
+
+    Returns
+    -------
+    Measure
+        ``parse_measure(str(m)) == m``, measures with a callable gain excepted.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name (the nearest one is suggested), an unknown parameter
+        or a value that the measure refuses.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import parse_measure
+    >>> parse_measure("ndcg@10")
+    NDCG(k=10, gain='exponential')
+    >>> str(parse_measure("map(rel=2)@100"))
+    'AP(rel=2)@100'
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if not isinstance(measure, str):
+        raise ValueError(
+            f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
+        )
+    match = _SPEC.fullmatch(measure)
+    if match is None:
+        raise ValueError(
+            f'measure must look like "ndcg@10" or "rbp(p=0.8)@10", got {measure!r}'
+        )
+    name, inside, cutoff = match.groups()
+    cls = _CLASSES.get(name.lower())
+    if cls is None:
+        raise ValueError(_unknown(name, measure))
+    given = _parameters(inside or "", measure)
+    if cutoff is not None:
+        if "k" in given:
+            raise ValueError(f"measure must give its cut-off once, got {measure!r}")
+        given["k"] = _number(cutoff, measure)
+    if cls is NDCG and "dcg" in given:
+        given["gain"] = _ir_measures_gain(given.pop("dcg"), measure)
+    allowed = [field.name for field in fields(cls)]
+    if name.lower() == "f1":
+        allowed.remove("beta")
+    for parameter in given:
+        if parameter == "k" and "k" not in allowed:
+            raise ValueError(f"{cls.name} takes no cut-off, got {measure!r}")
+        if parameter not in allowed:
+            known = ", ".join(allowed) or "none"
+            raise ValueError(
+                f"{name} has no parameter {parameter!r} (it takes: {known}), "
+                f"got {measure!r}"
+            )
+    try:
+        return cls(**given)
+    except ValueError as error:
+        raise ValueError(f"measure {measure!r}: {error}") from None
+
+
+def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """One measure or several as a list; no measure twice."""
+    if isinstance(measures, (str, Measure)):
+        return [parse_measure(measures)]
+    try:
+        parsed = [parse_measure(measure) for measure in measures]
+    except TypeError:
+        raise ValueError(
+            f"measures must be a name or a list of names, got {measures!r}"
+        ) from None
+    if not parsed:
+        raise ValueError("measures must name at least one measure, got none")
+    names = [str(measure) for measure in parsed]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"measures must differ, got {name} twice")
+    return parsed
+
+
+def _unknown(name: str, measure: str) -> str:
+    spelled = {key: cls.name for key, cls in _CLASSES.items()}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    hint = ""
+    if near:
+        rest = measure.strip()[len(name) :]
+        hint = f"; did you mean {spelled[near[0]] + rest!r}?"
+    known = " ".join(sorted(set(spelled.values()), key=str.lower))
+    return f"unknown measure {measure!r}{hint} (known: {known})"
+
+
+def _parameters(inside: str, measure: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+    except (SyntaxError, ValueError):
+        call = None
+    if (
+        not isinstance(call, ast.Call)
+        or call.args
+        or any(keyword.arg is None for keyword in call.keywords)
+    ):
+        raise ValueError(
+            f"parameters of a measure must look like name=value, got {measure!r}"
+        )
+    return {str(keyword.arg): _literal(keyword.value) for keyword in call.keywords}
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node).replace(" ", "")
+
+
+def _number(text: str, measure: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
+        ) from None
+
+
+def _ir_measures_gain(dcg: Any, measure: str) -> str:
+    if dcg not in _IR_MEASURES_DCG:
+        raise ValueError(
+            f"dcg must be one of {tuple(_IR_MEASURES_DCG)}, got {dcg!r} in {measure!r}"
+        )
+    return _IR_MEASURES_DCG[dcg]

@@ -1,0 +1,286 @@
+"""Measures of the set of documents above a cut-off: P, R, F, fallout, R-precision.
+
+All count the relevant documents down to rank k. A tie group of n documents, r
+of them relevant, with kk places above the cut-off, adds a hypergeometric
+count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._ties import FloatArray, IntArray, TieGroups
+from ._base import Measure, set_cutoff, set_number
+
+
+@dataclass(frozen=True)
+class _CountMeasure(Measure):
+    is_ratio: ClassVar[bool] = True
+
+    def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
+        cutoff: int | None = getattr(self, "k", None)
+        return cutoff
+
+    def _rel(self) -> float:
+        rel: float = getattr(self, "rel")  # noqa: B009
+        return rel
+
+    def _counted(self, groups: TieGroups) -> IntArray:
+        """Documents of each group that the measure counts."""
+        return groups.relevant(self._rel())
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return (levels >= self._rel()).astype(np.float64)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        counted = self._counted(groups)
+        inside = groups.inside(self._cutoff(groups))
+        return groups.sum_groups(counted * inside / groups.n)
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        # in floats: the product of four counts leaves 64-bit integers behind
+        n = groups.n.astype(np.float64)
+        counted = self._counted(groups) / n
+        inside = groups.inside(self._cutoff(groups)) / n
+        spread = counted * (1 - counted) * inside * (1 - inside)
+        return groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
+
+    def _places(self, groups: TieGroups) -> FloatArray:
+        """Places down to the cut-off, filled or not; without one, those filled."""
+        cutoff = self._cutoff(groups)
+        if cutoff is None:
+            return groups.retrieved.astype(np.float64)
+        return np.full(groups.n_queries, float(cutoff))
+
+    def _total(self, groups: TieGroups) -> FloatArray:
+        return groups.total_relevant(self._rel()).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Precision(_CountMeasure):
+    """Precision: the share of the first k documents that are relevant.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off; P@k divides by k even where the list is shorter. Without one,
+        P divides by the number of documents retrieved.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or rel <= 0.
+
+    Notes
+    -----
+    Defined (0) for queries without a relevant document. Mean under ties:
+    McSherry and Najork (2008), section 3.1.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import Precision, ranking_score
+    >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Precision(k=2))
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "P"
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self._places(groups)
+
+
+@dataclass(frozen=True)
+class Recall(_CountMeasure):
+    """Recall: the share of the relevant documents found down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off; without one, every document retrieved counts.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or rel <= 0.
+
+    Notes
+    -----
+    Undefined for queries without a relevant document. Mean under ties:
+    McSherry and Najork (2008), section 3.2.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import Recall, ranking_score
+    >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Recall(k=2))
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "R"
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self._total(groups)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return self._total(groups) > 0
+
+
+@dataclass(frozen=True)
+class FBeta(_CountMeasure):
+    """F: the weighted harmonic mean of precision and recall at rank k.
+
+    (1 + β²) hits / (k + β² R), with R relevant documents in the query; the
+    number retrieved stands for k where there is no cut-off.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    beta : float, default=1
+        How many times as much recall matters as precision.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1, beta <= 0 or rel <= 0.
+
+    Notes
+    -----
+    Defined (0) for queries without a relevant document. van Rijsbergen,
+    Information Retrieval (1979), chapter 7; mean under ties: McSherry and
+    Najork (2008), section 3.3.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import FBeta, ranking_score
+    >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=FBeta(k=2))
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "F"
+    k: int | None = None
+    beta: float = 1.0
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "beta", above=0)
+        set_number(self, "rel", above=0)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        return (1 + self.beta**2) * super().numerator(groups)
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        return (1 + self.beta**2) ** 2 * super().numerator_variance(groups)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self._places(groups) + self.beta**2 * self._total(groups)
+
+
+@dataclass(frozen=True)
+class Fallout(_CountMeasure):
+    """Fallout: the share of the non-relevant documents found down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off; without one, every document retrieved counts.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or rel <= 0.
+
+    Notes
+    -----
+    Lower is better: its best value is its smallest. Undefined for queries
+    without a non-relevant document. van Rijsbergen (1979), chapter 7.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import Fallout, ranking_score
+    >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Fallout(k=2))
+    0.3333333333333333
+    """
+
+    name: ClassVar[str] = "Fallout"
+    greater_is_better: ClassVar[bool] = False
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def _counted(self, groups: TieGroups) -> IntArray:
+        return groups.n - groups.relevant(self.rel)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self._counted(groups.everything).astype(np.float64)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return self.normaliser(groups) > 0
+
+
+@dataclass(frozen=True)
+class RPrecision(_CountMeasure):
+    """R-precision: precision at rank R, the number of relevant documents.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0.
+
+    Notes
+    -----
+    Undefined for queries without a relevant document. R counts relevant
+    documents that were not retrieved, as trec_eval does.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RPrecision, ranking_score
+    >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=RPrecision())
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "Rprec"
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "rel", above=0)
+
+    def _cutoff(self, groups: TieGroups) -> IntArray:
+        return groups.total_relevant(self.rel)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self._total(groups)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return self._total(groups) > 0
