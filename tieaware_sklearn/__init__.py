@@ -1,6 +1,7 @@
 """What a ranking is really worth when scores tie."""
 
 from .evaluation import RankingReport, RankingSummary, evaluate, ranking_score
+from .feature_selection import RankingFeatureSelector
 from .measures import (
     CG,
     DCG,
@@ -17,6 +18,7 @@ from .measures import (
     Success,
     parse_measure,
 )
+from .prevalence import TieReport, tie_report
 
 __version__ = "0.1.0"
 
@@ -31,12 +33,15 @@ __all__ = [
     "Measure",
     "Precision",
     "RPrecision",
+    "RankingFeatureSelector",
     "RankingReport",
     "RankingSummary",
     "Recall",
     "ReciprocalRank",
     "Success",
+    "TieReport",
     "evaluate",
     "parse_measure",
     "ranking_score",
+    "tie_report",
 ]

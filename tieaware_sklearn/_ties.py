@@ -256,6 +256,24 @@ def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
     return ranks, int(dense[-1]) + 1 if n_valid else 0
 
 
+def midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
+    """Twice the midrank of each row in its query, less its mean: whole numbers.
+
+    `query` is ascending and `sizes` are the numbers of rows of each query.
+    """
+    n_places = int(place.max(initial=0)) + 1
+    n_rows = len(place)
+    key = np.sort((query * n_places + place) * n_rows + np.arange(n_rows))
+    group = key // n_rows
+    start = run_starts(group)
+    n = np.diff(start, append=n_rows)
+    of_group = group[start] // n_places
+    lo = start - (np.cumsum(sizes) - sizes)[of_group]
+    out = np.empty(n_rows)
+    out[key % n_rows] = np.repeat(2 * lo + n - sizes[of_group], n)
+    return out
+
+
 def find_ties(
     query: IntArray,
     place: IntArray,

@@ -46,6 +46,19 @@ class Queries:
         """`values`, one per row, query by query."""
         return values if self.order is None else values[self.order]
 
+    def sorted(self) -> NDArray[np.intp]:
+        """The queries by id: an order that no permutation of the rows changes."""
+        if self.qid.dtype.kind != "O":
+            return np.argsort(self.qid, kind="stable")
+        ids = self.qid.tolist()
+        try:
+            order = sorted(range(len(ids)), key=ids.__getitem__)
+        except TypeError:  # ids that do not compare, such as 1 and "1"
+            order = sorted(
+                range(len(ids)), key=lambda i: (str(type(ids[i])), str(ids[i]))
+            )
+        return np.array(order, dtype=np.intp)
+
     def blocks(self, max_rows: int) -> Iterator[tuple[int, int]]:
         """Ranges of whole queries of at most `max_rows` rows (or one query)."""
         first = 0
@@ -94,23 +107,25 @@ def _reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) 
         raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}{more}")
 
 
-def check_labels(y_true: ArrayLike, *, unjudged: str = "raise") -> NDArray[np.float64]:
+def check_labels(
+    y_true: ArrayLike, *, unjudged: str = "raise", name: str = "y_true"
+) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64."""
     if unjudged not in UNJUDGED:
         raise ValueError(f"unjudged must be one of {UNJUDGED}, got {unjudged!r}")
-    labels: NDArray[np.float64] = _numeric(y_true, "y_true").astype(np.float64)
+    labels: NDArray[np.float64] = _numeric(y_true, name).astype(np.float64)
     missing = np.isnan(labels)
     if unjudged == "raise":
         _reject(
             missing,
             labels,
-            "y_true",
+            name,
             'be judged (unjudged="nonrelevant" takes NaN labels as not relevant)',
         )
     else:
         labels[missing] = 0.0
-    _reject(~(labels >= 0), labels, "y_true", "be >= 0")
-    _reject(np.isinf(labels), labels, "y_true", "be finite")
+    _reject(~(labels >= 0), labels, name, "be >= 0")
+    _reject(np.isinf(labels), labels, name, "be finite")
     return labels
 
 

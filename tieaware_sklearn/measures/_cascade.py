@@ -83,7 +83,8 @@ def _walk(
 ) -> _Walks:
     x = np.arange(columns)
     left = np.maximum(n - x, 1)
-    missed = np.cumprod(np.where(x < places, (n - r - x) / left, 1.0), axis=1)
+    steps: FloatArray = np.where(x < places, (n - r - x) / left, 1.0)
+    missed = np.asarray(np.multiply.accumulate(steps, axis=1))
     none_before = np.concatenate([np.ones((len(n), 1)), missed[:, :-1]], axis=1)
     chance = np.where(x < places, none_before * (r / left), 0.0)
     return _Walks(query, lo + x + 1, chance, missed[:, -1])

@@ -1,0 +1,7 @@
+"""Rankings to try things on: read, bundled or made."""
+
+from ._digits import load_digits_retrieval
+from ._letor import dump_letor, load_letor
+from ._web_search import make_web_search
+
+__all__ = ["dump_letor", "load_digits_retrieval", "load_letor", "make_web_search"]

@@ -1,0 +1,355 @@
+"""LETOR / SVMlight text with query ids, read and written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+from sklearn.utils import Bunch
+
+from .._validation import check_choice
+
+PathLike = str | os.PathLike[str]
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def load_letor(
+    path: PathLike | Sequence[PathLike],
+    *,
+    query_file: PathLike | Sequence[PathLike] | None = None,
+    zero_based: bool | str = "auto",
+    n_features: int | None = None,
+    sparse: bool = False,
+) -> Bunch:
+    r"""Read learning-to-rank text: ``label qid:7 1:0.5 2:3 # comment``.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        Plain or gzipped text. Several files are read as one set of rows with one
+        set of features; a ``qid:`` names the same query in all of them.
+    query_file : path, or list of paths, optional
+        Where the lines hold no ``qid:``: a file with the number of rows of each
+        query, a line each, as LightGBM reads it, for each path. By default
+        ``<path>.query`` or ``<path>.group`` is looked for. Queries are then
+        numbered from 0, through all files.
+    zero_based : bool or "auto", default="auto"
+        Whether feature numbers start at 0. "auto" takes them to start at 1 unless
+        a 0 occurs.
+    n_features : int, optional
+        Number of columns; by default up to the largest feature number seen.
+    sparse : bool, default=False
+        Return a SciPy CSR matrix; a dense array otherwise.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` of shape (n_rows, n_features), float64; ``target``, float64;
+        ``qid``, int64; ``feature_names``: the numbers that the file uses, as
+        strings; ``DESCR``. Comments are left out.
+
+    Raises
+    ------
+    ValueError
+        For a malformed line (with file and line number), rows without a query,
+        query sizes that do not add up to the number of rows, an empty file.
+    OSError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import load_letor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "tiny.txt")
+    ...     _ = path.write_text("2 qid:7 1:0.5 2:3 # a comment\n0 qid:7 2:1\n")
+    ...     tiny = load_letor(path)
+    >>> tiny.data
+    array([[0.5, 3. ],
+           [0. , 1. ]])
+    >>> tiny.target, tiny.qid
+    (array([2., 0.]), array([7, 7]))
+    """
+    if not isinstance(zero_based, bool):
+        check_choice(zero_based, "zero_based", (True, False, "auto"))
+    paths = _paths(path, "path")
+    given = [] if query_file is None else _paths(query_file, "query_file")
+    if given and len(given) != len(paths):
+        raise ValueError(
+            f"query_file must name one file per path ({len(paths)}), got {len(given)}"
+        )
+    parsed = [_parse(file) for file in paths]
+    if not any(len(part.qid) for part in parsed):
+        parsed = _with_group_sizes(parsed, given)
+    elif given:
+        raise ValueError(f"{paths[0]}: query_file is given, but the lines hold qid:")
+    for part in parsed:
+        if len(part.qid) != len(part.target):
+            raise ValueError(_complaint(part.path, needs_qid=True))
+    data, first = _one_matrix(parsed, zero_based, n_features)
+    target = np.concatenate([part.target for part in parsed])
+    qid = np.concatenate([part.qid for part in parsed])
+    return Bunch(
+        data=data if sparse else data.toarray(),
+        target=target,
+        qid=qid,
+        feature_names=[str(first + i) for i in range(data.shape[1])],
+        DESCR=f"{', '.join(map(str, paths))}: {len(target)} rows, "
+        f"{len(np.unique(qid))} queries, {data.shape[1]} features",
+    )
+
+
+class _Part(NamedTuple):
+    path: Path
+    data: Any
+    target: NDArray[np.float64]
+    qid: NDArray[np.int64]
+
+
+def _paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not paths:
+        raise ValueError(f"{name} must name at least one file, got none")
+    return [Path(one) for one in paths]
+
+
+def open_text(path: Path) -> IO[bytes]:
+    """The file's bytes, unzipped if they start as gzip does."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == _GZIP_MAGIC
+    return gzip.open(path) if zipped else path.open("rb")  # type: ignore[return-value]
+
+
+def _parse(path: Path) -> _Part:
+    try:
+        with open_text(path) as file:
+            data, target, qid = load_svmlight_file(file, zero_based=True, query_id=True)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: damaged gzip data: {error}") from None
+    except (ValueError, OverflowError) as error:
+        raise ValueError(_complaint(path, fallback=str(error))) from None
+    if not len(target):
+        raise ValueError(f"{path}: the file holds no documents")
+    return _Part(path, data, target, qid)
+
+
+def _one_matrix(
+    parts: list[_Part], zero_based: bool | str, n_features: int | None
+) -> tuple[Any, int]:
+    """All rows in one matrix, and the number of its first feature."""
+    smallest = min((int(part.data.indices.min(initial=1)) for part in parts), default=1)
+    if zero_based is False and smallest == 0:
+        raise ValueError(
+            f"{parts[0].path}: zero_based=False, but a feature has number 0"
+        )
+    first = 0 if zero_based is True or smallest == 0 else 1
+    seen = max(int(part.data.indices.max(initial=first)) for part in parts) + 1 - first
+    columns = seen if n_features is None else n_features
+    if columns < seen:
+        raise ValueError(
+            f"n_features must be at least the {seen} that the file holds, got {columns}"
+        )
+    matrices = [
+        sp.csr_array(
+            (part.data.data, part.data.indices - first, part.data.indptr),
+            shape=(len(part.target), columns),
+        )
+        for part in parts
+    ]
+    return sp.vstack(matrices, format="csr"), first
+
+
+def _with_group_sizes(parts: list[_Part], given: list[Path]) -> list[_Part]:
+    out, first = [], 0
+    for i, part in enumerate(parts):
+        sizes_file = given[i] if given else _find_group_file(part.path)
+        sizes = _read_sizes(sizes_file)
+        if sizes.sum() != len(part.target):
+            raise ValueError(
+                f"{sizes_file}: the sizes of its {len(sizes)} queries add up to "
+                f"{sizes.sum()}, but {part.path} has {len(part.target)} rows"
+            )
+        qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
+        out.append(part._replace(qid=qid))
+        first += len(sizes)
+    return out
+
+
+def _find_group_file(path: Path) -> Path:
+    for suffix in (".query", ".group"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            return beside
+    raise ValueError(
+        f"{path}: its lines hold no qid:, and there is no {path.name}.query with the "
+        "sizes of its queries beside it (query_file= names another)"
+    )
+
+
+def _read_sizes(path: Path) -> NDArray[np.int64]:
+    sizes = []
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            text = line.decode("latin-1").strip()
+            if not text:
+                continue
+            if not text.isdigit() or int(text) < 1:
+                raise ValueError(
+                    f"{path}, line {number}: the size of a query must be an integer "
+                    f">= 1, got {text!r}"
+                )
+            sizes.append(int(text))
+    return np.array(sizes, dtype=np.int64)
+
+
+_FEATURE = re.compile(r"(\d+):(\S+)")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _complaint(path: Path, *, fallback: str = "", needs_qid: bool = False) -> str:
+    """What is wrong with the first malformed line of a file."""
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            tokens = line.decode("latin-1").partition("#")[0].split()
+            wrong = _wrong_with(tokens, needs_qid=needs_qid) if tokens else ""
+            if wrong:
+                return f"{path}, line {number}: {wrong}"
+    return f"{path}: {fallback or 'malformed'}"
+
+
+def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
+    label, *features = tokens
+    if not _is_number(label):
+        return f"the label must be a number, got {label!r}"
+    if features and features[0].startswith("qid:"):
+        qid = features.pop(0).removeprefix("qid:")
+        if not re.fullmatch(r"[+-]?\d+", qid):
+            return f"qid must be an integer, got {qid!r}"
+    elif needs_qid:
+        return "there is no qid:, though other lines have one"
+    last = -1
+    for feature in features:
+        match = _FEATURE.fullmatch(feature)
+        if match is None or not _is_number(match[2]):
+            return f"a feature must look like number:value, got {feature!r}"
+        if int(match[1]) <= last:
+            return f"feature numbers must ascend, got {match[1]} after {last}"
+        last = int(match[1])
+    return ""
+
+
+def dump_letor(
+    X: Any,
+    y: Any,
+    qid: Any,
+    path: PathLike,
+    *,
+    zero_based: bool = False,
+) -> None:
+    r"""Write learning-to-rank text that reads back bit for bit.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        Features. Of a sparse matrix only the stored values are written.
+    y : array-like of shape (n_rows,)
+        Labels.
+    qid : array-like of shape (n_rows,), integers
+        Query of each row.
+    path : path
+        Gzipped if it ends in ``.gz``. The file appears when it is complete.
+    zero_based : bool, default=False
+        Number the features from 0.
+
+    Raises
+    ------
+    ValueError
+        For lengths that differ, a qid that is not an integer (the format has
+        no other), or X that is not numeric.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import dump_letor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "tiny.txt")
+    ...     dump_letor([[0.5, 3]], [2], [7], path)
+    ...     path.read_text()
+    '2 qid:7 1:0.5 2:3\n'
+    """
+    is_sparse = sp.issparse(X)
+    rows: Any = sp.csr_array(X) if is_sparse else np.asarray(X)
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
+            f"{rows.dtype}"
+        )
+    labels, queries = np.asarray(y), np.asarray(qid)
+    for name, values in (("y", labels), ("qid", queries)):
+        if values.shape != (rows.shape[0],):
+            raise ValueError(
+                f"{name} must have one value per row of X ({rows.shape[0]}), got "
+                f"shape {values.shape}"
+            )
+    if queries.dtype.kind not in "biu":
+        raise ValueError(
+            f"qid must be integers, the only kind the format has, got {queries[0]!r}"
+        )
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(f"y must be numeric, got {labels[0]!r}")
+    first = 0 if zero_based else 1
+    if is_sparse:
+        rows.sort_indices()
+
+    def lines() -> Iterator[str]:
+        everything = range(rows.shape[1])
+        for i, (label, query) in enumerate(
+            zip(labels.tolist(), queries.tolist(), strict=True)
+        ):
+            if is_sparse:
+                stored = slice(rows.indptr[i], rows.indptr[i + 1])
+                columns: Iterable[int] = rows.indices[stored].tolist()
+                values = rows.data[stored].tolist()
+            else:
+                columns, values = everything, rows[i].tolist()
+            features = " ".join(
+                f"{first + j}:{_spell(value)}"
+                for j, value in zip(columns, values, strict=True)
+            )
+            yield f"{_spell(label)} qid:{int(query)} {features}".rstrip() + "\n"
+
+    write_whole(Path(path), lines())
+
+
+def _spell(value: float) -> str:
+    """The shortest text that reads back as the same number; -0.0 keeps its sign."""
+    text = repr(int(value) if isinstance(value, bool) else value)
+    return text.removesuffix(".0")
+
+
+def write_whole(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file that appears only once it is complete."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(unfinished, "wt", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,151 @@
+"""A generator of web search rankings with discrete, tied features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+from sklearn.utils import Bunch, check_random_state
+
+from .._ties import FloatArray
+
+# share of documents of each grade, about those of MSLR-WEB30K
+_GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
+
+_DESCR = """\
+A generated web search: documents of each query with labels 0..4 and
+
+in_degree, clicks, page_visits   counts with a power-law tail, higher is better
+url_length, n_slashes            small integers, lower is better
+text_score                       continuous, higher is better
+noise_*                          unrelated to the labels, discrete and continuous
+log_*                            log(1 + x) of a feature above: the same ranking
+"""
+
+
+def make_web_search(
+    n_queries: int = 100,
+    *,
+    n_documents: int = 100,
+    strength: float = 0.5,
+    tie_rate: float = 0.5,
+    n_noise: int = 4,
+    n_duplicates: int = 2,
+    shuffle: bool = False,
+    random_state: Any = None,
+    return_X_y_qid: bool = False,
+) -> Any:
+    """Generate queries, graded documents and the discrete features of a web search.
+
+    Parameters
+    ----------
+    n_queries : int, default=100
+    n_documents : int, default=100
+        Documents of a query on average; lengths vary (log-normal, at least 1).
+    strength : float, default=0.5
+        How much the features say of the labels, from 0 (nothing) to 1.
+    tie_rate : float, default=0.5
+        Share of documents whose counts (in_degree, clicks, page_visits) are 0;
+        the others have a power-law tail. It also makes url_length coarser. From 0
+        up to, but not including, 1.
+    n_noise : int, default=4
+        Features unrelated to the labels, by turns discrete and continuous.
+    n_duplicates : int, default=2
+        Features that repeat the counts, as their logarithm; at most 3.
+    shuffle : bool, default=False
+        Interleave the rows of all queries.
+    random_state : int, RandomState instance or None, default=None
+    return_X_y_qid : bool, default=False
+        Return ``(data, target, qid)`` instead of a Bunch.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` of shape (n_rows, 6 + n_noise + n_duplicates), float64;
+        ``target`` of labels 0..4, int64; ``qid`` of 1..n_queries, int64;
+        ``feature_names``; ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        For parameters outside the ranges above.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=3, random_state=0)
+    >>> web.feature_names[:6]
+    ['in_degree', 'clicks', 'page_visits', 'url_length', 'n_slashes', 'text_score']
+    """
+    for name, value, low in (
+        ("n_queries", n_queries, 1),
+        ("n_documents", n_documents, 1),
+        ("n_noise", n_noise, 0),
+        ("n_duplicates", n_duplicates, 0),
+    ):
+        if value < low:
+            raise ValueError(f"{name} must be >= {low}, got {value}")
+    if n_duplicates > 3:
+        raise ValueError(f"n_duplicates must be <= 3, got {n_duplicates}")
+    if not 0 <= strength <= 1:
+        raise ValueError(f"strength must be in [0, 1], got {strength}")
+    if not 0 <= tie_rate < 1:
+        raise ValueError(f"tie_rate must be in [0, 1), got {tie_rate}")
+    rng = check_random_state(random_state)
+
+    lengths = np.exp(0.6 * rng.standard_normal(n_queries) - 0.18) * n_documents
+    sizes = np.maximum(1, np.round(lengths)).astype(np.int64)
+    qid = np.repeat(np.arange(1, n_queries + 1), sizes)
+    n = len(qid)
+    # some queries are hard: their documents are worth less, and some have none
+    quality = (
+        0.8 * rng.standard_normal(n) + 0.6 * rng.standard_normal(n_queries)[qid - 1]
+    )
+    target = np.searchsorted(np.cumsum(_GRADES)[:-1], ndtr(quality))
+
+    def latent(share: float) -> FloatArray:
+        """Standard normal, correlated with quality."""
+        weight = strength * share
+        noise: FloatArray = rng.standard_normal(n)
+        mixed: FloatArray = weight * quality + np.sqrt(1 - weight**2) * noise
+        return mixed
+
+    def count(share: float, exponent: float) -> FloatArray:
+        above = (ndtr(latent(share)) - tie_rate) / (1 - tie_rate)
+        tail = np.maximum(1 - above, 1e-12) ** (-1 / exponent)
+        return np.where(above > 0, np.floor(tail), 0.0)
+
+    counts = {
+        "in_degree": count(0.7, 1.1),
+        "clicks": count(1.0, 1.5),
+        "page_visits": count(0.8, 1.0),
+    }
+    step = 1 + np.round(8 * tie_rate)
+    length = 15 + 25 * np.exp(-0.5 * latent(0.6))
+    features: dict[str, NDArray[Any]] = {
+        **counts,
+        "url_length": np.floor(length / step) * step,
+        "n_slashes": np.floor(2.5 * np.exp(-0.5 * latent(0.5))),
+        "text_score": 10 + 4 * latent(0.9),
+    }
+    for i in range(n_noise):
+        noise = rng.standard_normal(n)
+        features[f"noise_{i + 1}"] = noise if i % 2 else np.floor(3 * np.abs(noise))
+    for name in list(counts)[:n_duplicates]:
+        features[f"log_{name}"] = np.log1p(counts[name])
+
+    data = np.column_stack(list(features.values()))
+    if shuffle:
+        order = rng.permutation(n)
+        data, target, qid = data[order], target[order], qid[order]
+    if return_X_y_qid:
+        return data, target, qid
+    return Bunch(
+        data=data,
+        target=target,
+        qid=qid,
+        feature_names=list(features),
+        DESCR=_DESCR,
+    )

@@ -1,0 +1,242 @@
+"""How much of a ranking is tied, and how much it matters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._averages import mean
+from ._scoring import LabelledQueries
+from ._text import format_table, number
+from ._ties import FloatArray
+from ._validation import (
+    Queries,
+    check_cutoff,
+    check_labels,
+    check_qid,
+    check_scores,
+)
+from .evaluation import DEFAULT_MEASURES
+from .measures import Measure, parse_measures
+
+#: distinct neighbours closer than this many units in the last place look like
+#: one score computed in two ways
+_LAST_BITS = 8
+
+
+@dataclass(frozen=True)
+class TieReport:
+    """How much of a ranking is tied; prints as a table.
+
+    Shares are of 1. Documents are those retrieved (scores above -inf).
+
+    Attributes
+    ----------
+    n_queries, n_documents : int
+    n_distinct_scores : int
+        Distinct scores in the whole column.
+    largest_group : int
+        Documents in the largest tie group.
+    tied_documents : float
+        Share of documents that tie with another one of their query.
+    mixed_documents : float
+        Share of documents in tie groups that mix labels: only there can the
+        order of ties change a measure.
+    repeated_documents : float
+        Share of documents tied with their predecessor, Σ (n_g - 1) over all
+        groups (Yang, Moffat and Turpin 2016, Table 1).
+    tied_queries : float
+        Share of queries with a tie (the same table).
+    k : int
+        The cut-off of `cut_queries`.
+    cut_queries : float
+        Share of queries whose cut-off k falls inside a tie.
+    measures : tuple of str
+    mean_gap, largest_gap : ndarray of shape (n_measures,)
+        Best minus worst value (worst minus best where lower is better), on
+        average and at most over queries; queries where the measure is undefined
+        are left out.
+    n_nearly_tied : int
+        Neighbouring scores of a query that differ in their last bits only.
+    """
+
+    n_queries: int
+    n_documents: int
+    n_distinct_scores: int
+    largest_group: int
+    tied_documents: float
+    mixed_documents: float
+    repeated_documents: float
+    tied_queries: float
+    k: int
+    cut_queries: float
+    measures: tuple[str, ...]
+    mean_gap: FloatArray
+    largest_gap: FloatArray
+    n_nearly_tied: int
+
+    def __str__(self) -> str:
+        def share(value: float) -> str:
+            return f"{100 * value:.1f} %"
+
+        figures = [
+            ("queries", str(self.n_queries)),
+            ("documents", str(self.n_documents)),
+            ("distinct scores", str(self.n_distinct_scores)),
+            ("largest tie group", str(self.largest_group)),
+            ("documents tied", share(self.tied_documents)),
+            ("  in groups that mix labels", share(self.mixed_documents)),
+            ("  tied with their predecessor", share(self.repeated_documents)),
+            ("queries with ties", share(self.tied_queries)),
+            (f"  with rank {self.k} inside a tie", share(self.cut_queries)),
+            ("scores apart by last bits only", str(self.n_nearly_tied)),
+        ]
+        gaps = [
+            [name, number(float(average)), number(float(largest))]
+            for name, average, largest in zip(
+                self.measures, self.mean_gap, self.largest_gap, strict=True
+            )
+        ]
+        return "\n".join(
+            [
+                format_table(["ties", ""], figures),
+                "",
+                format_table(["best - worst", "mean", "largest"], gaps),
+            ]
+        )
+
+
+def tie_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    k: int = 10,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    unjudged: str = "raise",
+) -> TieReport:
+    """How much of a ranking is tied, and how much it matters.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`.
+    k : int, default=10
+        Report the queries whose cut-off k falls inside a tie.
+    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        Measures whose best-minus-worst gap is reported.
+
+    Returns
+    -------
+    TieReport
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for k < 1.
+
+    Warns
+    -----
+    UserWarning
+        Where distinct scores of a query differ in their last bits only: they
+        are ranked, but by rounding.
+
+    Notes
+    -----
+    The prevalence figures are those of Yang, Moffat and Turpin, "How precise does
+    document scoring need to be?", AIRS 2016, Table 1.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_report
+    >>> report = tie_report([1, 0, 0, 1], [2, 1, 1, 1], k=2, measures="rr")
+    >>> report.tied_documents, report.repeated_documents, report.cut_queries
+    (0.75, 0.5, 1.0)
+    """
+    cutoff = check_cutoff(k)
+    if cutoff is None:
+        raise ValueError("k must be an integer >= 1, got None")
+    parsed = parse_measures(measures)
+    labels = check_labels(y_true, unjudged=unjudged)
+    scores = check_scores(y_score, n_rows=len(labels))
+    queries = check_qid(qid, n_rows=len(labels))
+    labelled = LabelledQueries(labels, queries)
+
+    values = labelled.values(parsed, scores, statistics=("best", "worst"))
+    gaps = np.abs(values["best"] - values["worst"])
+    arranged = queries.arrange(scores)
+    counts = np.zeros(6, dtype=np.int64)
+    largest = 0
+    for block in labelled.blocks:
+        groups = labelled.groups(block, arranged)
+        n, first, last = groups.n, groups.start, groups.start + groups.n - 1
+        tied = n > 1
+        mixed = groups.label[first] != groups.label[last]
+        cut = (groups.lo < cutoff) & (cutoff < groups.hi)
+        counts += [
+            n.sum(),
+            n[tied].sum(),
+            n[mixed].sum(),
+            (n - 1).sum(),
+            len(np.unique(groups.query[tied])),
+            cut.sum(),
+        ]
+        largest = max(largest, int(n.max(initial=0)))
+    documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
+    retrieved = max(documents, 1)
+    distinct = np.unique(scores)
+    if distinct.dtype.kind == "f":
+        distinct = distinct[~np.isneginf(distinct)]
+    return TieReport(
+        n_queries=queries.n_queries,
+        n_documents=documents,
+        n_distinct_scores=len(distinct),
+        largest_group=largest,
+        tied_documents=tied_documents / retrieved,
+        mixed_documents=mixed_documents / retrieved,
+        repeated_documents=repeated / retrieved,
+        tied_queries=float(counts[4]) / queries.n_queries,
+        k=cutoff,
+        cut_queries=float(counts[5]) / queries.n_queries,
+        measures=tuple(str(measure) for measure in parsed),
+        mean_gap=np.array([mean(column) for column in gaps.T]),
+        largest_gap=np.array(
+            [max(_there(column), default=np.nan) for column in gaps.T]
+        ),
+        n_nearly_tied=_warn_nearly_tied(arranged, queries),
+    )
+
+
+def _there(column: FloatArray) -> list[float]:
+    there: list[float] = column[~np.isnan(column)].tolist()
+    return there
+
+
+def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
+    """Count neighbours that only rounding tells apart, and warn of them."""
+    if scores.dtype.kind != "f":
+        return 0
+    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    order = np.lexsort((scores, query))
+    ascending, query = scores[order], query[order]
+    low, high = ascending[:-1], ascending[1:]
+    finite = np.isfinite(low) & (query[1:] == query[:-1])
+    low, high = low[finite], high[finite]
+    unit = np.spacing(np.maximum(np.abs(low), np.abs(high)))
+    near = (low != high) & (high - low <= _LAST_BITS * unit)
+    count = int(near.sum())
+    if count:
+        at = int(np.argmax(near))
+        warnings.warn(
+            f"{count} neighbouring scores differ in their last bits only (such as "
+            f"{low[at]!s} and {high[at]!s}): they are ranked as they stand; round "
+            "y_score if they mean the same",
+            UserWarning,
+            stacklevel=3,
+        )
+    return count
