@@ -17,7 +17,7 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ._ties import FloatArray
-from ._validation import check_choice
+from ._validation import Queries, check_choice
 from .measures import Measure
 
 #: floor of the values in a geometric mean, as in trec_eval
@@ -46,14 +46,15 @@ def fill_undefined(
     undefined: NDArray[np.bool_],
     zero_relevance: float | str,
     measures: Sequence[Measure],
-    qid: NDArray[Any],
+    queries: Queries,
 ) -> FloatArray:
     """`values` with the undefined ones as `zero_relevance` says."""
     if zero_relevance == "raise" and undefined.any():
         query, column = np.argwhere(undefined)[0]
         raise ValueError(
-            f"{measures[column]} is undefined for query {qid[query]!r}: its labels "
-            'leave nothing to divide by (zero_relevance=0.0 or "skip" accepts it)'
+            f"{measures[column]} is undefined for query {queries.name(query)}: its "
+            'labels leave nothing to divide by (zero_relevance=0.0 or "skip" accepts '
+            "it)"
         )
     if isinstance(zero_relevance, str):
         return values

@@ -150,7 +150,7 @@ def feature_statistics(
     undefined = np.isnan(raw_chance)
 
     def filled(values: FloatArray) -> FloatArray:
-        return fill_undefined(values, undefined, zero_relevance, measures, queries.qid)
+        return fill_undefined(values, undefined, zero_relevance, measures, queries)
 
     chance = filled(raw_chance)
     columns = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
@@ -208,9 +208,9 @@ def _one_feature(
 
     def worth(ascending: bool) -> Worth:
         found = labelled.values(measures, column, ascending=ascending)
-        qid = labelled.queries.qid
+        queries = labelled.queries
         expected, best, worst = (
-            fill_undefined(found[name], undefined, zero_relevance, measures, qid)
+            fill_undefined(found[name], undefined, zero_relevance, measures, queries)
             for name in ("expected", "best", "worst")
         )
         difference = sign * (expected - chance)

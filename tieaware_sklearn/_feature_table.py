@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     from .feature_selection import RankingFeatureSelector
 
 
-def feature_rows(selector: RankingFeatureSelector) -> list[dict[str, Any]]:
+def feature_rows(
+    selector: RankingFeatureSelector, names: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
     """A dict per feature of a fitted selector; see its `table`."""
     features = np.flatnonzero(selector._is_feature())
     order = features[np.argsort(selector.ranking_[features])]
-    names = _names(selector)
+    names = _names(selector) if names is None else names
     rows = []
     for rank, j in enumerate(order.tolist(), start=1):
         row: dict[str, Any] = {

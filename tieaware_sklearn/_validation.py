@@ -42,6 +42,10 @@ class Queries:
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 
+    def name(self, query: int) -> str:
+        """The id of a query as a message shows it."""
+        return repr(self.qid[query : query + 1].tolist()[0])
+
     def arrange(self, values: NDArray[Any]) -> NDArray[Any]:
         """`values`, one per row, query by query."""
         return values if self.order is None else values[self.order]
@@ -94,7 +98,8 @@ def _numeric(values: Any, name: str) -> NDArray[Any]:
         except (TypeError, ValueError):
             pass
     raise ValueError(
-        f"{name} must be numeric, got dtype {array.dtype} with {array[0]!r} in row 0"
+        f"{name} must be numeric, got dtype {array.dtype} "
+        f"with {array.tolist()[0]!r} in row 0"
     )
 
 
@@ -248,7 +253,7 @@ def check_query_weight(
         query = int(np.searchsorted(queries.offsets, row, side="right")) - 1
         raise ValueError(
             "query_weight must be constant within a query, got "
-            f"{per_query[query]} and {arranged[row]} in query {queries.qid[query]!r}"
+            f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
         )
     if not per_query.any():
         raise ValueError("query_weight must not be 0 in every query")

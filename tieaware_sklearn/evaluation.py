@@ -176,14 +176,17 @@ def ranking_score(
         [parsed], data.scores, statistics=statistics, input_order=plain
     )
     raw = found[name]
-    values = fill_undefined(
-        raw, np.isnan(raw), zero_relevance, [parsed], data.queries.qid
-    )[:, 0]
+    values = fill_undefined(raw, np.isnan(raw), zero_relevance, [parsed], data.queries)[
+        :, 0
+    ]
     if average is None:
         return values
     if average == "micro":
-        return _micro(raw[:, 0], found["normaliser"][:, 0], data.weight, zero_relevance)
-    result = (geometric_mean if average == "geometric" else mean)(values, data.weight)
+        pooled = found["normaliser"][:, 0]
+        result = _micro(raw[:, 0], pooled, data.weight, zero_relevance)
+    else:
+        reduce = geometric_mean if average == "geometric" else mean
+        result = reduce(values, data.weight)
     if np.isnan(result):
         warn_undefined(parsed)
     return result
@@ -442,9 +445,7 @@ def evaluate(
     undefined = np.isnan(found["expected"])
 
     def filled(values: FloatArray) -> FloatArray:
-        return fill_undefined(
-            values, undefined, zero_relevance, parsed, data.queries.qid
-        )
+        return fill_undefined(values, undefined, zero_relevance, parsed, data.queries)
 
     std = found["std"]
     if not isinstance(zero_relevance, str):

@@ -132,7 +132,9 @@ def open_text(path: Path) -> IO[bytes]:
 def _parse(path: Path) -> _Part:
     try:
         with open_text(path) as file:
-            data, target, qid = load_svmlight_file(file, zero_based=True, query_id=True)
+            data, target = load_svmlight_file(file, zero_based=True)
+        with open_text(path) as file:
+            qid = np.fromiter(_query_ids(file), dtype=np.int64)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: damaged gzip data: {error}") from None
     except (ValueError, OverflowError) as error:
@@ -140,6 +142,17 @@ def _parse(path: Path) -> _Part:
     if not len(target):
         raise ValueError(f"{path}: the file holds no documents")
     return _Part(path, data, target, qid)
+
+
+def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
+    """The numbers after qid:, of the lines that have one.
+
+    scikit-learn reads them too, but grows its array by one for every line.
+    """
+    for line in lines:
+        tokens = line.partition(b"#")[0].split(None, 2)
+        if len(tokens) > 1 and tokens[1].startswith(b"qid:"):
+            yield int(tokens[1][4:])
 
 
 def _one_matrix(
@@ -239,8 +252,8 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         return f"the label must be a number, got {label!r}"
     if features and features[0].startswith("qid:"):
         qid = features.pop(0).removeprefix("qid:")
-        if not re.fullmatch(r"[+-]?\d+", qid):
-            return f"qid must be an integer, got {qid!r}"
+        if not re.fullmatch(r"[+-]?\d+", qid) or abs(int(qid)) >= 2**63:
+            return f"qid must be a 64-bit integer, got {qid!r}"
     elif needs_qid:
         return "there is no qid:, though other lines have one"
     last = -1
@@ -309,10 +322,11 @@ def dump_letor(
             )
     if queries.dtype.kind not in "biu":
         raise ValueError(
-            f"qid must be integers, the only kind the format has, got {queries[0]!r}"
+            "qid must be integers, the only kind the format has, got dtype "
+            f"{queries.dtype}"
         )
     if labels.dtype.kind not in "biuf":
-        raise ValueError(f"y must be numeric, got {labels[0]!r}")
+        raise ValueError(f"y must be numeric, got dtype {labels.dtype}")
     first = 0 if zero_based else 1
     if is_sparse:
         rows.sort_indices()

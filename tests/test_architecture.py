@@ -1,0 +1,121 @@
+"""The house: imports run downward, optional libraries stay optional, names speak."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tieaware_sklearn
+from tieaware_sklearn import datasets
+
+PACKAGE = Path(tieaware_sklearn.__file__).parent
+# top to bottom: a module imports only from those above it
+HOUSE = [
+    "_optional",
+    "_text",
+    "_validation",
+    "_qid_column",
+    "_ties",
+    "measures",
+    "_averages",
+    "_scoring",
+    "evaluation",
+    "prevalence",
+    "datasets",
+    "_feature_statistics",
+    "_feature_results",
+    "_feature_table",
+    "feature_selection",
+    "_screen",
+    "_demo",
+    "cli",
+    "__main__",
+]
+OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
+OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
+PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
+PUBLIC += [getattr(datasets, name) for name in datasets.__all__]
+
+
+def modules():
+    return [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(tree: ast.Module):
+    """Relative imports outside of `if TYPE_CHECKING`."""
+    guarded = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and node not in guarded:
+            yield node
+
+
+def test_every_module_has_its_place():
+    assert {room(path) for path in modules()} == set(HOUSE)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_run_downward(path):
+    here = room(path)
+    depth = len(path.relative_to(PACKAGE).parts)
+    for node in imports(ast.parse(path.read_text())):
+        if node.level < depth:
+            continue  # inside its own room
+        names = (
+            [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
+        )
+        for name in names:
+            if name != "__version__":
+                assert HOUSE.index(name) < HOUSE.index(here), f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_stay_small(path):
+    assert len(path.read_text().splitlines()) <= 500
+
+
+def test_importing_takes_no_optional_library():
+    # scikit-learn may import pandas by itself: what counts is what we add
+    code = (
+        "import sys, sklearn.feature_selection; before = set(sys.modules);"
+        "import tieaware_sklearn, tieaware_sklearn.cli;"
+        f"print(sorted({OPTIONAL!r} & (set(sys.modules) - before)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    report = tieaware_sklearn.evaluate([0, 1], [1, 2])
+    with pytest.raises(ImportError, match=r'pip install "tieaware-sklearn\[io\]"'):
+        report.to_pandas()
+
+
+@pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
+def test_public_names_are_documented(thing):
+    text = inspect.getdoc(thing)
+    assert text
+    if inspect.isfunction(thing):
+        for section in ("Parameters", "Returns", "Raises", "Examples"):
+            if section == "Returns" and thing is datasets.dump_letor:
+                continue
+            assert f"{section}\n---" in text, section
+        signature = set(inspect.signature(thing).parameters)
+        for parameter in signature:
+            assert parameter in text, parameter

@@ -1,0 +1,280 @@
+"""The command line, as a shell user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import dump_letor, make_web_search
+
+
+@pytest.fixture(scope="module")
+def web():
+    return make_web_search(n_queries=40, n_documents=20, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def letor(web, tmp_path_factory):
+    path = tmp_path_factory.mktemp("letor") / "web.txt.gz"
+    dump_letor(web.data, web.target, web.qid, path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def frame(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    return frame.assign(rating=web.target, query=[f"q{q}" for q in web.qid], url="a/b")
+
+
+def run(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, out, err
+
+
+def test_screen_prints_a_table(capsys, letor, web):
+    code, out, err = run(capsys, "screen", letor, "--top", 5)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert f"{len(web.target)} documents, 40 queries, 12 features" in lines[0]
+    assert lines[2].split()[:4] == ["feature", "rank", "first", "NDCG@10"]
+    assert lines[4].startswith("(chance)")
+    selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
+    best = int(np.argmin(selector.ranking_))
+    cells = lines[5].split()
+    assert cells[:3] == [str(best + 1), "1", "high"]
+    assert cells[3] == f"{selector.scores_[best, 0]:.4f}"
+    assert len(lines[5:10]) == 5
+    assert "... and 7 more" in out
+    assert f"{selector.support_.sum()} of 12 features beat chance by NDCG@10" in out
+
+
+def test_screen_writes_csv_and_json(capsys, letor, web, tmp_path):
+    names = ["--measures", "ap(rel=2)", "f(beta=2,rel=2)@5,rr"]
+    to_csv, to_json = tmp_path / "out.csv", tmp_path / "out.json"
+    code, out, _ = run(
+        capsys, "screen", letor, *names, "--csv", to_csv, "--json", to_json
+    )
+    assert code == 0
+    assert "feature" in out
+    rows = list(csv.DictReader(io.StringIO(to_csv.read_text())))
+    selector = RankingFeatureSelector(["ap(rel=2)", "f(beta=2,rel=2)@5", "rr"])
+    selector.fit(web.data, web.target, web.qid)
+    assert len(rows) == 12
+    for row in rows:
+        j = int(row["feature"]) - 1
+        assert int(row["rank"]) == selector.ranking_[j]
+        assert float(row["F(beta=2,rel=2)@5"]) == selector.scores_[j, 1]
+        assert float(row["RR_q"]) == selector.qvalues_[j, 2]
+    document = json.loads(to_json.read_text())
+    assert document["measures"] == ["AP(rel=2)", "F(beta=2,rel=2)@5", "RR"]
+    assert document["n_queries"] == 40
+    assert document["chance"]["RR"] == selector.chance_[2]
+    assert document["features"][0]["correlation"] is None
+    assert [row["feature"] for row in document["features"]] == [
+        row["feature"] for row in rows
+    ]
+
+
+def test_screen_to_standard_output(capsys, letor):
+    _, out, _ = run(capsys, "screen", letor, "--top", 3, "--csv")
+    assert len(list(csv.DictReader(io.StringIO(out)))) == 3
+    _, out, _ = run(capsys, "screen", letor, "--json", "--sort-by", "rr")
+    document = json.loads(out)
+    assert document["sort_by"] == "RR"
+    values = [row["RR"] for row in document["features"]]
+    assert values == sorted(values, reverse=True)
+    code, _, err = run(capsys, "screen", letor, "--json", "--csv")
+    assert code == 1
+    assert "only one of --csv and --json" in err
+
+
+@pytest.mark.parametrize("name", ["web.csv", "web.tsv", "web.csv.gz", "web.parquet"])
+def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in name else ",")
+    columns = ["--label", "rating", "--qid", "query"]
+    code, out, err = run(capsys, "screen", path, *columns, "--json")
+    assert code == 0
+    assert err == "tieaware: left out, not numbers: url\n"
+    selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
+    for row in json.loads(out)["features"]:
+        j = web.feature_names.index(row["feature"])
+        assert row["NDCG@10"] == pytest.approx(selector.scores_[j, 0], abs=1e-12)
+    code, _, err = run(capsys, "screen", path)
+    assert code == 1
+    assert f"{name}: there is no column 'label' (columns: in_degree, clicks," in err
+    code, out, _ = run(capsys, "screen", path, path, *columns)
+    assert code == 0
+    assert "and 1 more:" in out
+
+
+def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
+    columns = ["--label", "rating", "--qid", "query"]
+    path = tmp_path / "bad.csv"
+    bad = frame.astype({"clicks": object})
+    bad.loc[17, "clicks"] = "many"
+    bad.to_csv(path, index=False)
+    code, _, err = run(capsys, "screen", path, *columns)
+    assert code == 1
+    assert "bad.csv, line 19: column 'clicks' must hold numbers, got 'many'" in err
+    gaps = frame.copy()
+    gaps.loc[3, ["clicks", "n_slashes"]] = np.nan
+    gaps.to_csv(path, index=False)
+    code, _, err = run(capsys, "screen", path, *columns)
+    assert code == 1
+    assert "values are missing in 2 features (clicks, n_slashes); --missing last" in err
+    code, _, _ = run(capsys, "screen", path, *columns, "--missing", "last")
+    assert code == 0
+    unlabelled = frame.copy()
+    unlabelled.loc[5, "rating"] = np.nan
+    unlabelled.to_csv(path, index=False)
+    code, _, err = run(capsys, "screen", path, *columns)
+    assert code == 1
+    assert "bad.csv, line 7: column 'rating' is empty" in err
+
+
+def bad_files(folder):
+    def write(name, text):
+        path = folder / name
+        path.write_text(text)
+        return str(path)
+
+    yield ["absent.txt"], 1, "absent.txt: No such file or directory"
+    yield [str(folder)], 1, "Is a directory"
+    yield [write("a.txt", "")], 1, "a.txt: the file holds no documents"
+    middle = "1 qid:1 1:1\nzero qid:1 1:1\n0 qid:1 1:0\n"
+    yield [write("b.txt", middle)], 1, "b.txt, line 2: the label must be a number"
+    yield [write("c.csv", "")], 1, "c.csv: "
+    yield [write("d.csv", "label,qid,x\n")], 1, "d.csv: the file holds no documents"
+    yield [write("e.parquet", "label")], 1, "e.parquet: "
+    yield [write("f.csv", "label,qid,x\nbad,1,2\n")], 1, "'label' holds no number"
+    yield [write("g.csv", "label,qid\n1,1\n")], 1, "no column but 'label'"
+    fine = write("fine.txt", "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n")
+    yield [fine, write("h.csv", "a")], 1, "all files must be of one kind"
+    negative = write("i.txt", "-1 qid:1 1:1\n0 qid:1 1:0\n")
+    yield [negative], 1, "y must be >= 0, got -1.0 in row 0"
+    yield [fine, "--measures", "ndgc@10"], 1, "did you mean 'NDCG@10'?"
+    yield [fine, "--sort-by", "dcg"], 1, "sort_by must be one of"
+    yield [fine, "--csv", str(folder / "no" / "out.csv")], 1, "there is no such folder"
+    yield [fine, "--zero-relevance", "raise", "--measures", "fallout"], 1, "undefined"
+
+
+def test_bad_files_give_one_line_and_no_traceback(capsys, tmp_path):
+    for arguments, expected, message in bad_files(tmp_path):
+        code, out, err = run(capsys, "screen", *arguments)
+        assert (code, out) == (expected, ""), arguments
+        assert message in err
+        assert err.count("\n") == 1
+        assert err.startswith("tieaware: error: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["screen"],
+        ["launch"],
+        ["screen", "x", "--direction", "up"],
+        ["screen", "x", "--top", "-1"],
+        ["screen", "x", "--top", "few"],
+        ["screen", "x", "--jobs", "two"],
+        ["screen", "x", "--zero-relevance", "keep"],
+    ],
+)
+def test_bad_usage_exits_with_2(capsys, arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: tieaware" in capsys.readouterr().err
+
+
+def test_one_query_is_warned_of_in_plain_words(capsys, tmp_path):
+    path = tmp_path / "one.txt"
+    path.write_text("1 qid:1 1:1\n0 qid:1 1:0\n")
+    code, _, err = run(capsys, "screen", path)
+    assert code == 0
+    assert err.startswith("tieaware: warning: p-values need at least two queries")
+
+
+def test_demo(capsys, tmp_path):
+    path = tmp_path / "digits.txt"
+    code, out, err = run(capsys, "demo", "--queries", 10, "--out", path)
+    assert code == 0
+    assert err == f"tieaware: wrote {path}\n"
+    orders = [
+        "relevant rows first",
+        "as loaded",
+        "shuffled",
+        "relevant rows last",
+        "exact, in any order",
+    ]
+    values = {}
+    for line in out.splitlines():
+        for name in orders:
+            if line.startswith(name):
+                values[name] = float(line.split()[-2])
+    assert list(values) == orders
+    best, *_, worst, exact = values.values()
+    assert worst < exact < best
+    code, out, _ = run(capsys, "screen", path)
+    assert code == 0
+    assert "17960 documents, 10 queries, 7 features" in out
+    code, _, err = run(capsys, "demo", "--queries", 0)
+    assert code == 1
+    assert "n_queries must be in 1..1797, got 0" in err
+
+
+def shell(command, **options):
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, **options
+    )
+
+
+def test_as_a_module_and_in_a_pipe(letor):
+    module = [sys.executable, "-m", "tieaware_sklearn"]
+    assert shell([*module, "--version"]).stdout.strip()
+    assert "screen" in shell([*module, "--help"]).stdout
+    done = shell([*module, "screen", letor, "--top", "0"])
+    assert done.returncode == 0
+    assert done.stderr == ""
+    # a reader that closes at once, as head does
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        [*module, "screen", letor], stdout=write, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(write)
+        _, err = process.communicate(timeout=120)
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_interrupted(monkeypatch, capsys, letor):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tieaware_sklearn._screen.read", interrupt)
+    assert run(capsys, "screen", letor)[0] == 130
+
+
+def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    _, _, err = run(capsys, "screen", letor)
+    assert "12/12" in err
+    _, _, err = run(capsys, "screen", letor, "--quiet")
+    assert err == ""

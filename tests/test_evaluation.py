@@ -1,0 +1,319 @@
+"""Averages, options and bad input of `ranking_score` and `evaluate`."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import cross_val_score
+
+from tieaware_sklearn import NDCG, RankingReport, evaluate, ranking_score
+
+LABELS = [1, 0, 0, 0, 2, 0, 1, 0]
+SCORES = [2.0, 2.0, 1.0, 1.0, 0.0, 3.0, 3.0, 3.0]
+QID = ["a", "a", "b", "b", "a", "c", "c", "c"]
+# AP of a: (1/2 at rank 1 and (1/2)(1/2) at rank 2 ... + 2/3)/2, of c: (1 + 1/2 + 1/3)/3
+AP_A = ((1 + 1 / 2) / 2 + 2 / 3) / 2
+AP_C = (1 + 1 / 2 + 1 / 3) / 3
+
+
+def score(measure="ap", **options):
+    return ranking_score(LABELS, SCORES, qid=QID, measure=measure, **options)
+
+
+def test_queries_in_order_of_first_appearance():
+    report = evaluate(LABELS, SCORES, qid=QID, measures="ap")
+    assert report.qid.tolist() == ["a", "b", "c"]
+    assert report.expected[:, 0] == pytest.approx([AP_A, 0, AP_C])
+    assert score(average=None) == pytest.approx([AP_A, 0, AP_C])
+
+
+def test_no_qid_is_one_query():
+    one = ranking_score(LABELS, SCORES, average=None)
+    assert one.shape == (1,)
+    assert ranking_score(LABELS, SCORES) == one[0]
+    assert ranking_score(LABELS, SCORES, qid=[7] * 8) == one[0]
+
+
+def test_zero_relevance():
+    assert score() == pytest.approx((AP_A + AP_C) / 3)
+    assert score(zero_relevance=1) == pytest.approx((AP_A + 1 + AP_C) / 3)
+    assert score(zero_relevance="skip") == pytest.approx((AP_A + AP_C) / 2)
+    assert np.isnan(score(zero_relevance="skip", average=None)).tolist() == [
+        False,
+        True,
+        False,
+    ]
+    with pytest.raises(ValueError, match="AP is undefined for query 'b'"):
+        score(zero_relevance="raise")
+    # defined without a relevant document: P, F, RR and Success are 0
+    for measure in ("p@2", "f@2", "rr", "success@1", "rbp", "cg", "dcg"):
+        assert score(measure, zero_relevance="raise", average=None)[1] == 0
+    report = evaluate(
+        LABELS, SCORES, qid=QID, measures=["ap", "rr"], zero_relevance="skip"
+    )
+    assert report.n_undefined.tolist() == [1, 0]
+    for name in ("expected", "best", "worst", "std", "chance", "ideal"):
+        assert np.isnan(getattr(report, name)[1]).tolist() == [True, False]
+    assert report.summary().n_queries.tolist() == [2, 3]
+    assert evaluate(LABELS, SCORES, qid=QID, measures="ap").std[1, 0] == 0
+
+
+def test_fallout_is_undefined_without_a_document_that_is_not_relevant():
+    with pytest.raises(ValueError, match=r"Fallout@1 is undefined for query 0"):
+        ranking_score([1, 1], [2, 1], measure="fallout@1", zero_relevance="raise")
+    report = evaluate([0, 1], [1, 1], measures="fallout@1")
+    assert report.best[0, 0] == 0 < report.expected[0, 0] == 0.5 < report.worst[0, 0]
+
+
+def test_average_of_nothing_is_nan_and_says_so():
+    with pytest.warns(UndefinedMetricWarning, match="NDCG@10 is undefined for every"):
+        assert math.isnan(ranking_score([0, 0], [1, 2], zero_relevance="skip"))
+    options = {"average": "micro", "zero_relevance": "skip"}
+    with pytest.warns(UndefinedMetricWarning, match="R@1 is undefined for every"):
+        assert math.isnan(ranking_score([0, 0], [1, 2], measure="R@1", **options))
+
+
+def test_geometric_mean_has_the_floor_of_trec_eval():
+    expected = (AP_A * 1e-5 * AP_C) ** (1 / 3)
+    assert score(average="geometric") == pytest.approx(expected)
+    weight = [1, 1, 0, 0, 1, 3, 3, 3]
+    weighted = score(average="geometric", query_weight=weight)
+    assert weighted == pytest.approx((AP_A * AP_C**3) ** (1 / 4))
+    summary = evaluate(LABELS, SCORES, qid=QID, measures="ap").summary("geometric")
+    assert summary.mean[0] == score(average="geometric")
+    assert math.isnan(summary.tie_std[0])
+    assert summary.interval[0, 0] < summary.mean[0] < summary.interval[0, 1]
+    assert str(summary).startswith("geometric")
+
+
+def test_micro_average_pools_counts():
+    # relevant in the first two of a: 1, of b: 0, of c: 2/3
+    hits = 1 + 0 + 2 / 3
+    assert score("P@2", average="micro") == pytest.approx(hits / 6)
+    assert score("R@2", average="micro") == pytest.approx(hits / (2 + 0 + 1))
+    assert score("F@2", average="micro") == pytest.approx(2 * hits / (6 + 3))
+    assert score("Fallout@2", average="micro") == pytest.approx(
+        (6 - hits) / (1 + 2 + 2)
+    )
+    assert score("Rprec", average="micro") == pytest.approx((1 + 0 + 1 / 3) / 3)
+    weight = [2, 2, 1, 1, 2, 0, 0, 0]
+    weighted = score("R@2", average="micro", query_weight=weight)
+    assert weighted == pytest.approx(2 * 1 / (2 * 2))
+    best = score("R@2", average="micro", ties="best")
+    assert best == pytest.approx(2 / 3)
+    for measure in ("ap", "rr", "ndcg@10", "success@3"):
+        with pytest.raises(ValueError, match="average='micro' needs a measure that is"):
+            score(measure, average="micro")
+    none = {"measure": "R@1", "average": "micro", "zero_relevance": 0.25}
+    assert ranking_score([0, 0], [1, 2], **none) == 0.25
+
+
+def test_query_weight():
+    weight = np.array([2.0, 2, 5, 5, 2, 1, 1, 1])
+    expected = (2 * AP_A + 0 + AP_C) / 8
+    assert score(query_weight=weight) == pytest.approx(expected)
+    skipped = score(query_weight=weight, zero_relevance="skip")
+    assert skipped == pytest.approx((2 * AP_A + AP_C) / 3)
+    report = evaluate(LABELS, SCORES, qid=QID, measures="ap", query_weight=weight)
+    std = report.std[:, 0]
+    summary = report.summary()
+    assert summary.tie_std[0] == pytest.approx(np.hypot(2 * std[0], std[2]) / 8)
+    assert report.query_weight.tolist() == [2, 5, 1]
+
+
+def test_summary_is_the_mean_with_a_t_interval():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 3, 300), rng.integers(0, 5, 300)
+    qid = rng.integers(0, 30, 300)
+    report = evaluate(labels, scores, qid=qid, measures=["ndcg@3", "fallout@3"])
+    summary = report.summary()
+    for j in range(2):
+        values = report.expected[:, j]
+        assert summary.mean[j] == math.fsum(values) / 30
+        error = stats.sem(values)
+        interval = stats.t.interval(0.95, 29, values.mean(), error)
+        assert summary.interval[j] == pytest.approx(interval, abs=1e-14)
+        assert summary.tie_std[j] == pytest.approx(
+            math.sqrt((report.std[:, j] ** 2).sum()) / 30
+        )
+        room = summary.ideal[j] - summary.chance[j]
+        lift = (summary.mean[j] - summary.chance[j]) / room
+        assert summary.lift[j] == pytest.approx(lift)
+    assert ranking_score(labels, scores, qid=qid, measure="ndcg@3") == summary.mean[0]
+    for ties in ("best", "worst"):
+        value = ranking_score(labels, scores, qid=qid, measure="ndcg@3", ties=ties)
+        assert value == getattr(summary, ties)[0]
+    with pytest.raises(ValueError, match="average must be one of"):
+        report.summary("median")
+
+
+def test_reports_print_as_tables_and_pickle():
+    report = evaluate(LABELS, SCORES, qid=QID, measures=["ndcg@10", "rbp(p=.5)"])
+    lines = str(report).splitlines()
+    assert lines[0].split()[:4] == ["measure", "mean", "worst", "best"]
+    assert [line.split()[0] for line in lines[2:]] == ["NDCG@10", "RBP(p=0.5)"]
+    assert repr(report) == str(report)
+    assert len({len(line) for line in lines[1:]}) == 1
+    again = pickle.loads(pickle.dumps(report))
+    assert isinstance(again, RankingReport)
+    assert np.array_equal(again.expected, report.expected)
+    with pytest.raises(AttributeError):
+        report.expected = None
+
+
+def test_reports_to_pandas():
+    report = evaluate(LABELS, SCORES, qid=QID, measures=["ap", "rr"])
+    frame = report.to_pandas()
+    assert frame.index.tolist() == ["a", "b", "c"]
+    assert frame["AP", "expected"].tolist() == report.expected[:, 0].tolist()
+    table = report.summary().to_pandas()
+    assert table.index.tolist() == ["AP", "RR"]
+    assert table.loc["RR", "best"] == report.best[:, 1].mean()
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        np.array([3, 3, 1, 1, 3, 2, 2, 2]),
+        np.array([0.5, 0.5, 1, 1, 0.5, 2, 2, 2]),
+        np.array(QID),
+        np.array(QID, dtype=object),
+        np.array([b"x", b"x", b"y", b"y", b"x", b"z", b"z", b"z"]),
+        np.array(
+            ["2020", "2020", "2021", "2021", "2020", "2022", "2022", "2022"], "M8[Y]"
+        ),
+        [
+            (1, "a"),
+            (1, "a"),
+            (2, "b"),
+            (2, "b"),
+            (1, "a"),
+            (3, "c"),
+            (3, "c"),
+            (3, "c"),
+        ],
+        [1, 1, "1", "1", 1, 2, 2, 2],
+        pd.Series(QID, index=range(8, 0, -1)),
+        pd.Series(QID, dtype="category"),
+        pd.array([1, 1, 2, 2, 1, 3, 3, 3], dtype="Int64"),
+        pl.Series(QID),
+        [True, True, False, False, True, 2, 2, 2],
+    ],
+    ids=lambda qid: type(qid).__name__,
+)
+def test_qid_of_any_hashable_dtype(qid):
+    values = ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
+    assert values == pytest.approx([AP_A, 0, AP_C])
+
+
+@pytest.mark.parametrize("series", [list, tuple, np.array, pd.Series, pl.Series])
+def test_one_dimensional_input_of_any_kind(series):
+    got = ranking_score(series(LABELS), series(SCORES), qid=series(QID), measure="ap")
+    assert got == score()
+
+
+def test_unjudged_labels():
+    labels = [1, math.nan, 0]
+    with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
+        ranking_score(labels, [1, 2, 3])
+    got = ranking_score(labels, [1, 2, 3], measure="rr", unjudged="nonrelevant")
+    assert got == 1 / 3
+    missing = pd.array([1, None, 0], dtype="Int64")
+    assert (
+        ranking_score(missing, [1, 2, 3], measure="rr", unjudged="nonrelevant") == got
+    )
+
+
+def test_works_in_make_scorer():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3)), rng.integers(0, 4, 60)
+    scoring = make_scorer(ranking_score, measure="ndcg@5")
+    scores = cross_val_score(Ridge(), X, y, scoring=scoring, cv=3)
+    model = Ridge().fit(X[20:], y[20:])
+    first = ranking_score(y[:20], model.predict(X[:20]), measure="ndcg@5")
+    assert scores[0] == pytest.approx(first)
+
+
+BAD = [
+    (
+        {"y_score": [1, 2]},
+        r"y_score must have one value per row of y_true \(3\), got 2",
+    ),
+    ({"qid": [1, 2]}, r"qid must have one value per row of y_true \(3\), got 2"),
+    ({"y_score": [1, math.nan, 2]}, "y_score must not be NaN, got nan in row 1"),
+    ({"y_score": [1, math.inf, 2]}, "y_score must be finite, or -inf .* inf in row 1"),
+    ({"y_true": [0, -1, -2]}, r"y_true must be >= 0, got -1.0 in row 1 \(and 1 more\)"),
+    ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
+    ({"y_true": [], "y_score": []}, "y_true must not be empty"),
+    ({"y_true": [[0, 1, 2]]}, r"y_true must be 1-dimensional, got shape \(1, 3\)"),
+    (
+        {"y_score": np.ones((3, 1))},
+        r"y_score must be 1-dimensional, got shape \(3, 1\)",
+    ),
+    ({"y_true": ["a", "b", "c"]}, "y_true must be numeric, got dtype"),
+    ({"y_score": ["a", "b", "c"]}, "y_score must be numeric, got dtype"),
+    ({"y_score": np.array([1, 2, 3j])}, "y_score must be numeric, got dtype complex"),
+    ({"y_true": None}, "y_true must be a 1-D array, got None"),
+    ({"y_true": [[1], [1, 2], 3]}, "y_true must be a 1-D array"),
+    ({"qid": [1, math.nan, 2]}, "qid must not be missing, got nan in row 1"),
+    ({"qid": ["a", None, "b"]}, "qid must not be missing, got None in row 1"),
+    ({"qid": pd.array([1, None, 2], "Int64")}, "qid must not be missing"),
+    ({"qid": np.array(["2020", "NaT", "2021"], "M8[D]")}, "qid must not be missing"),
+    ({"qid": [[1], [1], [2]]}, "qid must "),
+    ({"qid": pd.Series([[1], [1], [2]])}, "qid must hold hashable values"),
+    ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be >= 1, got 0"),
+    ({"measure": "ndgc@10"}, r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\?"),
+    ({"measure": 7}, "measure must be a name such as"),
+    ({"ties": "mean"}, "ties must be one of .* got 'mean'"),
+    ({"average": "median"}, "average must be one of .* got 'median'"),
+    ({"zero_relevance": "ignore"}, "zero_relevance must be one of .* got 'ignore'"),
+    ({"zero_relevance": math.nan}, "zero_relevance must be a finite number"),
+    ({"zero_relevance": None}, "zero_relevance must be a finite number"),
+    ({"unjudged": "drop"}, "unjudged must be one of .* got 'drop'"),
+    ({"query_weight": [1, 2]}, "query_weight must have one value per row"),
+    (
+        {"query_weight": [1, 2, 1]},
+        "constant within a query, got 1.0 and 2.0 in query 0",
+    ),
+    ({"query_weight": [-1, -1, -1]}, "query_weight must be finite and >= 0, got -1.0"),
+    ({"query_weight": [0, 0, 0]}, "query_weight must not be 0 in every query"),
+    ({"query_weight": [math.nan] * 3}, "query_weight must be finite and >= 0"),
+    ({"y_true": [61, 0, 1]}, 'y_true must be <= 60 with exponential gain .*"linear"'),
+    (
+        {"measure": NDCG(gain={0: 0, 1: 1}), "y_true": [0, 2, 1]},
+        r"y_true must be one of the labels \['0', '1'\] of the gain table, got 2",
+    ),
+    ({"measure": NDCG(gain=lambda x: -x)}, "gain must be finite and >= 0, got -1.0"),
+    ({"measure": "rbp(gain=linear)"}, r"gain of RBP must be in \[0, 1\], got 2.0"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD, ids=[m for _, m in BAD])
+def test_bad_input_names_the_argument_the_rule_and_the_value(changes, message):
+    arguments = {"y_true": [0, 1, 2], "y_score": [3, 2, 1], **changes}
+    with pytest.raises(ValueError, match=message):
+        ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)
+
+
+def test_labels_above_60_are_fine_with_linear_gain():
+    assert ranking_score([61, 0], [2, 1], measure="ndcg(gain=linear)") == 1
+    assert ranking_score([61, 0], [2, 1], measure="ap") == 1
+
+
+def test_bad_measures_of_evaluate():
+    for measures, message in (
+        ([], "measures must name at least one measure"),
+        (["ap", "map"], "measures must differ, got AP twice"),
+        (7, "measures must be a name or a list of names"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate([0, 1], [1, 2], measures=measures)

@@ -1,0 +1,143 @@
+"""Measures by name."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import MEASURES
+
+from tieaware_sklearn import (
+    CG,
+    DCG,
+    NDCG,
+    RBP,
+    AveragePrecision,
+    Fallout,
+    FBeta,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    Success,
+    parse_measure,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "canonical"),
+    [
+        ("P@5", Precision(5), "P@5"),
+        ("precision@5", Precision(5), "P@5"),
+        ("r@10", Recall(10), "R@10"),
+        ("Recall", Recall(), "R"),
+        ("F@10", FBeta(10), "F@10"),
+        ("f1@10", FBeta(10), "F@10"),
+        ("F(beta=2)@10", FBeta(10, beta=2), "F(beta=2)@10"),
+        ("f(beta=0.5, rel=2)", FBeta(beta=0.5, rel=2), "F(beta=0.5,rel=2)"),
+        ("Fallout@10", Fallout(10), "Fallout@10"),
+        ("Success@10", Success(10), "Success@10"),
+        ("hit@10", Success(10), "Success@10"),
+        ("Rprec", RPrecision(), "Rprec"),
+        ("CG@10", CG(10), "CG@10"),
+        ("cg(gain=exponential)", CG(gain="exponential"), "CG(gain=exponential)"),
+        ("DCG@10", DCG(10), "DCG@10"),
+        ("NDCG", NDCG(), "NDCG"),
+        (" ndcg @ 10 ", NDCG(10), "NDCG@10"),
+        ("NDCG(gain=linear)@10", NDCG(10, "linear"), "NDCG(gain=linear)@10"),
+        ("nDCG(gain='linear')@10", NDCG(10, "linear"), "NDCG(gain=linear)@10"),
+        ("nDCG(dcg='log2')@10", NDCG(10, "linear"), "NDCG(gain=linear)@10"),
+        ("nDCG(dcg=exp-log2)@10", NDCG(10), "NDCG@10"),
+        ("NDCG(k=10, gain='exponential')", NDCG(10), "NDCG@10"),
+        (
+            "ndcg(gain={0: 0, 1: 1.5})@3",
+            NDCG(3, {1: 1.5, 0: 0}),
+            "NDCG(gain={0:0,1:1.5})@3",
+        ),
+        ("ndcg(gain=[0, 1, 3])", NDCG(gain=[0, 1, 3]), "NDCG(gain={0:0,1:1,2:3})"),
+        ("RBP", RBP(0.8), "RBP(p=0.8)"),
+        ("rbp(p=0.95)@20", RBP(0.95, k=20), "RBP(p=0.95)@20"),
+        ("AP", AveragePrecision(), "AP"),
+        ("map(rel=2)@100", AveragePrecision(100, rel=2), "AP(rel=2)@100"),
+        (
+            "AP(denominator=cutoff)@10",
+            AveragePrecision(10, denominator="cutoff"),
+            "AP(denominator=cutoff)@10",
+        ),
+        ("RR@10", ReciprocalRank(10), "RR@10"),
+        ("mrr", ReciprocalRank(), "RR"),
+    ],
+)
+def test_names(text, measure, canonical):
+    assert parse_measure(text) == measure
+    assert str(measure) == canonical
+    assert parse_measure(canonical) == measure
+    assert parse_measure(canonical.lower()) == measure
+    assert parse_measure(measure) is measure
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_measures_are_values(measure):
+    assert pickle.loads(pickle.dumps(measure)) == measure
+    assert hash(pickle.loads(pickle.dumps(measure))) == hash(measure)
+    if not callable(getattr(measure, "gain", None)):
+        assert parse_measure(str(measure)) == measure
+
+
+def test_measures_differ_by_class_and_parameters():
+    assert len(set(MEASURES)) == len(MEASURES)
+    assert Precision(3) != Recall(3)
+    assert Precision(3) == Precision(3, rel=1.0)
+
+
+@given(
+    k=st.one_of(st.none(), st.integers(1, 10**6)),
+    rel=st.floats(1e-3, 1e6),
+    p=st.floats(1e-6, 1 - 1e-6),
+    beta=st.floats(1e-3, 1e3),
+)
+def test_names_read_back(k, rel, p, beta):
+    for measure in (RBP(p, k, rel), FBeta(k, beta, rel), AveragePrecision(k, rel)):
+        assert parse_measure(str(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "ndgc@10",
+            r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP ",
+        ),
+        ("rbpp(p=0.5)", r"did you mean 'RBP\(p=0.5\)'"),
+        ("xyzzy", r"unknown measure 'xyzzy' \(known: AP CG"),
+        ("ndcg@ten", "k must be an integer >= 1, got 'ten' in measure 'ndcg@ten'"),
+        ("ndcg@", "measure must look like"),
+        ("ndcg@10@5", "k must be an integer"),
+        ("@10", "measure must look like"),
+        ("", "measure must look like"),
+        ("P@-3", "measure 'P@-3': k must be >= 1, got -3"),
+        ("P(k=2.5)", "measure .*: k must be an integer >= 1 or None, got 2.5"),
+        ("P(k=True)", "k must be an integer >= 1 or None, got True"),
+        ("P(k=3)@5", "give its cut-off once"),
+        ("Rprec@5", "Rprec takes no cut-off, got 'Rprec@5'"),
+        ("P(p=0.5)", r"P has no parameter 'p' \(it takes: k, rel\)"),
+        ("f1(beta=2)", r"f1 has no parameter 'beta'"),
+        ("P(2)", "parameters of a measure must look like name=value"),
+        ("P(rel=)", "parameters of a measure must look like name=value"),
+        ("P(rel=0)", "rel must be a finite number > 0, got 0"),
+        ("P(rel=high)", "rel must be a finite number > 0, got 'high'"),
+        ("RBP(p=1)", "p must be a finite number > 0 and < 1, got 1"),
+        ("F(beta=-1)", "beta must be a finite number > 0, got -1"),
+        ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
+        ("NDCG(gain=7)", "gain must be one of .* got 7"),
+        ("NDCG(gain={0: -1})", "gain must be finite and >= 0, got -1.0 for label 0"),
+        ("NDCG(gain={})", "gain must name each label once"),
+        ("NDCG(dcg=log10)", "dcg must be one of .* got 'log10'"),
+        ("AP(denominator=all)", "denominator must be one of .* got 'all'"),
+    ],
+)
+def test_bad_names(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_measure(text)

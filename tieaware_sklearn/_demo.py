@@ -1,0 +1,74 @@
+"""The command ``demo``: real ties, from scikit-learn's digits."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+
+from ._feature_table import feature_rows
+from ._screen import feature_table, shows_progress
+from ._text import format_table, number
+from .datasets import dump_letor, load_digits_retrieval
+from .evaluation import evaluate, ranking_score
+from .feature_selection import RankingFeatureSelector
+
+#: the feature whose rows are put in several orders: it takes 17 values only
+_SHOWN = "chebyshev"
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Screen the digits, and show what ties do to a plain measure."""
+    digits = load_digits_retrieval(n_queries=arguments.queries)
+    if arguments.out is not None:
+        dump_letor(digits.data, digits.target, digits.qid, arguments.out)
+        print(f"tieaware: wrote {arguments.out}", file=sys.stderr)
+    print(
+        f"Hand-written digits: {arguments.queries} images are queries, each against "
+        "all 1796 others;\nimages of the same digit are relevant. Integer "
+        "similarities rank them:\n"
+    )
+    selector = RankingFeatureSelector(
+        n_jobs=arguments.jobs, progress=shows_progress(arguments)
+    )
+    selector.fit(digits.data, digits.target, qid=digits.qid)
+    print(feature_table(feature_rows(selector, digits.feature_names), selector))
+
+    column = digits.data[:, digits.feature_names.index(_SHOWN)]
+    print(
+        f"\n{_SHOWN} takes {len(np.unique(column))} values only, so most images tie. "
+        "Its exact value, and how far\nthe order of ties could move it:\n"
+    )
+    report = evaluate(digits.target, column, qid=digits.qid)
+    print(report)
+    print(
+        "\nA measure unaware of ties goes by the order of the rows. The same scores, "
+        "the same\nlabels, rows in four orders:\n"
+    )
+    print(order_table(digits.target, column, digits.qid, report.measures))
+
+
+def order_table(
+    target: np.ndarray, score: np.ndarray, qid: np.ndarray, measures: tuple[str, ...]
+) -> str:
+    """The plain measures for several orders of the rows, and the exact means."""
+    orders = {
+        "relevant rows first": np.argsort(-target, kind="stable"),
+        "as loaded": np.arange(len(target)),
+        "shuffled": np.random.default_rng(0).permutation(len(target)),
+        "relevant rows last": np.argsort(target, kind="stable"),
+    }
+
+    def row(name: str, order: np.ndarray, ties: str) -> list[str]:
+        values = [
+            ranking_score(
+                target[order], score[order], qid=qid[order], measure=m, ties=ties
+            )
+            for m in measures
+        ]
+        return [name, *(number(value) for value in values)]
+
+    rows = [row(name, order, "input") for name, order in orders.items()]
+    rows.append(row("exact, in any order", orders["shuffled"], "expected"))
+    return format_table(["rows", *measures], rows)
