@@ -275,7 +275,7 @@ def dump_letor(
     *,
     zero_based: bool = False,
 ) -> None:
-    r"""Write learning-to-rank text that reads back bit for bit.
+    r"""Write learning-to-rank text that reads back exactly.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def dump_letor(
 
 
 def _spell(value: float) -> str:
-    """The shortest text that reads back as the same number; -0.0 keeps its sign."""
+    """The shortest text that reads back as the same number."""
     text = repr(int(value) if isinstance(value, bool) else value)
     return text.removesuffix(".0")
 
