@@ -61,7 +61,7 @@ def test_screen_prints_a_table(capsys, letor, web):
 
 
 def test_screen_writes_csv_and_json(capsys, letor, web, tmp_path):
-    names = ["--measures", "ap(rel=2)", "f(beta=2,rel=2)@5,rr"]
+    names = ["--measures", "ap(rel=2)", "f(rel=2,beta=2)@5,rr"]
     to_csv, to_json = tmp_path / "out.csv", tmp_path / "out.json"
     code, out, _ = run(
         capsys, "screen", letor, *names, "--csv", to_csv, "--json", to_json
@@ -75,10 +75,10 @@ def test_screen_writes_csv_and_json(capsys, letor, web, tmp_path):
     for row in rows:
         j = int(row["feature"]) - 1
         assert int(row["rank"]) == selector.ranking_[j]
-        assert float(row["F(beta=2,rel=2)@5"]) == selector.scores_[j, 1]
+        assert float(row["F(rel=2,beta=2)@5"]) == selector.scores_[j, 1]
         assert float(row["RR_q"]) == selector.qvalues_[j, 2]
     document = json.loads(to_json.read_text())
-    assert document["measures"] == ["AP(rel=2)", "F(beta=2,rel=2)@5", "RR"]
+    assert document["measures"] == ["AP(rel=2)", "F(rel=2,beta=2)@5", "RR"]
     assert document["n_queries"] == 40
     assert document["chance"]["RR"] == selector.chance_[2]
     assert document["features"][0]["correlation"] is None

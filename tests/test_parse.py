@@ -36,7 +36,7 @@ from tieaware_sklearn import (
         ("F@10", FBeta(10), "F@10"),
         ("f1@10", FBeta(10), "F@10"),
         ("F(beta=2)@10", FBeta(10, beta=2), "F(beta=2)@10"),
-        ("f(beta=0.5, rel=2)", FBeta(beta=0.5, rel=2), "F(beta=0.5,rel=2)"),
+        ("f(beta=0.5, rel=2)", FBeta(beta=0.5, rel=2), "F(rel=2,beta=0.5)"),
         ("Fallout@10", Fallout(10), "Fallout@10"),
         ("Success@10", Success(10), "Success@10"),
         ("hit@10", Success(10), "Success@10"),
@@ -99,7 +99,7 @@ def test_measures_differ_by_class_and_parameters():
     beta=st.floats(1e-3, 1e3),
 )
 def test_names_read_back(k, rel, p, beta):
-    for measure in (RBP(p, k, rel), FBeta(k, beta, rel), AveragePrecision(k, rel)):
+    for measure in (RBP(p, k, rel), FBeta(k, rel, beta), AveragePrecision(k, rel)):
         assert parse_measure(str(measure)) == measure
 
 

@@ -115,6 +115,26 @@ class Measure(ABC):
         return field.default is MISSING or getattr(self, field.name) != field.default
 
 
+@dataclass(frozen=True)
+class BinaryMeasure(Measure):
+    """A measure of documents that are relevant or not, with a cut-off."""
+
+    k: int | None = None
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+
+def relevance(levels: FloatArray, rel: float) -> FloatArray:
+    """1 for levels of at least `rel`, 0 for the others."""
+    return (levels >= rel).astype(np.float64)
+
+
 def _spell(name: str, value: Any) -> str:
     if name == "gain":
         return gain_spelling(value)

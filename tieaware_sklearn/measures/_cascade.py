@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups
-from ._base import Measure, set_cutoff, set_number
+from ._base import BinaryMeasure
 
 # beyond this many times n/r places, no relevant document has been met with a
 # chance below 1e-18
@@ -91,7 +91,7 @@ def _walk(
 
 
 @dataclass(frozen=True)
-class ReciprocalRank(Measure):
+class ReciprocalRank(BinaryMeasure):
     """Reciprocal rank: 1 over the rank of the first relevant document.
 
     Parameters
@@ -120,15 +120,6 @@ class ReciprocalRank(Measure):
     """
 
     name: ClassVar[str] = "RR"
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return (levels >= self.rel).astype(np.float64)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         values = np.zeros(groups.n_queries)
@@ -148,7 +139,7 @@ class ReciprocalRank(Measure):
 
 
 @dataclass(frozen=True)
-class Success(Measure):
+class Success(BinaryMeasure):
     """Success: 1 where a relevant document stands at rank k or above, else 0.
 
     Also called hit rate.
@@ -178,15 +169,6 @@ class Success(Measure):
     """
 
     name: ClassVar[str] = "Success"
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return (levels >= self.rel).astype(np.float64)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         values = np.zeros(groups.n_queries)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._ties import FloatArray, TieGroups
 from ._base import (
     Measure,
+    relevance,
     set_cutoff,
     set_number,
     weighted_sum,
@@ -20,27 +21,35 @@ from ._gains import gains_of, normalise_gain
 from ._tables import RankWeight, geometric_weight, log_discount, no_discount
 
 
-@dataclass(frozen=True)
-class _GainMeasure(Measure):
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return gains_of(getattr(self, "gain"), levels)  # noqa: B009
+class _WeightedSum(Measure):
+    """A sum of gains, each weighted by its rank."""
 
-    def _k(self) -> int | None:
-        k: int | None = getattr(self, "k")  # noqa: B009
-        return k
+    if TYPE_CHECKING:  # a field of every subclass
+        k: int | None
 
     def _weight(self) -> RankWeight:
         return log_discount
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return weighted_sum(
-            groups, self.gains(groups.levels), self._weight(), self._k()
-        )
+        return weighted_sum(groups, self.gains(groups.levels), self._weight(), self.k)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return weighted_sum_variance(
-            groups, self.gains(groups.levels), self._weight(), self._k()
+            groups, self.gains(groups.levels), self._weight(), self.k
         )
+
+
+@dataclass(frozen=True)
+class _GainMeasure(_WeightedSum):
+    k: int | None = None
+    gain: Any = "exponential"
+
+    def __post_init__(self) -> None:
+        set_cutoff(self)
+        object.__setattr__(self, "gain", normalise_gain(self.gain))
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return gains_of(self.gain, levels)
 
 
 @dataclass(frozen=True)
@@ -71,12 +80,7 @@ class CG(_GainMeasure):
     """
 
     name: ClassVar[str] = "CG"
-    k: int | None = None
     gain: Any = "linear"
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        object.__setattr__(self, "gain", normalise_gain(self.gain))
 
     def _weight(self) -> RankWeight:
         return no_discount
@@ -111,12 +115,6 @@ class DCG(_GainMeasure):
     """
 
     name: ClassVar[str] = "DCG"
-    k: int | None = None
-    gain: Any = "exponential"
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        object.__setattr__(self, "gain", normalise_gain(self.gain))
 
 
 @dataclass(frozen=True)
@@ -152,12 +150,6 @@ class NDCG(_GainMeasure):
     """
 
     name: ClassVar[str] = "NDCG"
-    k: int | None = None
-    gain: Any = "exponential"
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        object.__setattr__(self, "gain", normalise_gain(self.gain))
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         def compute() -> FloatArray:
@@ -173,7 +165,7 @@ class NDCG(_GainMeasure):
 
 
 @dataclass(frozen=True)
-class RBP(_GainMeasure):
+class RBP(_WeightedSum):
     """Rank-biased precision: (1 - p) Σ p^(rank - 1) over relevant documents.
 
     Parameters
@@ -218,7 +210,7 @@ class RBP(_GainMeasure):
 
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
-            return (levels >= self.rel).astype(np.float64)
+            return relevance(levels, self.rel)
         gains = gains_of(self.gain, levels)
         too_large = gains > 1
         if too_large.any():

@@ -9,12 +9,12 @@ import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from .._validation import check_choice
-from ._base import Measure, set_cutoff, set_number
+from ._base import BinaryMeasure
 from ._tables import harmonic_difference
 
 
 @dataclass(frozen=True)
-class AveragePrecision(Measure):
+class AveragePrecision(BinaryMeasure):
     """Average precision: precision at each relevant document, averaged.
 
     Parameters
@@ -50,17 +50,11 @@ class AveragePrecision(Measure):
     """
 
     name: ClassVar[str] = "AP"
-    k: int | None = None
-    rel: float = 1.0
     denominator: str = "relevant"
 
     def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
+        super().__post_init__()
         check_choice(self.denominator, "denominator", ("relevant", "cutoff"))
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return (levels >= self.rel).astype(np.float64)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         group, rank, counts = groups.documents(self.k)

@@ -8,32 +8,29 @@ count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups
-from ._base import Measure, set_cutoff, set_number
+from ._base import BinaryMeasure, Measure, relevance, set_number
 
 
-@dataclass(frozen=True)
 class _CountMeasure(Measure):
+    """A count of documents above a cut-off, over a total."""
+
     is_ratio: ClassVar[bool] = True
 
-    def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
-        cutoff: int | None = getattr(self, "k", None)
-        return cutoff
+    if TYPE_CHECKING:  # fields of every subclass, k excepted in RPrecision
+        k: int | None
+        rel: float
 
-    def _rel(self) -> float:
-        rel: float = getattr(self, "rel")  # noqa: B009
-        return rel
+    def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
+        return self.k
 
     def _counted(self, groups: TieGroups) -> IntArray:
         """Documents of each group that the measure counts."""
-        return groups.relevant(self._rel())
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return (levels >= self._rel()).astype(np.float64)
+        return groups.relevant(self.rel)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
@@ -56,11 +53,11 @@ class _CountMeasure(Measure):
         return np.full(groups.n_queries, float(cutoff))
 
     def _total(self, groups: TieGroups) -> FloatArray:
-        return groups.total_relevant(self._rel()).astype(np.float64)
+        return groups.total_relevant(self.rel).astype(np.float64)
 
 
 @dataclass(frozen=True)
-class Precision(_CountMeasure):
+class Precision(_CountMeasure, BinaryMeasure):
     """Precision: the share of the first k documents that are relevant.
 
     Parameters
@@ -89,19 +86,13 @@ class Precision(_CountMeasure):
     """
 
     name: ClassVar[str] = "P"
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._places(groups)
 
 
 @dataclass(frozen=True)
-class Recall(_CountMeasure):
+class Recall(_CountMeasure, BinaryMeasure):
     """Recall: the share of the relevant documents found down to rank k.
 
     Parameters
@@ -129,12 +120,6 @@ class Recall(_CountMeasure):
     """
 
     name: ClassVar[str] = "R"
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._total(groups)
@@ -144,7 +129,7 @@ class Recall(_CountMeasure):
 
 
 @dataclass(frozen=True)
-class FBeta(_CountMeasure):
+class FBeta(_CountMeasure, BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
     (1 + β²) hits / (k + β² R), with R relevant documents in the query; the
@@ -154,15 +139,15 @@ class FBeta(_CountMeasure):
     ----------
     k : int, optional
         Cut-off.
-    beta : float, default=1
-        How many times as much recall matters as precision.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
+    beta : float, default=1
+        How many times as much recall matters as precision.
 
     Raises
     ------
     ValueError
-        For k < 1, beta <= 0 or rel <= 0.
+        For k < 1, rel <= 0 or beta <= 0.
 
     Notes
     -----
@@ -178,14 +163,11 @@ class FBeta(_CountMeasure):
     """
 
     name: ClassVar[str] = "F"
-    k: int | None = None
     beta: float = 1.0
-    rel: float = 1.0
 
     def __post_init__(self) -> None:
-        set_cutoff(self)
+        super().__post_init__()
         set_number(self, "beta", above=0)
-        set_number(self, "rel", above=0)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return (1 + self.beta**2) * super().numerator(groups)
@@ -198,7 +180,7 @@ class FBeta(_CountMeasure):
 
 
 @dataclass(frozen=True)
-class Fallout(_CountMeasure):
+class Fallout(_CountMeasure, BinaryMeasure):
     """Fallout: the share of the non-relevant documents found down to rank k.
 
     Parameters
@@ -227,12 +209,6 @@ class Fallout(_CountMeasure):
 
     name: ClassVar[str] = "Fallout"
     greater_is_better: ClassVar[bool] = False
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
 
     def _counted(self, groups: TieGroups) -> IntArray:
         return groups.n - groups.relevant(self.rel)
@@ -275,6 +251,9 @@ class RPrecision(_CountMeasure):
 
     def __post_init__(self) -> None:
         set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
 
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)
