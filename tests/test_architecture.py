@@ -17,6 +17,7 @@ PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
 HOUSE = [
     "_optional",
+    "_files",
     "_text",
     "_validation",
     "_qid_column",
@@ -27,6 +28,7 @@ HOUSE = [
     "evaluation",
     "prevalence",
     "datasets",
+    "_rank_correlation",
     "_feature_statistics",
     "_feature_results",
     "_feature_table",

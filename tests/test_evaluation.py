@@ -207,6 +207,11 @@ def test_reports_to_pandas():
         pd.array([1, 1, 2, 2, 1, 3, 3, 3], dtype="Int64"),
         pl.Series(QID),
         [True, True, False, False, True, 2, 2, 2],
+        ["1", "1", b"1", b"1", "1", 1, 1, 1],
+        [2**53, 2**53, 2**53 + 1, 2**53 + 1, 2**53, 1.5, 1.5, 1.5],
+        [2**63, 2**63, 2**63 + 1, 2**63 + 1, 2**63, -1, -1, -1],
+        ["a\0", "a\0", "a", "a", "a\0", "b", "b", "b"],
+        np.array([1, 1, 2, 2, 1, 3, 3, 3], dtype=[("id", int)]),
     ],
     ids=lambda qid: type(qid).__name__,
 )
@@ -246,9 +251,9 @@ def test_works_in_make_scorer():
 BAD = [
     (
         {"y_score": [1, 2]},
-        r"y_score must have one value per row of y_true \(3\), got 2",
+        r"y_score must have one value per row \(3\), got 2",
     ),
-    ({"qid": [1, 2]}, r"qid must have one value per row of y_true \(3\), got 2"),
+    ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
     ({"y_score": [1, math.nan, 2]}, "y_score must not be NaN, got nan in row 1"),
     ({"y_score": [1, math.inf, 2]}, "y_score must be finite, or -inf .* inf in row 1"),
     ({"y_true": [0, -1, -2]}, r"y_true must be >= 0, got -1.0 in row 1 \(and 1 more\)"),
@@ -268,7 +273,30 @@ BAD = [
     ({"qid": ["a", None, "b"]}, "qid must not be missing, got None in row 1"),
     ({"qid": pd.array([1, None, 2], "Int64")}, "qid must not be missing"),
     ({"qid": np.array(["2020", "NaT", "2021"], "M8[D]")}, "qid must not be missing"),
-    ({"qid": [[1], [1], [2]]}, "qid must "),
+    ({"qid": [[1], [1], [2]]}, "qid must hold hashable values"),
+    ({"qid": [[1], [2, 3], 4]}, "qid must hold hashable values"),
+    ({"qid": (i for i in range(3))}, r"qid must be 1-dimensional, got shape \(\)"),
+    (
+        {"qid": np.ma.array([1, 1, 2], mask=[0, 0, 1])},
+        "qid must not be missing, got a masked value in row 2",
+    ),
+    (
+        {"y_true": np.ma.array([1, 1, 2], mask=[0, 0, 1])},
+        "y_true must be judged .* got nan in row 2",
+    ),
+    (
+        {"y_score": np.ma.array([1, 1, 2], mask=[0, 0, 1])},
+        "y_score must not be NaN, got nan in row 2",
+    ),
+    ({"y_score": [10**400, 1, 2]}, "y_score must be numeric, got dtype object"),
+    ({"y_score": np.array(["1", "2", "3"], dtype=object)}, "y_score must be numeric"),
+    ({"query_weight": [1e200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
+    ({"query_weight": [1e-200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
+    (
+        {"y_true": [1e200, 0, 0], "measure": "cg"},
+        r"gain must be >= 0 and at most 1e\+100, got 1e\+200 for label",
+    ),
+    ({"measure": NDCG(gain=lambda x: None)}, "gain must be a number, got None"),
     ({"qid": pd.Series([[1], [1], [2]])}, "qid must hold hashable values"),
     ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be >= 1, got 0"),
     ({"measure": "ndgc@10"}, r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\?"),
@@ -292,7 +320,10 @@ BAD = [
         {"measure": NDCG(gain={0: 0, 1: 1}), "y_true": [0, 2, 1]},
         r"y_true must be one of the labels \['0', '1'\] of the gain table, got 2",
     ),
-    ({"measure": NDCG(gain=lambda x: -x)}, "gain must be finite and >= 0, got -1.0"),
+    (
+        {"measure": NDCG(gain=lambda x: -x)},
+        r"gain must be >= 0 and at most 1e\+100, got -1.0",
+    ),
     ({"measure": "rbp(gain=linear)"}, r"gain of RBP must be in \[0, 1\], got 2.0"),
 ]
 
@@ -317,3 +348,43 @@ def test_bad_measures_of_evaluate():
     ):
         with pytest.raises(ValueError, match=message):
             evaluate([0, 1], [1, 2], measures=measures)
+
+
+def test_cut_offs_may_be_as_large_as_one_likes():
+    labels, scores = [0, 1, 1], [2, 1, 1]
+    for measure in ("ndcg", "ap", "rr", "success", "r", "cg"):
+        whole = ranking_score(labels, scores, measure=measure)
+        assert ranking_score(labels, scores, measure=f"{measure}@{10**23}") == whole
+    assert ranking_score(labels, scores, measure=f"p@{10**23}") == pytest.approx(2e-23)
+
+
+def test_object_arrays_of_integers_are_compared_as_integers():
+    big = np.array([2**53, 2**53 + 1], dtype=object)
+    assert ranking_score([1, 0], big, measure="rr") == 0.5
+
+
+def test_small_labels_keep_their_exponential_gain():
+    for unit in (1e-6, 1e-9, 1e-15):
+        labels = np.array([1, 3, 2]) * unit
+        gains = np.expm1(labels * math.log(2))
+        linear = ranking_score(gains, [3, 2, 1], measure="ndcg(gain=linear)")
+        assert ranking_score(labels, [3, 2, 1], measure="ndcg") == pytest.approx(linear)
+
+
+def test_reports_compare_by_identity():
+    one, two = (evaluate([0, 1], [1, 2]).summary() for _ in range(2))
+    assert one == one
+    assert one != two
+    assert len({one, two}) == 2
+
+
+def test_many_distinct_labels():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.random(70_000), rng.integers(0, 9, 70_000)
+    qid = np.arange(70_000) // 100
+    report = evaluate(labels, scores, qid=qid, measures=["ndcg@10", "ap(rel=0.9)"])
+    for query in (0, 350, 699):
+        rows = qid == query
+        alone = evaluate(labels[rows], scores[rows], measures=report.measures)
+        assert np.array_equal(alone.expected[0], report.expected[query])
+        assert np.array_equal(alone.ideal[0], report.ideal[query])

@@ -62,7 +62,9 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([RankingFeatureSelector(missing="last")])
+@parametrize_with_checks(
+    [RankingFeatureSelector(), RankingFeatureSelector(missing="last")]
+)
 def test_scikit_learn_checks_with_routing(estimator, check):
     with sklearn.config_context(enable_metadata_routing=True):
         check(estimator)
@@ -168,12 +170,19 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     assert selector.support_.tolist() == [True, True, True, False]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.ci_).all()
+    with pytest.warns(UserWarning, match="p-values need at least two queries, got 1"):
+        usable = RankingFeatureSelector().fit(
+            X, web.target, web.qid, (web.qid == 3).astype(float)
+        )
+    assert usable.support_.tolist() == [True, True, True, False]
     chosen = RankingFeatureSelector(n_features_to_select=1).fit(X, web.target)
     assert chosen.support_.sum() == 1
     assert chosen.ranking_[chosen.support_] == 1
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1)])
+@pytest.mark.parametrize(
+    ("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
+)
 def test_number_of_features(web, asked, kept):
     selector = fitted(web, n_features_to_select=asked)
     assert selector.support_.sum() == kept
@@ -204,7 +213,7 @@ def test_no_bit_depends_on_row_order(web, seed):
     assert np.array_equal(a.rank_correlation_, b.rank_correlation_)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 def test_no_bit_depends_on_jobs(web, backend):
     alone = fitted(web)
     with joblib.parallel_config(backend=backend):
@@ -259,9 +268,52 @@ def test_partial_fit_refuses_a_query_that_goes_on(web):
 
 def test_merge_refuses_what_does_not_fit(web):
     a = fitted(web)
-    for b in (fitted(web, measures="rr"), fitted(web, direction="ascending")):
+    for different in (
+        {"measures": "rr"},
+        {"direction": "ascending"},
+        {"missing": "last"},
+        {"zero_relevance": "skip"},
+        {"redundancy": False},
+    ):
         with pytest.raises(ValueError, match="other must have the measures"):
-            a.merge(b)
+            a.merge(fitted(web, **different))
+    for other in (a, 3):
+        with pytest.raises(ValueError, match="other must be another"):
+            a.merge(other)
+    first = RankingFeatureSelector(qid=0)
+    first.fit(np.column_stack([web.qid, web.data]), web.target)
+    last = RankingFeatureSelector(qid=12)
+    last.fit(np.column_stack([web.data, web.qid]), web.target)
+    with pytest.raises(ValueError, match="other must have the measures"):
+        first.merge(last)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"measures": ["rr", "p@5", "ap"]},
+        {"measures": ["rr"]},
+        {"direction": "descending"},
+        {"zero_relevance": 1.0},
+        {"missing": "last"},
+    ],
+)
+def test_partial_fit_refuses_other_settings(web, change):
+    selector = fitted(web)
+    scores = selector.scores_.copy()
+    selector.set_params(**change)
+    with pytest.raises(ValueError, match="must not change between calls"):
+        selector.partial_fit(web.data, web.target, web.qid + 1000)
+    np.testing.assert_array_equal(selector.scores_, scores)
+
+
+def test_partial_fit_takes_a_batch_without_weight(web):
+    weight = (web.qid > 30).astype(float)
+    whole = RankingFeatureSelector().fit(web.data, web.target, web.qid, weight)
+    parts = RankingFeatureSelector()
+    for rows in (web.qid > 30, web.qid <= 30):
+        parts.partial_fit(web.data[rows], web.target[rows], web.qid[rows], weight[rows])
+    assert_same(whole, parts, tolerance=1e-12)
 
 
 @pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array])
@@ -282,7 +334,9 @@ def test_data_frames_of_pandas_and_polars(web):
         qid = series([f"query {q}" for q in web.qid])
         found = RankingFeatureSelector().fit(X, series(web.target), qid=qid)
         assert_same(plain, found)
-        assert found.feature_names_in_.tolist() == web.feature_names
+        # scikit-learn before 1.9 sees no names in frames of polars 2
+        names = getattr(found, "feature_names_in_", np.array(web.feature_names))
+        assert names.tolist() == web.feature_names
     selector = RankingFeatureSelector(n_features_to_select=2)
     selector.set_output(transform="pandas")
     out = selector.fit(pd.DataFrame(columns), web.target, qid=web.qid).transform(
@@ -305,6 +359,8 @@ def test_qid_from_a_column(web):
     assert selector.ranking_[2] == 13
     np.testing.assert_array_equal(selector.transform(X), plain.transform(web.data))
     assert "qid" not in selector.table()["feature"].tolist()
+    polars = clone(selector).fit(pl.DataFrame(dict(X)), web.target)
+    np.testing.assert_array_equal(polars.scores_, selector.scores_)
     out = clone(selector).set_output(transform="pandas").fit_transform(X, web.target)
     assert out.columns.tolist() == selector.get_feature_names_out().tolist()
 
@@ -317,6 +373,17 @@ def test_qid_from_a_column(web):
     again = clone(by_index).fit(sparse, web.target)
     np.testing.assert_array_equal(again.scores_, by_index.scores_)
 
+    integers = pd.DataFrame(array, columns=[*range(20, 32), 5])[[5, *range(20, 32)]]
+    by_name = RankingFeatureSelector(n_features_to_select=4, qid=5)
+    by_name.fit(integers, web.target)
+    assert by_name.directions_[0] == "qid"
+    np.testing.assert_array_equal(by_name.scores_[1:], plain.scores_)
+    np.testing.assert_array_equal(
+        by_name.transform(integers), plain.transform(web.data)
+    )
+
+    with pytest.raises(ValueError, match="X must have a feature, got its qid column"):
+        selector.fit(X[["qid"]], web.target)
     with pytest.raises(ValueError, match="qid must be given once"):
         selector.fit(X, web.target, qid=web.qid)
     with pytest.raises(ValueError, match="qid must name a column of X, got 'query'"):
@@ -339,9 +406,19 @@ def test_missing_values_tie_below_everything(web):
         np.column_stack([low, high]), web.target, qid=web.qid
     )
     assert_same(found, expected)
-    assert found.rank_correlation_[0, 1] == pytest.approx(1)
-    with pytest.raises(ValueError, match="NaN"):
-        RankingFeatureSelector().fit(X, web.target, qid=web.qid)
+    for bad in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match="X must not hold NaN"):
+            RankingFeatureSelector().fit(bad, web.target, qid=web.qid)
+    # w by higher values and -w by lower ones are the same ranking, NaN and all
+    mirrored = RankingFeatureSelector(missing="last").fit(
+        np.column_stack([column, -column]), web.target, qid=web.qid
+    )
+    assert mirrored.directions_.tolist() == ["descending", "ascending"]
+    assert np.array_equal(mirrored.scores_[0], mirrored.scores_[1])
+    assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
+    named = RankingFeatureSelector(qid=0)
+    with pytest.raises(ValueError, match="y must be judged, got nan in row 1"):
+        named.fit([[1, 1], [1, 2], [2, 3]], [1, np.nan, 0])
 
 
 def test_table_names_what_a_feature_repeats(web):
@@ -361,7 +438,9 @@ def test_table_names_what_a_feature_repeats(web):
         X = web.data[web.qid == query]
         if np.ptp(X[:, i]) > 0 and np.ptp(X[:, j]) > 0:
             rho.append(stats.spearmanr(X[:, i], X[:, j]).statistic)
-    assert selector.rank_correlation_[i, j] == pytest.approx(np.mean(rho), abs=1e-12)
+    # short URLs rank first
+    assert selector.directions_[j] == "ascending"
+    assert selector.rank_correlation_[i, j] == pytest.approx(-np.mean(rho), abs=1e-12)
     without = fitted(web, redundancy=False)
     assert without.rank_correlation_ is None
     assert without.table()["repeats"].isna().all()
@@ -405,6 +484,7 @@ def test_progress_bar(web, capfd):
         ({"alpha": 2}, r"alpha must be in \[0, 1\], got 2"),
         ({"min_lift": "much"}, "min_lift must be"),
         ({"direction": "up"}, "direction must be one of .* got 'up'"),
+        ({"direction": None}, "direction must be one of .* got None"),
         ({"direction": ["auto"]}, r"one value per feature \(12\), got 1"),
         ({"missing": "first"}, "missing must be one of .* got 'first'"),
         ({"zero_relevance": "keep"}, "zero_relevance must be one of .* got 'keep'"),

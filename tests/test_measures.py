@@ -196,6 +196,36 @@ def test_a_perfect_ranking_scores_exactly_one():
             assert ranking_score(labels, labels, measure=measure) == 1.0
 
 
+@settings(max_examples=200)
+@given(
+    labels=st.lists(st.integers(0, 4), min_size=1, max_size=40), cut=st.integers(0, 40)
+)
+def test_perfect_is_one_whatever_was_not_retrieved(labels, cut):
+    labels = np.sort(labels)[::-1]
+    scores = -np.arange(float(len(labels)))
+    scores[cut:][labels[cut:] == 0] = -np.inf
+    for measure in ("ndcg", "ndcg@7", "ndcg(gain=linear)", "ap", "rr"):
+        assert ranking_score(labels, scores, measure=measure) == float(labels[0] > 0)
+
+
+@settings(max_examples=200)
+@given(case=queries(max_queries=1, max_documents=40))
+def test_sums_of_whole_gains_are_whole(case):
+    labels, scores, _ = case
+    report = evaluate(labels, scores, measures=["CG", "CG(gain=exponential)"])
+    for values in (report.expected, report.best, report.worst, report.ideal):
+        assert (values == np.floor(values)).all()
+    assert np.array_equal(report.best, report.worst)
+
+
+def test_success_that_is_certain_has_no_spread():
+    labels = np.zeros(1_000_000)
+    labels[:1000] = 1
+    report = evaluate(labels, np.ones(1_000_000), measures="success")
+    assert report.expected[0, 0] == 1
+    assert report.std[0, 0] == 0
+
+
 def test_deep_groups_lose_nothing():
     """Mixed pairs at the end of a long list, where prefix tables are blunt."""
     n = 200_000
@@ -320,3 +350,39 @@ def test_ideals_and_totals_count_documents_not_retrieved():
     ideal = 7 + 3 / math.log2(3)
     got = ranking_score(labels, scores, measure=NDCG())
     assert got == pytest.approx(3 / math.log2(3) / ideal, rel=1e-15)
+
+
+def test_std_of_a_million_tied_documents_is_exact():
+    """The formulas again, in wider floats: what is lost is lost to rounding."""
+    wide = np.longdouble
+    if np.finfo(wide).nmant <= np.finfo(float).nmant:
+        pytest.skip("needs a long double wider than double")
+    n, r = wide(MILLION), wide(RELEVANT)
+    j = np.arange(1, MILLION + 1, dtype=wide)
+    report = tied_million("ap")
+    w = 1 / j
+    tail = w.sum() - np.cumsum(w)
+    rho = (j - 1) * w + tail
+    b = w + rho * (r - 1) / (n - 2)
+    places = r * (n - r) / (n * (n - 1)) * ((b - b.mean()) ** 2).sum()
+    pairs = ((j - 1) * w**2).sum() - (rho**2).sum() / (n - 2)
+    pairs += rho.sum() ** 2 / (2 * (n - 1) * (n - 2))
+    chance = r * (r - 1) * (n - r) * (n - r - 1) / (n * (n - 1) * (n - 2) * (n - 3))
+    std = np.sqrt(places + chance * pairs) / r
+    assert report.std[0, 0] == pytest.approx(float(std), rel=1e-6)
+
+    share = r / n
+    w = 1 / np.log2(j + 1)
+    spread = n / (n - 1) * share * (1 - share) * ((w - w.mean()) ** 2).sum()
+    std = np.sqrt(spread) / w[:RELEVANT].sum()
+    report = tied_million("ndcg")
+    assert report.std[0, 0] == pytest.approx(float(std), rel=1e-9)
+
+    # the first relevant document is at rank x with chance p_x
+    p = np.concatenate([[1], np.cumprod((n - r - j[:-1] + 1) / (n - j[:-1] + 1))])
+    p *= r / (n - j + 1)
+    mean = (p / j).sum()
+    std = np.sqrt((p * (1 / j - mean) ** 2).sum())
+    report = tied_million("rr")
+    assert report.expected[0, 0] == pytest.approx(float(mean), rel=1e-9)
+    assert report.std[0, 0] == pytest.approx(float(std), rel=1e-9)

@@ -90,11 +90,20 @@ def test_scores_apart_by_rounding_only():
         (np.array([2**60, 2**60 + 1]), None),
         ([0.3, 0.3], None),
         (np.array([1, 1.0001], dtype=np.float32), None),
+        (np.array([1e7, 1e7 + 1], dtype=np.float32), None),
+        (np.array([1, 1.001], dtype=np.float16), None),
+        ([1.7e308, -1.7e308], None),
     ):
         assert tie_report([0, 1], quiet, qid=qid).n_nearly_tied == 0
     single = np.array([1, np.nextafter(np.float32(1), np.float32(2))], np.float32)
     with pytest.warns(UserWarning, match="last bits"):
         assert tie_report([0, 1], single).n_nearly_tied == 1
+
+
+def test_dense_scores_are_near_each_other_by_chance():
+    rng = np.random.default_rng(0)
+    scores = rng.random(100_000).astype(np.float32)
+    assert tie_report(rng.integers(0, 2, 100_000), scores).n_nearly_tied == 0
 
 
 def test_prints_as_a_table():

@@ -108,19 +108,20 @@ def select_features(
     """Which features to keep: the best ones, or those better than chance."""
     varies = statistics.varies
     if wanted is None:
-        if statistics.n_queries < 2:
+        usable = int(statistics.chance.count[sort])
+        if usable < 2:
             _warn(
-                f"p-values need at least two queries, got {statistics.n_queries}: "
-                "every feature that is not constant is kept"
+                f"p-values need at least two queries, got {usable}: every feature "
+                "that is not constant is kept"
             )
             return varies.copy()
-        # NaN, where the measure is defined for too few queries, keeps nothing
         good = results.qvalues[:, sort] <= alpha
         good &= results.lift[:, sort] >= min_lift
         return np.asarray(varies & good)
     n_features = len(varies)
     share = isinstance(wanted, (float, np.floating))
-    number = max(1, int(wanted * n_features)) if share else int(wanted)
+    # 0.29 of 100 is 29, though the product is a little less
+    number = max(1, int(wanted * n_features + 1e-9)) if share else int(wanted)
     best = np.argsort(results.ranking)
     best = best[varies[best]][:number]
     if len(best) < number:

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined
 from ._optional import import_optional
+from ._rank_correlation import RankCorrelation, column_of, rank_correlation
 from ._scoring import LabelledQueries
-from ._ties import FloatArray, dense_ranks, midranks
+from ._ties import FloatArray
 from ._validation import Queries
 from .measures import Measure
-
-#: cells of a matrix of midranks
-_CELLS = 1 << 22
 
 
 @dataclass
@@ -63,29 +60,6 @@ class Worth:
             column("worst"),
             np.stack([w.tie_variance for w in worths]),
         )
-
-
-@dataclass
-class RankCorrelation:
-    """Spearman's ρ (with ties) within queries, summed over queries.
-
-    Attributes
-    ----------
-    total, weight : ndarray of shape (n_features, n_features)
-        Σ w ρ and Σ w over the queries in which both features vary.
-    """
-
-    total: FloatArray
-    weight: FloatArray
-
-    def merge(self, other: RankCorrelation) -> RankCorrelation:
-        return RankCorrelation(self.total + other.total, self.weight + other.weight)
-
-    def mean(self) -> FloatArray:
-        """Mean ρ over queries; 0 where no query has both features vary."""
-        out = np.zeros_like(self.total)
-        np.divide(self.total, self.weight, out=out, where=self.weight > 0)
-        return out
 
 
 @dataclass
@@ -137,6 +111,7 @@ def feature_statistics(
     zero_relevance: float | str,
     directions: Sequence[str],
     correlate: bool,
+    both_ways: bool,
     n_jobs: int | None,
     progress: bool,
 ) -> FeatureStatistics:
@@ -144,18 +119,22 @@ def feature_statistics(
 
     `directions` holds "descending", "ascending" or "auto", which is both, of
     each feature; the worth of a direction not asked for is that of the other.
+    `both_ways` also correlates rankings by lower values, which differ from those
+    by higher values in more than their sign where NaN comes last.
     """
-    labelled = LabelledQueries(labels, queries)
-    raw_chance = labelled.of_labels(measures, "chance")
+    labelled = LabelledQueries(labels, queries, keep=True)
+    raw_chance, ideal = labelled.of_labels(measures, ("chance", "ideal"))
     undefined = np.isnan(raw_chance)
 
     def filled(values: FloatArray) -> FloatArray:
         return fill_undefined(values, undefined, zero_relevance, measures, queries)
 
     chance = filled(raw_chance)
-    columns = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+    # a bar needs features as they come, which not every backend can give
+    return_as = "generator" if progress else "list"
+    columns = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_one_feature)(
-            _column(X, j),
+            column_of(X, j),
             labelled,
             measures,
             directions[j],
@@ -169,12 +148,14 @@ def feature_statistics(
     found = list(_show(columns, X.shape[1], progress))
     correlation = None
     if correlate:
-        correlation = _rank_correlation(X, queries, query_weight, n_jobs)
+        correlation = rank_correlation(
+            X, queries, query_weight, both_ways=both_ways, n_jobs=n_jobs
+        )
     return FeatureStatistics(
         Worth.stack([descending for descending, _, _ in found]),
         Worth.stack([ascending for _, ascending, _ in found]),
         QueryMoments.of(chance, query_weight),
-        QueryMoments.of(filled(labelled.of_labels(measures, "ideal")), query_weight),
+        QueryMoments.of(filled(ideal), query_weight),
         np.array([varies for _, _, varies in found], dtype=bool),
         correlation,
         queries.n_queries,
@@ -186,12 +167,6 @@ def _show(items: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
         tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
         items = tqdm.tqdm(items, total=total, desc="screening", unit="feature")
     yield from items
-
-
-def _column(X: Any, j: int) -> NDArray[Any]:
-    if sp.issparse(X):
-        return np.asarray(X[:, [j]].toarray()).ravel()
-    return np.asarray(X[:, j])
 
 
 def _one_feature(
@@ -239,63 +214,3 @@ def _varies(column: NDArray[Any], queries: Queries) -> bool:
     if arranged.dtype.kind == "f":
         differs &= ~(np.isnan(arranged) & np.isnan(first))
     return bool(differs.any())
-
-
-def _rank_correlation(
-    X: Any, queries: Queries, query_weight: FloatArray | None, n_jobs: int | None
-) -> RankCorrelation:
-    """Rank correlation of all pairs of features within queries.
-
-    Products of midranks are whole numbers, and queries are taken by their ids,
-    so that the sums do not depend on the order of the rows.
-    """
-    by_row = sp.csr_array(X) if sp.issparse(X) else X
-    rows = np.arange(queries.n_rows) if queries.order is None else queries.order
-    limit = max(1, _CELLS // X.shape[1])
-    parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_correlate_queries)(by_row, rows, queries, chosen, query_weight)
-        for chosen in _batches(queries, limit)
-    )
-    total = RankCorrelation(*np.zeros((2, X.shape[1], X.shape[1])))
-    for part in parts:
-        total = total.merge(part)
-    return total
-
-
-def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
-    """Queries by id, in batches of about `limit` rows; single documents left out."""
-    order = queries.sorted()
-    order = order[queries.sizes[order] > 1]
-    reached = np.cumsum(queries.sizes[order]) // limit
-    yield from np.split(order, np.flatnonzero(np.diff(reached)) + 1)
-
-
-def _correlate_queries(
-    X: Any,
-    rows: NDArray[np.intp],
-    queries: Queries,
-    chosen: NDArray[np.intp],
-    query_weight: FloatArray | None,
-) -> RankCorrelation:
-    sizes = queries.sizes[chosen]
-    query = np.repeat(np.arange(len(chosen)), sizes)
-    ends = np.cumsum(sizes)
-    starts = queries.offsets[chosen]
-    there = np.arange(len(query)) - np.repeat(ends - sizes - starts, sizes)
-    block = X[rows[there]]
-    ranks = np.empty((len(query), X.shape[1]))
-    for j in range(X.shape[1]):
-        # NaN is ranked -1, below everything
-        place, _ = dense_ranks(_column(block, j))
-        ranks[:, j] = midranks(query, place + 1, sizes)
-    total = RankCorrelation(*np.zeros((2, X.shape[1], X.shape[1])))
-    for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
-        part = ranks[start:end]
-        products = part.T @ part
-        length = np.sqrt(np.diag(products))
-        scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        weight = 1.0 if query_weight is None else query_weight[chosen[i]]
-        total.total += weight * (products * scale[:, None] * scale)
-        there_both = (length > 0).astype(float)
-        total.weight += weight * np.outer(there_both, there_both)
-    return total

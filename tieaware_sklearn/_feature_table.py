@@ -65,7 +65,7 @@ def _repeats(
     column = np.cumsum(selector._is_feature()) - 1
     rho = selector.rank_correlation_[column[feature], column[better]]
     # the last bits of a correlation must not choose between copies
-    at = int(np.argmax(np.round(np.abs(rho), 10)))
-    if abs(rho[at]) <= 1e-10:
-        return None, 0.0
+    at = int(np.argmax(np.round(rho, 10)))
+    if rho[at] <= 1e-10:
+        return None, math.nan
     return int(better[at]), float(rho[at])

@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -22,23 +23,32 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     ValueError
         If X has no such column.
     """
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    at = qid_index(X, column)
+    if hasattr(X, "columns"):
+        return X[[name for name in X.columns if name != column]], X[column]
+    qid = X[:, [at]]
+    qid = qid.toarray() if hasattr(qid, "toarray") else qid
+    return X[:, [j for j in range(X.shape[1]) if j != at]], np.asarray(qid).ravel()
+
+
+def qid_index(X: Any, column: str | int) -> int:
+    """Where the qid column stands in X.
+
+    Raises
+    ------
+    ValueError
+        If X has no such column.
+    """
     if hasattr(X, "columns"):
         names = list(X.columns)
         if column not in names:
             raise ValueError(
                 f"qid must name a column of X, got {column!r} (columns: {names})"
             )
-        return X[[name for name in names if name != column]], X[column]
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
-    at = qid_index(column, X.shape[1])
-    qid = X[:, [at]]
-    qid = qid.toarray() if hasattr(qid, "toarray") else qid
-    return X[:, [j for j in range(X.shape[1]) if j != at]], np.asarray(qid).ravel()
-
-
-def qid_index(column: Any, n_columns: int) -> int:
-    """`column` as a non-negative index into `n_columns`."""
+        return names.index(column)
+    n_columns = X.shape[1]
     if not isinstance(column, numbers.Integral) or not (
         -n_columns <= int(column) < n_columns
     ):
@@ -47,3 +57,14 @@ def qid_index(column: Any, n_columns: int) -> int:
             f"{column!r}"
         )
     return int(column) % n_columns
+
+
+def spread_features(
+    values: NDArray[Any], is_feature: NDArray[np.bool_], other: Any
+) -> Any:
+    """`values` of the features at their columns of X, `other` at the qid column."""
+    if is_feature.all():
+        return values
+    out = np.full((len(is_feature), *values.shape[1:]), other, dtype=values.dtype)
+    out[is_feature] = values
+    return out

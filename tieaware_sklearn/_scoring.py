@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,24 +16,17 @@ from .measures import Measure
 # documents of a block: its arrays stay in the cache
 BLOCK_ROWS = 1 << 15
 STATISTICS = ("expected", "best", "worst", "std")
+# up to this many distinct labels every block lists them all
+_FEW_LEVELS = 64
 
 
-class _Block(NamedTuple):
-    queries: slice
+class Block(NamedTuple):
+    """Whole queries: their rows, labels, and lists as if everything tied."""
+
     rows: slice
     query: NDArray[np.int64]
     label: NDArray[np.integer[Any]]
     everything: TieGroups
-
-
-@dataclass(frozen=True)
-class Values:
-    """Per-query values, each of shape (n_queries, n_measures), NaN if undefined."""
-
-    expected: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    std: FloatArray
 
 
 class LabelledQueries:
@@ -47,28 +39,51 @@ class LabelledQueries:
     block_rows : int
         Whole queries are taken together up to this number of rows; no result
         depends on it.
+    keep : bool
+        Keep the blocks for further score columns; otherwise each is made when it
+        is its turn, and memory stays flat.
     """
 
     def __init__(
-        self, labels: FloatArray, queries: Queries, *, block_rows: int = BLOCK_ROWS
+        self,
+        labels: FloatArray,
+        queries: Queries,
+        *,
+        block_rows: int = BLOCK_ROWS,
+        keep: bool = False,
     ) -> None:
         self.queries = queries
         levels, codes = np.unique(labels, return_inverse=True)
-        codes = queries.arrange(codes)
-        self.levels: FloatArray = levels
-        self.blocks: list[_Block] = []
-        for first, stop in queries.blocks(block_rows):
-            rows = slice(int(queries.offsets[first]), int(queries.offsets[stop]))
-            query = np.repeat(np.arange(stop - first), queries.sizes[first:stop])
-            label = codes[rows]
-            everything = all_tied(query, stop - first, label, levels)
-            self.blocks.append(
-                _Block(slice(first, stop), rows, query, label, everything)
-            )
+        self._levels: FloatArray = levels
+        self._codes = queries.arrange(codes)
+        self._ranges = list(queries.blocks(block_rows))
+        self._kept = [self._make(*ends) for ends in self._ranges] if keep else None
+
+    def _make(self, first: int, stop: int) -> Block:
+        offsets = self.queries.offsets
+        rows = slice(int(offsets[first]), int(offsets[stop]))
+        query = np.repeat(np.arange(stop - first), self.queries.sizes[first:stop])
+        levels, label = self._levels, self._codes[rows]
+        if len(levels) > _FEW_LEVELS:
+            there, label = np.unique(label, return_inverse=True)
+            levels = levels[there]
+        everything = all_tied(query, stop - first, label, levels)
+        return Block(rows, query, label, everything)
+
+    def block(self, number: int) -> Block:
+        return (
+            self._make(*self._ranges[number])
+            if self._kept is None
+            else (self._kept[number])
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in order."""
+        return (self.block(number) for number in range(len(self._ranges)))
 
     def groups(
         self,
-        block: _Block,
+        block: Block,
         scores: NDArray[Any],
         *,
         ascending: bool = False,
@@ -105,29 +120,43 @@ class LabelledQueries:
         input_order: bool = False,
         n_jobs: int | None = None,
     ) -> dict[str, FloatArray]:
-        """Per query and measure: each of `statistics`, NaN where undefined."""
+        """Per query and measure: each of `statistics`, NaN where undefined.
+
+        Statistics are methods of `Measure`: expected, best, worst, std, chance,
+        ideal, normaliser.
+        """
         scores = self.queries.arrange(scores)
 
-        def score(block: _Block) -> list[FloatArray]:
+        def score(number: int) -> list[FloatArray]:
             groups = self.groups(
-                block, scores, ascending=ascending, input_order=input_order
+                self.block(number),
+                scores,
+                ascending=ascending,
+                input_order=input_order,
             )
-            return [
-                np.column_stack([getattr(m, name)(groups) for m in measures])
-                for name in statistics
-            ]
+            return _columns(measures, statistics, groups)
 
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(score)(block) for block in self.blocks
+        parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(score)(number) for number in range(len(self._ranges))
         )
         stacked = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         return dict(zip(statistics, stacked, strict=True))
 
-    def of_labels(self, measures: Sequence[Measure], statistic: str) -> FloatArray:
-        """`chance` or `ideal` of each query and measure: no scores needed."""
-        return np.concatenate(
-            [
-                np.column_stack([getattr(m, statistic)(b.everything) for m in measures])
-                for b in self.blocks
-            ]
-        )
+    def of_labels(
+        self, measures: Sequence[Measure], statistics: Sequence[str]
+    ) -> list[FloatArray]:
+        """Statistics of each query and measure that need no scores."""
+        parts = []
+        for block in self.blocks():
+            parts.append(_columns(measures, statistics, block.everything))
+            block.everything.forget()
+        return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def _columns(
+    measures: Sequence[Measure], statistics: Sequence[str], groups: TieGroups
+) -> list[FloatArray]:
+    return [
+        np.column_stack([getattr(measure, name)(groups) for measure in measures])
+        for name in statistics
+    ]

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
+#: no list is that long; larger cut-offs would not fit 64 bits
+_BEYOND = 2**62
 FloatArray = NDArray[np.float64]
 
 
@@ -116,7 +118,7 @@ class TieGroups:
         """Places of each group inside the cut-off `k` (one, or one per query)."""
         if k is None:
             return self.n
-        cut = k if isinstance(k, (int, np.integer)) else k[self.query]
+        cut = min(k, _BEYOND) if isinstance(k, int) else k[self.query]
         return np.clip(cut - self.lo, 0, self.n)
 
     def documents(self, k: int | None) -> Documents:
@@ -125,7 +127,9 @@ class TieGroups:
         def compute() -> Documents:
             counts = self.inside(k)
             group, place = expand(counts)
-            per_query = self.retrieved if k is None else np.minimum(self.retrieved, k)
+            per_query = self.retrieved
+            if k is not None:
+                per_query = np.minimum(per_query, min(k, _BEYOND))
             return Documents(group, self.lo[group] + place, per_query)
 
         result: Documents = self.memo(("documents", k), compute)
@@ -162,6 +166,10 @@ class TieGroups:
         """Relevant documents of each query, retrieved or not."""
         return self.everything.relevant(rel)
 
+    def gain_sums(self, gains: FloatArray) -> FloatArray:
+        """Sum of the gains of each group, `gains` given per level."""
+        return sum_segments(gains[self.label], self.n)
+
     def gain_means(self, gains: FloatArray) -> FloatArray:
         """Mean gain of each group, `gains` given per level."""
         gain: FloatArray = gains[self.label]
@@ -182,6 +190,11 @@ class TieGroups:
         deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
         squares = np.add.reduceat(deviation * deviation, self.start)
         return np.asarray(squares / np.maximum(self.n - 1, 1))
+
+    def forget(self) -> None:
+        """Let go of what was remembered, but for counts and ideals per query."""
+        for key in [key for key in self._memo if key[0] in ("documents", "ordered")]:
+            del self._memo[key]
 
     @property
     def mixed(self) -> bool:

@@ -89,13 +89,17 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
 
 
 def _numeric(values: Any, name: str) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     array = _one_dimensional(values, name)
     if array.dtype.kind in "biuf":
         return array
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not any(isinstance(v, str) for v in array):
         try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
+            # numbers of one kind stay exact; None and NA become NaN
+            same = np.asarray(array.tolist())
+            return same if same.dtype.kind in "biuf" else array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
             pass
     raise ValueError(
         f"{name} must be numeric, got dtype {array.dtype} "
@@ -121,12 +125,9 @@ def check_labels(
     labels: NDArray[np.float64] = _numeric(y_true, name).astype(np.float64)
     missing = np.isnan(labels)
     if unjudged == "raise":
-        _reject(
-            missing,
-            labels,
-            name,
-            'be judged (unjudged="nonrelevant" takes NaN labels as not relevant)',
-        )
+        advice = ' (unjudged="nonrelevant" takes NaN as not relevant)'
+        rule = f"be judged{advice if name == 'y_true' else ''}"
+        _reject(missing, labels, name, rule)
     else:
         labels[missing] = 0.0
     _reject(~(labels >= 0), labels, name, "be >= 0")
@@ -150,8 +151,7 @@ def check_scores(
 def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
     if len(values) != n_rows:
         raise ValueError(
-            f"{name} must have one value per row of y_true ({n_rows}), "
-            f"got {len(values)}"
+            f"{name} must have one value per row ({n_rows}), got {len(values)}"
         )
 
 
@@ -163,19 +163,18 @@ def _objects(values: Any) -> NDArray[Any]:
 
 def _qid_array(qid: Any) -> NDArray[Any]:
     if isinstance(qid, (list, tuple)):
-        array = np.asarray(qid) if not _ragged(qid) else _objects(qid)
-        numbers_and_strings = array.dtype.kind in "US" and not all(
-            isinstance(value, (str, bytes)) for value in qid
-        )
-        if array.ndim != 1 or numbers_and_strings:
-            array = _objects(qid)
-    else:
-        array = np.asarray(qid)
-    return _one_dimensional(array, "qid")
-
-
-def _ragged(values: Any) -> bool:
-    return any(isinstance(value, (tuple, frozenset)) for value in values)
+        # numpy would make one kind of numbers and texts, and of unequal lists none
+        kinds = {type(value) for value in qid}
+        array = np.asarray(qid) if kinds in ({int}, {float}, {str}) else _objects(qid)
+        lossy = kinds == {int} and array.dtype.kind not in "iu"
+        # numpy leaves out trailing NULs
+        lossy |= kinds == {str} and any(value.endswith("\0") for value in qid)
+        return _objects(qid) if lossy else _one_dimensional(array, "qid")
+    if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
+        row = int(np.argmax(np.ma.getmaskarray(qid)))
+        raise ValueError(f"qid must not be missing, got a masked value in row {row}")
+    array = _one_dimensional(qid, "qid")
+    return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
 def _is_missing(value: Any) -> bool:
@@ -232,9 +231,9 @@ def check_qid(qid: Any, *, n_rows: int) -> Queries:
 
 
 def check_query_weight(
-    query_weight: ArrayLike | None, queries: Queries
+    query_weight: ArrayLike | None, queries: Queries, *, allow_zero: bool = False
 ) -> NDArray[np.float64] | None:
-    """One weight per query out of one per row."""
+    """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
     weight = _numeric(query_weight, "query_weight").astype(np.float64)
@@ -245,6 +244,9 @@ def check_query_weight(
         "query_weight",
         "be finite and >= 0",
     )
+    # their squares are summed
+    extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
+    _reject(extreme, weight, "query_weight", "be 0 or from 1e-100 to 1e100")
     arranged = queries.arrange(weight)
     per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
     varies = arranged != np.repeat(per_query, queries.sizes)
@@ -255,9 +257,18 @@ def check_query_weight(
             "query_weight must be constant within a query, got "
             f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
         )
-    if not per_query.any():
+    if not (per_query.any() or allow_zero):
         raise ValueError("query_weight must not be 0 in every query")
     return per_query
+
+
+def check_no_nan(X: Any) -> None:
+    """Refuse NaN in a matrix, dense or sparse."""
+    values = X.data if hasattr(X, "tocsc") else X
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError(
+            'X must not hold NaN (missing="last" ranks it below every value)'
+        )
 
 
 def check_cutoff(k: Any) -> int | None:

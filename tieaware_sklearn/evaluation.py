@@ -20,7 +20,7 @@ from ._averages import (
     warn_undefined,
 )
 from ._optional import import_optional
-from ._scoring import LabelledQueries
+from ._scoring import STATISTICS, LabelledQueries
 from ._text import format_table, number
 from ._ties import FloatArray
 from ._validation import (
@@ -206,7 +206,7 @@ def _micro(
     return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankingSummary:
     """Averages over queries of a `RankingReport`; prints as a table.
 
@@ -215,13 +215,14 @@ class RankingSummary:
     measures : tuple of str
     average : {"macro", "geometric"}
     mean, best, worst, chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the value of the best possible order.
+        Averages over queries. `ideal` is the best value when all documents of a
+        query are retrieved and tie.
     tie_std : ndarray of shape (n_measures,)
         Standard deviation of the average over the orders of tied documents; NaN
         for geometric means.
     lift : ndarray of shape (n_measures,)
-        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for
-        perfect; 0 where the two are equal.
+        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
+        ideal; 0 where the two are equal.
     interval : ndarray of shape (n_measures, 2)
         95 % t interval of the average over queries; NaN for fewer than two.
     n_queries : ndarray of shape (n_measures,), int
@@ -296,7 +297,9 @@ class RankingReport:
         Mean, most and least favourable value, and standard deviation over the
         orders of the tied documents. NaN where a query was skipped.
     chance, ideal : ndarray of shape (n_queries, n_measures)
-        Expected value if every score were equal, and value of the best order.
+        Expected and best value if every score were equal: no score can do better
+        than the ideal by ranking all documents (uncut P and F can, by retrieving
+        fewer).
     n_undefined : ndarray of shape (n_measures,), int
         Queries where the measure is undefined.
     query_weight : ndarray of shape (n_queries,) or None
@@ -441,7 +444,8 @@ def evaluate(
     check_zero_relevance(zero_relevance)
     data = _check(y_true, y_score, qid, unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
-    found = labelled.values(parsed, data.scores, n_jobs=n_jobs)
+    statistics = (*STATISTICS, "chance", "ideal")
+    found = labelled.values(parsed, data.scores, statistics=statistics, n_jobs=n_jobs)
     undefined = np.isnan(found["expected"])
 
     def filled(values: FloatArray) -> FloatArray:
@@ -457,8 +461,8 @@ def evaluate(
         best=filled(found["best"]),
         worst=filled(found["worst"]),
         std=std,
-        chance=filled(labelled.of_labels(parsed, "chance")),
-        ideal=filled(labelled.of_labels(parsed, "ideal")),
+        chance=filled(found["chance"]),
+        ideal=filled(found["ideal"]),
         n_undefined=undefined.sum(axis=0),
         query_weight=data.weight,
     )

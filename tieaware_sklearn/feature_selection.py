@@ -17,12 +17,13 @@ from ._feature_results import FeatureResults, check_selection, select_features
 from ._feature_statistics import FeatureStatistics, feature_statistics
 from ._feature_table import feature_rows
 from ._optional import import_optional
-from ._qid_column import qid_index, split_qid_column
+from ._qid_column import qid_index, split_qid_column, spread_features
 from ._ties import FloatArray
 from ._validation import (
     check_choice,
     check_labels,
     check_length,
+    check_no_nan,
     check_qid,
     check_query_weight,
 )
@@ -98,7 +99,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     measures_ : tuple of str
         Canonical names, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ within the query.
+        Mean over queries of Spearman's ρ of the rankings, each in its direction;
+        without the qid column.
     n_queries_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -225,7 +227,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             added then.
         """
         first = not hasattr(self, "_statistics_")
-        statistics = self._score(X, y, qid, query_weight, reset=first)
+        if not first and self._settings() != self._settings_:
+            raise ValueError(
+                f"parameters must not change between calls of partial_fit, got {self!r}"
+            )
+        statistics = self._score(X, y, qid, query_weight, reset=first, allow_zero=True)
         if not first:
             statistics = self._statistics_.merge(statistics)
         return self._finish(statistics)
@@ -248,19 +254,21 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             If the two do not go together.
         """
         check_is_fitted(self)
+        if not isinstance(other, RankingFeatureSelector) or other is self:
+            raise ValueError(
+                f"other must be another RankingFeatureSelector, got {other!r}"
+            )
         check_is_fitted(other)
-        mine = (self.measures_, self.n_features_in_, self.zero_relevance)
-        others = (other.measures_, other.n_features_in_, other.zero_relevance)
         same_names = np.array_equal(
             getattr(self, "feature_names_in_", []),
             getattr(other, "feature_names_in_", []),
         )
-        mine_tried, other_tried = self._tried(), other._tried()
-        if mine != others or not same_names or mine_tried != other_tried:
+        if self._settings_ != other._settings_ or not same_names:
             raise ValueError(
-                "other must have the measures, features, directions and "
-                f"zero_relevance of this selector, got {other!r} for {self!r}"
+                f"other must have the measures, features and options of {self!r}, got "
+                f"{other!r}"
             )
+        self._last_qid_ = self._last_qid_ | other._last_qid_
         return self._finish(self._statistics_.merge(other._statistics_))
 
     def _score(
@@ -271,6 +279,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         query_weight: Any,
         *,
         reset: bool,
+        allow_zero: bool = False,
     ) -> FeatureStatistics:
         check_choice(self.missing, "missing", ("raise", "last"))
         check_choice(self.redundancy, "redundancy", (True, False, "auto"))
@@ -278,8 +287,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         measures, _ = self._parsed()
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
-        if sparse_format := getattr(data, "format", None):
-            data = data if sparse_format == "csc" else data.tocsc()
+        data = data.tocsc() if hasattr(data, "tocsc") else data
         queries = check_qid(qid, n_rows=len(labels))
         ids: set[Any] = set() if qid is None else set(queries.qid.tolist())
         split = set() if reset else ids & self._last_qid_
@@ -288,11 +296,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 "qid must come whole in one call of partial_fit, but query "
                 f"{min(map(str, split))} was in the call before too"
             )
-        weight = check_query_weight(query_weight, queries)
-        n_features = data.shape[1]
+        weight = check_query_weight(query_weight, queries, allow_zero=allow_zero)
         correlate = self.redundancy
         if correlate == "auto":
-            correlate = n_features <= _AUTO_REDUNDANCY
+            correlate = data.shape[1] <= _AUTO_REDUNDANCY
         statistics = feature_statistics(
             data,
             labels,
@@ -300,8 +307,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             measures,
             query_weight=weight,
             zero_relevance=self.zero_relevance,
-            directions=self._tried(n_features),
+            directions=self._tried(data.shape[1]),
             correlate=bool(correlate),
+            both_ways=self.missing == "last",
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
@@ -312,24 +320,35 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self, X: Any, y: Any, qid: Any, *, reset: bool
     ) -> tuple[Any, FloatArray, Any]:
         """Features, labels and query ids; the qid column leaves the features."""
-        finite = "allow-nan" if self.missing == "last" else True
-        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": finite}
+        # NaN is refused below, in words that name `missing`
+        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
             X, y = validate_data(self, X, y, reset=reset, **options)
         else:
             if qid is not None:
                 raise ValueError(
-                    f"qid must be given once: it is column {self.qid!r} of X already"
+                    f"qid must be given once: it is column {self.qid!r} of X already "
+                    "(with metadata routing, set_fit_request(qid=False) keeps the "
+                    "other away)"
                 )
             if y is None:
                 raise ValueError(
                     f"{type(self).__name__} requires y to be passed, but the target "
                     "y is None"
                 )
+            if not hasattr(X, "shape"):
+                X = np.asarray(X)
             validate_data(self, X, reset=reset, skip_check_array=True)
+            self._qid_at_ = qid_index(X, self.qid)
             X, qid = split_qid_column(X, self.qid)
+            if X.shape[1] == 0:
+                raise ValueError(
+                    f"X must have a feature, got its qid column {self.qid!r} alone"
+                )
             X = check_array(X, estimator=self, input_name="X", **options)
             y = column_or_1d(y, warn=True)
+        if self.missing == "raise":
+            check_no_nan(X)
         labels = check_labels(y, name="y")
         check_length(labels, X.shape[0], "y")
         return X, labels, qid
@@ -338,10 +357,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """Columns of X that are features."""
         features = np.ones(self.n_features_in_, dtype=bool)
         if self.qid is not None:
-            if hasattr(self, "feature_names_in_"):
-                features[list(self.feature_names_in_).index(self.qid)] = False
-            else:
-                features[qid_index(self.qid, self.n_features_in_)] = False
+            features[self._qid_at_] = False
         return features
 
     def _parsed(self) -> tuple[list[Measure], int]:
@@ -355,6 +371,18 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             raise ValueError(f"sort_by must be one of {names}, got {wanted}")
         return measures, measures.index(wanted)
 
+    def _settings(self) -> tuple[Any, ...]:
+        """All that statistics must share to be added up."""
+        return (
+            tuple(self._parsed()[0]),
+            self.n_features_in_,
+            getattr(self, "_qid_at_", None),
+            tuple(self._tried()),
+            self.missing,
+            self.zero_relevance,
+            self.redundancy,
+        )
+
     def _tried(self, n_features: int | None = None) -> list[str]:
         """The direction asked for, of each feature."""
         if n_features is None:
@@ -362,6 +390,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         if isinstance(self.direction, str):
             check_choice(self.direction, "direction", DIRECTIONS)
             return [self.direction] * n_features
+        if not isinstance(self.direction, Iterable):
+            check_choice(self.direction, "direction", DIRECTIONS)
         directions = list(self.direction)
         if len(directions) != n_features:
             raise ValueError(
@@ -388,22 +418,26 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         directions = np.where(results.ascending, "ascending", "descending")
 
         self._statistics_ = statistics
+        self._settings_ = self._settings()
         self.measures_ = tuple(str(measure) for measure in measures)
         self.n_queries_ = statistics.n_queries
         self.chance_, self.ideal_ = results.chance, results.ideal
-        self.scores_ = _spread(results.scores, features, np.nan)
-        self.best_ = _spread(results.best, features, np.nan)
-        self.worst_ = _spread(results.worst, features, np.nan)
-        self.tie_std_ = _spread(results.tie_std, features, np.nan)
-        self.lift_ = _spread(results.lift, features, np.nan)
-        self.ci_ = _spread(results.ci, features, np.nan)
-        self.pvalues_ = _spread(results.pvalues, features, np.nan)
-        self.qvalues_ = _spread(results.qvalues, features, np.nan)
-        self.directions_ = _spread(directions.astype(object), features, "qid")
-        self.ranking_ = _spread(results.ranking, features, len(features))
-        self.support_ = _spread(support, features, False)
-        correlation = statistics.correlation
-        self.rank_correlation_ = None if correlation is None else correlation.mean()
+        self.scores_ = spread_features(results.scores, features, np.nan)
+        self.best_ = spread_features(results.best, features, np.nan)
+        self.worst_ = spread_features(results.worst, features, np.nan)
+        self.tie_std_ = spread_features(results.tie_std, features, np.nan)
+        self.lift_ = spread_features(results.lift, features, np.nan)
+        self.ci_ = spread_features(results.ci, features, np.nan)
+        self.pvalues_ = spread_features(results.pvalues, features, np.nan)
+        self.qvalues_ = spread_features(results.qvalues, features, np.nan)
+        self.directions_ = spread_features(directions.astype(object), features, "qid")
+        self.ranking_ = spread_features(results.ranking, features, len(features))
+        self.support_ = spread_features(support, features, False)
+        self.rank_correlation_ = None
+        if statistics.correlation is not None:
+            self.rank_correlation_ = statistics.correlation.of_directions(
+                results.ascending
+            )
         return self
 
     def transform(self, X: Any) -> Any:
@@ -464,12 +498,3 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "last"
         return tags
-
-
-def _spread(values: NDArray[Any], features: NDArray[np.bool_], other: Any) -> Any:
-    """`values` of the features at their columns, `other` at the qid column."""
-    if features.all():
-        return values
-    out = np.full((len(features), *values.shape[1:]), other, dtype=values.dtype)
-    out[features] = values
-    return out

@@ -29,7 +29,7 @@ from .measures import Measure, parse_measures
 _LAST_BITS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TieReport:
     """How much of a ranking is tied; prints as a table.
 
@@ -62,7 +62,8 @@ class TieReport:
         average and at most over queries; queries where the measure is undefined
         are left out.
     n_nearly_tied : int
-        Neighbouring scores of a query that differ in their last bits only.
+        Neighbouring scores of a query that differ in their last bits only; 0 where
+        scores are so dense that chance explains them.
     """
 
     n_queries: int
@@ -172,7 +173,7 @@ def tie_report(
     arranged = queries.arrange(scores)
     counts = np.zeros(6, dtype=np.int64)
     largest = 0
-    for block in labelled.blocks:
+    for block in labelled.blocks():
         groups = labelled.groups(block, arranged)
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
@@ -219,17 +220,24 @@ def _there(column: FloatArray) -> list[float]:
 
 def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
     """Count neighbours that only rounding tells apart, and warn of them."""
-    if scores.dtype.kind != "f":
+    if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
         return 0
     query = np.repeat(np.arange(queries.n_queries), queries.sizes)
     order = np.lexsort((scores, query))
     ascending, query = scores[order], query[order]
     low, high = ascending[:-1], ascending[1:]
-    finite = np.isfinite(low) & (query[1:] == query[:-1])
-    low, high = low[finite], high[finite]
-    unit = np.spacing(np.maximum(np.abs(low), np.abs(high)))
-    near = (low != high) & (high - low <= _LAST_BITS * unit)
+    apart = np.isfinite(low) & (query[1:] == query[:-1]) & (low != high)
+    # whole numbers are counts, however few bits the dtype leaves them
+    apart &= (low != np.floor(low)) | (high != np.floor(high))
+    low, high = low[apart], high[apart]
+    # halves: the difference of the largest floats overflows
+    size = np.maximum(np.abs(low), np.abs(high)) / 2
+    units = (high / 2 - low / 2) / np.spacing(size)
+    near = units <= _LAST_BITS
     count = int(near.sum())
+    # of dense scores, seven times as many would be a little further apart
+    if count <= int((units <= 8 * _LAST_BITS).sum()) - count:
+        return 0
     if count:
         at = int(np.argmax(near))
         warnings.warn(

@@ -54,6 +54,15 @@ class Measure(ABC):
     def gains(self, levels: FloatArray) -> FloatArray:
         """What a document of each level is worth: its best order is by gain."""
 
+    def gains_of(self, groups: TieGroups) -> FloatArray:
+        """The gain of each level, once per block."""
+
+        def compute() -> FloatArray:
+            return self.gains(groups.levels)
+
+        gains: FloatArray = groups.everything.memo(("gains", self), compute)
+        return gains
+
     def _divide(self, numerator: FloatArray, groups: TieGroups) -> FloatArray:
         denominator = self.normaliser(groups)
         # nothing over nothing is 0 where a measure is defined (P of an empty list)
@@ -87,13 +96,13 @@ class Measure(ABC):
         expected = self.expected(groups)
         if not groups.mixed:
             return expected
-        order = groups.ordered(self.gains(groups.levels), descending=favourable)
+        order = groups.ordered(self.gains_of(groups), descending=favourable)
         bound = np.maximum if favourable == self.greater_is_better else np.minimum
         # worst <= expected <= best holds in floats too, not only on paper
         return np.asarray(bound(self.expected(order), expected))
 
     def ideal(self, groups: TieGroups) -> FloatArray:
-        """Best value of each query if every document could be placed freely."""
+        """Best value of each query if all its documents were retrieved and tied."""
         return self.best(groups.everything)
 
     def chance(self, groups: TieGroups) -> FloatArray:
@@ -169,8 +178,12 @@ def weighted_sum(
     Design, section 5.1; McSherry and Najork (2008), equation for E[DCG].
     """
     group, rank, counts = groups.documents(k)
-    means = groups.gain_means(gains)
-    return sum_segments(means[group] * weight(rank), counts)
+    means = groups.gain_means(gains)[group]
+    # without its zeros, a sum has the same bits however many of them there are
+    filled = means > 0
+    owner = np.repeat(np.arange(groups.n_queries), counts)[filled]
+    counts = np.bincount(owner, minlength=groups.n_queries)
+    return sum_segments(means[filled] * weight(rank[filled]), counts)
 
 
 def weighted_sum_variance(

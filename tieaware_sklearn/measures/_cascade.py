@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._ties import FloatArray, IntArray, TieGroups
 from ._base import BinaryMeasure
@@ -52,8 +53,9 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
     first = np.concatenate([[True], np.diff(groups.query[holding]) > 0])
     chosen = holding[first[: len(holding)]]
     lo, n, r = groups.lo[chosen], groups.n[chosen], r_all[chosen]
-    places = np.minimum(groups.inside(k)[chosen], n - r + 1)
-    places = np.minimum(places, np.ceil(_FAR * n / r).astype(np.int64))
+    all_places = np.minimum(groups.inside(k)[chosen], n - r + 1)
+    places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
+    cut = places == all_places
 
     # a width that depends on the walk alone keeps its sums free of its neighbours
     width = 1 << np.ceil(np.log2(np.maximum(places, 1))).astype(np.int64)
@@ -69,6 +71,7 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
                 n[part, None],
                 r[part, None],
                 places[part, None],
+                cut[part],
                 columns,
             )
 
@@ -79,6 +82,7 @@ def _walk(
     n: IntArray,
     r: IntArray,
     places: IntArray,
+    cut: NDArray[np.bool_],
     columns: int,
 ) -> _Walks:
     x = np.arange(columns)
@@ -87,7 +91,8 @@ def _walk(
     missed = np.asarray(np.multiply.accumulate(steps, axis=1))
     none_before = np.concatenate([np.ones((len(n), 1)), missed[:, :-1]], axis=1)
     chance = np.where(x < places, none_before * (r / left), 0.0)
-    return _Walks(query, lo + x + 1, chance, missed[:, -1])
+    # a walk that ends because it is hopeless to go on misses nothing
+    return _Walks(query, lo + x + 1, chance, np.where(cut, missed[:, -1], 0.0))
 
 
 @dataclass(frozen=True)

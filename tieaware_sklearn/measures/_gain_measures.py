@@ -31,11 +31,11 @@ class _WeightedSum(Measure):
         return log_discount
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return weighted_sum(groups, self.gains(groups.levels), self._weight(), self.k)
+        return weighted_sum(groups, self.gains_of(groups), self._weight(), self.k)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return weighted_sum_variance(
-            groups, self.gains(groups.levels), self._weight(), self.k
+            groups, self.gains_of(groups), self._weight(), self.k
         )
 
 
@@ -84,6 +84,13 @@ class CG(_GainMeasure):
 
     def _weight(self) -> RankWeight:
         return no_discount
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        # a group that is whole adds its sum of gains, not n times their mean
+        gains, inside = self.gains_of(groups), groups.inside(self.k)
+        sums = groups.gain_sums(gains)
+        shares = groups.gain_means(gains) * inside
+        return groups.sum_groups(np.where(inside == groups.n, sums, shares))
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,7 @@ class NDCG(_GainMeasure):
     def normaliser(self, groups: TieGroups) -> FloatArray:
         def compute() -> FloatArray:
             everything = groups.everything
-            gains = self.gains(groups.levels)
+            gains = self.gains_of(groups)
             return self.numerator(everything.ordered(gains, descending=True))
 
         ideal: FloatArray = groups.everything.memo(("ideal", self), compute)

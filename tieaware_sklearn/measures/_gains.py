@@ -13,6 +13,8 @@ from .._ties import FloatArray
 Gain = str | Callable[[float], float] | Mapping[float, float] | Sequence[float]
 NAMED_GAINS = ("exponential", "linear")
 MAX_EXPONENTIAL_LABEL = 60
+#: gains are squared and summed
+MAX_GAIN = 1e100
 
 
 def _plain(number: float) -> str:
@@ -30,9 +32,13 @@ def normalise_gain(gain: Any) -> Any:
             )
         return gain
     if callable(gain):
+        try:
+            hash(gain)
+        except TypeError:
+            raise ValueError(f"gain must be hashable, got {gain!r}") from None
         return gain
     try:
-        if isinstance(gain, Mapping):
+        if hasattr(gain, "items"):
             pairs = list(gain.items())
         else:
             pairs = list(gain)
@@ -45,18 +51,38 @@ def normalise_gain(gain: Any) -> Any:
             f"callable, got {gain!r}"
         ) from None
     if not table or len(dict(table)) < len(table):
-        raise ValueError(f"gain must name each label once, got {gain!r}")
+        raise ValueError(
+            f"gain must be a table of at least one label, each once, got {gain!r}"
+        )
     for label, worth in table:
+        if not (math.isfinite(label) and label >= 0):
+            raise ValueError(f"labels of gain must be finite and >= 0, got {label}")
         _check_worth(label, worth)
     return table
 
 
 def _check_worth(label: float, worth: float) -> float:
-    if not (math.isfinite(worth) and worth >= 0):
+    if not 0 <= worth <= MAX_GAIN:
         raise ValueError(
-            f"gain must be finite and >= 0, got {worth} for label {_plain(label)}"
+            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {worth} for label "
+            f"{_plain(label)}"
         )
     return worth
+
+
+def _exponential(level: float) -> float:
+    """2^level - 1, exact for whole levels and without loss for small ones."""
+    return 2.0**level - 1 if level.is_integer() else math.expm1(level * math.log(2))
+
+
+def _called(gain: Callable[[float], float], level: float) -> float:
+    worth = gain(level)
+    try:
+        return _check_worth(level, float(worth))
+    except TypeError:
+        raise ValueError(
+            f"gain must be a number, got {worth!r} for label {_plain(level)}"
+        ) from None
 
 
 def gain_spelling(gain: Any) -> str:
@@ -78,6 +104,8 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         not have, a gain that is negative or not finite.
     """
     if gain == "linear":
+        if len(levels):
+            _check_worth(levels[-1], float(levels[-1]))
         return levels
     if gain == "exponential":
         if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
@@ -85,11 +113,9 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
                 f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
                 f'(gain="linear" takes any label), got {levels[-1]}'
             )
-        return np.array([2.0**level - 1.0 for level in levels.tolist()])
+        return np.array([_exponential(level) for level in levels.tolist()])
     if callable(gain):
-        return np.array(
-            [_check_worth(level, float(gain(level))) for level in levels.tolist()]
-        )
+        return np.array([_called(gain, level) for level in levels.tolist()])
     table = dict(gain)
     for level in levels.tolist():
         if level not in table:

@@ -92,6 +92,8 @@ def parse_measure(measure: str | Measure) -> Measure:
             raise ValueError(f"measure must give its cut-off once, got {measure!r}")
         given["k"] = _number(cutoff, measure)
     if cls is NDCG and "dcg" in given:
+        if "gain" in given:
+            raise ValueError(f"measure must give gain or dcg, got {measure!r}")
         given["gain"] = _ir_measures_gain(given.pop("dcg"), measure)
     allowed = [field.name for field in fields(cls)]
     if name.lower() == "f1":
@@ -126,7 +128,10 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     names = [str(measure) for measure in parsed]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"measures must differ, got {name} twice")
+            raise ValueError(
+                f"measures must differ, got {name} twice (a callable gain goes by its "
+                "__name__)"
+            )
     return parsed
 
 
@@ -144,33 +149,48 @@ def _unknown(name: str, measure: str) -> str:
 def _parameters(inside: str, measure: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         call = None
     if (
         not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
         or call.args
         or any(keyword.arg is None for keyword in call.keywords)
     ):
         raise ValueError(
-            f"parameters of a measure must look like name=value, got {measure!r}"
+            f"parameters of a measure must look like name=value, got {_short(measure)}"
         )
-    return {str(keyword.arg): _literal(keyword.value) for keyword in call.keywords}
+    names = [str(keyword.arg).lower() for keyword in call.keywords]
+    if len(set(names)) < len(names):
+        raise ValueError(f"a measure must give each parameter once, got {measure!r}")
+    values = [_literal(keyword.value) for keyword in call.keywords]
+    return dict(zip(names, values, strict=True))
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 100 else text[:97] + "...")
 
 
 def _literal(node: ast.expr) -> Any:
     try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ast.unparse(node).replace(" ", "")
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return ast.unparse(node).replace(" ", "").lower()
+    if isinstance(node, ast.Dict) and len(node.keys) > len(value):
+        # a label named twice: as pairs, so that the measure sees it
+        return [
+            (ast.literal_eval(a), ast.literal_eval(b))  # type: ignore[arg-type]
+            for a, b in zip(node.keys, node.values, strict=True)
+        ]
+    return value.lower() if isinstance(value, str) else value
 
 
 def _number(text: str, measure: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise ValueError(
             f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
-        ) from None
+        )
+    return int(text)
 
 
 def _ir_measures_gain(dcg: Any, measure: str) -> str:

@@ -167,7 +167,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_number(self, "beta", above=0)
+        set_number(self, "beta", above=0, below=1e100)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return (1 + self.beta**2) * super().numerator(groups)

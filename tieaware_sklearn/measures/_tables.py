@@ -24,7 +24,7 @@ def _discounts(size: int) -> FloatArray:
     return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _powers(p: float, size: int) -> FloatArray:
     return np.asarray(np.power(p, np.arange(size)))
 

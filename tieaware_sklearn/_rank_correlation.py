@@ -1,0 +1,130 @@
+"""Rank correlation of features within queries: which of them repeats another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from ._ties import FloatArray, dense_ranks, midranks
+from ._validation import Queries
+
+#: cells of a matrix of midranks
+_CELLS = 1 << 22
+
+
+@dataclass
+class RankCorrelation:
+    """Spearman's ρ (with ties) within queries, summed over queries.
+
+    Attributes
+    ----------
+    total, weight : ndarray of shape (n_rankings, n_rankings)
+        Σ w ρ and Σ w over the queries in which both rankings vary. The rankings
+        are those of the features by higher values, then, if there are twice as
+        many, those by lower values.
+    """
+
+    total: FloatArray
+    weight: FloatArray
+
+    def merge(self, other: RankCorrelation) -> RankCorrelation:
+        return RankCorrelation(self.total + other.total, self.weight + other.weight)
+
+    def of_directions(self, ascending: NDArray[np.bool_]) -> FloatArray:
+        """Mean ρ over queries of the features, each ranked in its direction.
+
+        0 where no query has both vary.
+        """
+        out = np.zeros_like(self.total)
+        np.divide(self.total, self.weight, out=out, where=self.weight > 0)
+        n = len(ascending)
+        if len(out) == n:
+            sign = np.where(ascending, -1.0, 1.0)
+            return out * sign[:, None] * sign
+        chosen = np.arange(n) + n * ascending
+        return np.asarray(out[np.ix_(chosen, chosen)])
+
+
+def column_of(X: Any, j: int) -> NDArray[Any]:
+    """Column j of a dense or sparse matrix, dense."""
+    if sp.issparse(X):
+        return np.asarray(X[:, [j]].toarray()).ravel()
+    return np.asarray(X[:, j])
+
+
+def rank_correlation(
+    X: Any,
+    queries: Queries,
+    query_weight: FloatArray | None,
+    *,
+    both_ways: bool,
+    n_jobs: int | None,
+) -> RankCorrelation:
+    """Rank correlation of all pairs of features within queries.
+
+    Products of midranks are whole numbers, and queries are taken by their ids,
+    so that the sums do not depend on the order of the rows.
+    """
+    by_row = sp.csr_array(X) if sp.issparse(X) else X
+    rows = np.arange(queries.n_rows) if queries.order is None else queries.order
+    limit = max(1, _CELLS // X.shape[1])
+    n_rankings = X.shape[1] * (2 if both_ways else 1)
+    parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
+        delayed(_correlate_queries)(
+            by_row, rows, queries, chosen, query_weight, n_rankings
+        )
+        for chosen in _batches(queries, limit)
+    )
+    total = RankCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    for part in parts:
+        total = total.merge(part)
+    return total
+
+
+def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
+    """Queries by id, in batches of about `limit` rows; single documents left out."""
+    order = queries.sorted()
+    order = order[queries.sizes[order] > 1]
+    reached = np.cumsum(queries.sizes[order]) // limit
+    yield from np.split(order, np.flatnonzero(np.diff(reached)) + 1)
+
+
+def _correlate_queries(
+    X: Any,
+    rows: NDArray[np.intp],
+    queries: Queries,
+    chosen: NDArray[np.intp],
+    query_weight: FloatArray | None,
+    n_rankings: int,
+) -> RankCorrelation:
+    sizes = queries.sizes[chosen]
+    query = np.repeat(np.arange(len(chosen)), sizes)
+    ends = np.cumsum(sizes)
+    starts = queries.offsets[chosen]
+    there = np.arange(len(query)) - np.repeat(ends - sizes - starts, sizes)
+    block = X[rows[there]]
+    ranks = np.empty((len(query), n_rankings))
+    for j in range(X.shape[1]):
+        # NaN is -1, and so below everything in either direction
+        place, n_places = dense_ranks(column_of(block, j))
+        ranks[:, j] = midranks(query, place + 1, sizes)
+        if n_rankings > X.shape[1]:
+            reverse = np.where(place < 0, 0, n_places - place)
+            ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
+    total = RankCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
+        part = ranks[start:end]
+        products = part.T @ part
+        length = np.sqrt(np.diag(products))
+        scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+        weight = 1.0 if query_weight is None else query_weight[chosen[i]]
+        total.total += weight * (products * scale[:, None] * scale)
+        there_both = (length > 0).astype(float)
+        total.weight += weight * np.outer(there_both, there_both)
+    return total
