@@ -100,7 +100,9 @@ def test_screen_to_standard_output(capsys, letor):
     assert "only one of --csv and --json" in err
 
 
-@pytest.mark.parametrize("name", ["web.csv", "web.tsv", "web.csv.gz", "web.parquet"])
+@pytest.mark.parametrize(
+    "name", ["web.csv", "web.tsv", "web.csv.gz", "web.csv.xz", "web.parquet"]
+)
 def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     path = tmp_path / name
     if name.endswith("parquet"):
@@ -121,6 +123,56 @@ def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     code, out, _ = run(capsys, "screen", path, path, *columns)
     assert code == 0
     assert "and 1 more:" in out
+    code, out, _ = run(capsys, "screen", path, *columns, "--ignore", "clicks", "--csv")
+    assert code == 0
+    assert "\nclicks," not in out
+    assert len(out.splitlines()) == 12
+
+
+def test_tables_keep_query_ids_and_integers_as_they_are(capsys, tmp_path):
+    path = tmp_path / "ids.csv"
+    ids = ["007", "7", "NA", "null"]
+    lines = ["label,qid,big,b"]
+    for n, qid in enumerate(ids):
+        lines += [f"1,{qid},{2**62 + 1},0.5", f"0,{qid},{2**62},{n}.5"]
+    path.write_text("\n".join(lines))
+    code, out, _ = run(capsys, "screen", path, "--json", "--measures", "rr")
+    assert code == 0
+    document = json.loads(out)
+    assert document["n_queries"] == 4
+    by_name = {row["feature"]: row for row in document["features"]}
+    # a tie in float64, none in int64
+    assert by_name["big"]["RR"] == 1
+    dates = pd.DataFrame(
+        {
+            "label": [1, 0],
+            "qid": [1, 1],
+            "x": [2, 1],
+            "when": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+            "nothing": [None, None],
+        }
+    )
+    dates.to_parquet(tmp_path / "dates.parquet")
+    _, out, err = run(capsys, "screen", tmp_path / "dates.parquet", "--json")
+    assert "tieaware: left out, not numbers: when, nothing\n" in err
+    assert [row["feature"] for row in json.loads(out)["features"]] == ["x"]
+
+
+def test_outputs_keep_what_stands_at_their_path(capsys, letor, tmp_path):
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    assert run(capsys, "screen", letor, "--csv", link)[0] == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("rank,feature")
+    assert target.stat().st_mode & 0o777 == 0o640
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        assert run(capsys, "screen", letor, "--csv", pipe)[0] == 0
+        assert reader.stdout.read().startswith(b"rank,feature")
+    assert pipe.is_fifo()
 
 
 def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
@@ -137,7 +189,8 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     gaps.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "values are missing in 2 features (clicks, n_slashes); --missing last" in err
+    assert "bad.csv, line 5: feature clicks is missing, and so are 1 more" in err
+    assert "--missing last" in err
     code, _, _ = run(capsys, "screen", path, *columns, "--missing", "last")
     assert code == 0
     unlabelled = frame.copy()
@@ -145,7 +198,13 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     unlabelled.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "bad.csv, line 7: column 'rating' is empty" in err
+    assert "bad.csv, line 7: a label must be finite and >= 0, got nan" in err
+
+
+def quoted_file(folder):
+    path = folder / "quoted.csv"
+    path.write_text("label,qid,x\n1,1,2\n0,1,3\n")
+    return str(path)
 
 
 def bad_files(folder):
@@ -166,11 +225,33 @@ def bad_files(folder):
     yield [write("g.csv", "label,qid\n1,1\n")], 1, "no column but 'label'"
     fine = write("fine.txt", "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n")
     yield [fine, write("h.csv", "a")], 1, "all files must be of one kind"
-    negative = write("i.txt", "-1 qid:1 1:1\n0 qid:1 1:0\n")
-    yield [negative], 1, "y must be >= 0, got -1.0 in row 0"
+    negative = write("i.txt", "# head\n0 qid:1 1:0\n\n-1 qid:1 1:1\n")
+    yield [negative], 1, "i.txt, line 4: a label must be finite and >= 0, got -1"
+    for value in ("nan", "inf"):
+        path = write("j.txt", f"0 qid:1 1:0\n1 qid:1 1:{value}\n")
+        yield [fine, path], 1, "j.txt, line 2: feature 1 "
+        path = write("k.txt", f"0 qid:1 1:0\n{value} qid:1 1:1\n")
+        yield [path], 1, f"k.txt, line 2: a label must be finite and >= 0, got {value}"
+    quoted = 'label,qid,x,y\n1,1,2,"a\nb"\n\n1,1,two,c\n'
+    yield [write("l.csv", quoted)], 1, "l.csv, line 5: column 'x' must hold numbers"
+    longer = write("m.csv", "label,qid,x\n1,1,2,9\n0,1,3,4\n")
+    yield [longer], 1, "m.csv: its rows have more cells than its head"
+    yield [write("n.csv", "label;qid;x\n1;1;2\n")], 1, "cells are parted by ';'"
+    empty = write("o.csv", "label,qid,x\n1,1,2\n0,,3\n")
+    yield [empty], 1, "o.csv, line 3: column 'qid' is empty"
+    yield [write("p.csv", "a,b\n1,2\n"), "--label", "qid"], 1, "both column 'qid'"
+    yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
+    yield [fine, "--label", "x"], 1, "--label names a column of CSV and Parquet files"
+    yield [quoted_file(folder), "--query-file", fine], 1, "--query-file goes with LETOR"
+    yield [fine, "--ignore", "7"], 1, "--ignore must name features, got '7'"
+    yield [fine, "--ignore", "1"], 1, "--ignore must leave at least one feature"
+    yield [fine, "--csv", str(folder)], 1, "--csv must name a file, got the folder"
+    yield [fine, "--csv", ""], 1, "--csv must name a file, got an empty name"
+    yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"
     yield [fine, "--measures", "ndgc@10"], 1, "did you mean 'NDCG@10'?"
     yield [fine, "--sort-by", "dcg"], 1, "sort_by must be one of"
-    yield [fine, "--csv", str(folder / "no" / "out.csv")], 1, "there is no such folder"
+    nowhere = str(folder / "no" / "out.csv")
+    yield [fine, "--csv", nowhere], 1, "--csv: there is no folder for"
     yield [fine, "--zero-relevance", "raise", "--measures", "fallout"], 1, "undefined"
 
 
@@ -193,6 +274,7 @@ def test_bad_files_give_one_line_and_no_traceback(capsys, tmp_path):
         ["screen", "x", "--top", "-1"],
         ["screen", "x", "--top", "few"],
         ["screen", "x", "--jobs", "two"],
+        ["demo", "--jobs", "0"],
         ["screen", "x", "--zero-relevance", "keep"],
     ],
 )
@@ -215,7 +297,7 @@ def test_demo(capsys, tmp_path):
     path = tmp_path / "digits.txt"
     code, out, err = run(capsys, "demo", "--queries", 10, "--out", path)
     assert code == 0
-    assert err == f"tieaware: wrote {path}\n"
+    assert err.startswith(f"tieaware: wrote {path}; features 1 hamming, 2 l1, ")
     orders = [
         "relevant rows first",
         "as loaded",
@@ -262,6 +344,22 @@ def test_as_a_module_and_in_a_pipe(letor):
         _, err = process.communicate(timeout=120)
     assert "Traceback" not in err
     assert "BrokenPipe" not in err
+
+
+def test_standard_input_and_plain_terminals(letor):
+    module = [sys.executable, "-m", "tieaware_sklearn", "screen"]
+    with open(letor, "rb") as file:
+        done = shell([*module, "-", "--top", "1"], stdin=file)
+    assert done.returncode == 0
+    assert done.stdout == shell([*module, letor, "--top", "1"]).stdout.replace(
+        letor, "-"
+    )
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = shell([*module, letor], env=ascii_only)
+    assert done.returncode == 0
+    assert "?95%" in done.stdout
+    closed = shell(["sh", "-c", f"{' '.join(module)} {letor} >&-"])
+    assert "Traceback" not in closed.stderr
 
 
 def test_interrupted(monkeypatch, capsys, letor):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -51,6 +54,15 @@ def test_letor_gzipped_whatever_its_name(tmp_path):
         path.write_bytes(gzip.compress(LETOR.encode()))
         assert load_letor(path).data.tolist() == ROWS
         assert load_letor(str(path)).data.tolist() == ROWS
+
+
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, bz2.compress, lzma.compress, bytes]
+)
+def test_letor_compressed_with_a_byte_order_mark(tmp_path, compress):
+    path = tmp_path / "train"
+    path.write_bytes(compress(b"\xef\xbb\xbf" + LETOR.replace("\n", "\r\n").encode()))
+    assert load_letor(path).data.tolist() == ROWS
 
 
 def test_letor_sparse(tmp_path):
@@ -128,6 +140,7 @@ def test_letor_with_group_sizes(tmp_path):
         ("1 qid:1 1:", "a feature must look like number:value, got '1:'"),
         ("1 qid:1 -1:2", "a feature must look like number:value, got '-1:2'"),
         ("1 qid:1 2:1 1:2", "feature numbers must ascend, got 1 after 2"),
+        ("1 qid:1 4000000000:1", "a feature number must be below 2.31"),
         ("1 qid:1 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
         ("1 qid:99999999999999999999 1:1", "qid must be a 64-bit integer"),
         ("\x00\x01PAR1", "the label must be a number"),
@@ -145,7 +158,7 @@ def test_letor_damaged_or_empty_files(tmp_path):
     whole = gzip.compress(LETOR.encode() * 1000)
     path = tmp_path / "cut.gz"
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"cut\.gz: damaged gzip data"):
+    with pytest.raises(ValueError, match=r"cut\.gz: damaged compressed data"):
         load_letor(path)
     for text in ("", "# nothing\n\n"):
         with pytest.raises(
@@ -193,6 +206,7 @@ def test_dump_refuses_and_leaves_the_old_file(tmp_path):
         (([1.0], y, qid), r"X must be a 2-D numeric array, got shape \(1,\)"),
         ((X, [1, 2], qid), r"y must have one value per row of X \(1\)"),
         ((X, y, ["a"]), "qid must be integers"),
+        ((X, y, np.array([2**63], np.uint64)), "qid must be a 64-bit integer"),
         ((X, ["a"], qid), "y must be numeric"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -200,6 +214,12 @@ def test_dump_refuses_and_leaves_the_old_file(tmp_path):
     assert path.read_text() == "old"
     dump_letor(np.array([[True, False]]), [True], [3], path)
     assert path.read_text() == "1 qid:3 1:1 2:0\n"
+    twice = sp.csr_array(([1.0, 2.0, 5.0], [1, 1, 0], [0, 3]), shape=(1, 2))
+    dump_letor(twice, [1], [3], path)
+    assert path.read_text() == "1 qid:3 1:5 2:3\n"
+    assert twice.indices.tolist() == [1, 1, 0]
+    dump_letor(pd.DataFrame({"a": [1], "b": [True]}), [1], [3], path)
+    assert load_letor(path).data.tolist() == [[1, 1]]
 
 
 def test_digits_tie():

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from ._feature_table import feature_rows
+from ._files import check_writable
 from ._screen import feature_table, shows_progress
 from ._text import format_table, number
 from .datasets import dump_letor, load_digits_retrieval
@@ -20,10 +21,14 @@ _SHOWN = "chebyshev"
 
 def run(arguments: argparse.Namespace) -> None:
     """Screen the digits, and show what ties do to a plain measure."""
+    if arguments.out is not None:
+        check_writable(arguments.out, "--out")
     digits = load_digits_retrieval(n_queries=arguments.queries)
     if arguments.out is not None:
         dump_letor(digits.data, digits.target, digits.qid, arguments.out)
-        print(f"tieaware: wrote {arguments.out}", file=sys.stderr)
+        numbered = enumerate(digits.feature_names, start=1)
+        names = ", ".join(f"{number} {name}" for number, name in numbered)
+        print(f"tieaware: wrote {arguments.out}; features {names}", file=sys.stderr)
     print(
         f"Hand-written digits: {arguments.queries} images are queries, each against "
         "all 1796 others;\nimages of the same digit are relevant. Integer "

@@ -8,6 +8,7 @@ import io
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ._feature_table import feature_rows
+from ._files import check_writable, write_whole
 from ._text import format_table, number, probability
 from .datasets import load_letor
-from .datasets._letor import write_whole
+from .datasets._letor import letor_place
 from .datasets._tabular import is_tabular, load_tabular
 from .feature_selection import RankingFeatureSelector
 
@@ -26,12 +28,10 @@ _SHOWN = 20
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, screen, and print or write what was found."""
-    for path in (arguments.csv, arguments.json):
-        if path not in (None, "-") and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{path}: there is no such folder")
-    if arguments.csv == arguments.json == "-":
-        raise ValueError("only one of --csv and --json can go to standard output")
+    _check_outputs(arguments.csv, arguments.json)
     data = read(arguments)
+    _leave_out(data, arguments.ignore)
+    _check_values(data, arguments.missing)
     selector = RankingFeatureSelector(
         arguments.measures,
         sort_by=arguments.sort_by,
@@ -41,7 +41,6 @@ def run(arguments: argparse.Namespace) -> None:
         n_jobs=arguments.jobs,
         progress=shows_progress(arguments),
     )
-    _say_where_missing(data, arguments)
     selector.fit(data.data, data.target, qid=data.qid)
     rows = feature_rows(selector, data.feature_names)
     top = arguments.top
@@ -52,11 +51,20 @@ def run(arguments: argparse.Namespace) -> None:
         _write(arguments.json, as_json(chosen, selector, data, arguments.files))
     if "-" not in (arguments.csv, arguments.json):
         shown = rows[: _SHOWN if top is None else top or None]
-        print(summary(data, arguments.files))
+        print(summary(data, arguments.files, selector.n_queries_))
         print()
         print(feature_table(shown, selector))
         print()
         print(closing(selector, len(rows) - len(shown)))
+
+
+def _check_outputs(csv_file: str | None, json_file: str | None) -> None:
+    if csv_file is not None and csv_file == json_file:
+        where = "standard output" if csv_file == "-" else csv_file
+        raise ValueError(f"only one of --csv and --json can go to {where}")
+    for option, path in (("--csv", csv_file), ("--json", json_file)):
+        if path not in (None, "-"):
+            check_writable(str(path), option)
 
 
 def shows_progress(arguments: argparse.Namespace) -> bool:
@@ -71,36 +79,79 @@ def shows_progress(arguments: argparse.Namespace) -> bool:
 
 
 def read(arguments: argparse.Namespace) -> Bunch:
-    """All files as one set of rows."""
+    """All files as one set of rows; `place` names the file and line of a row."""
     paths = [Path(name) for name in arguments.files]
     tabular = [is_tabular(path) for path in paths]
     if all(tabular):
-        data = load_tabular(paths, label=arguments.label, qid=arguments.qid)
+        if arguments.query_file:
+            raise ValueError("--query-file goes with LETOR text, not with tables")
+        label, qid = arguments.label or "label", arguments.qid or "qid"
+        data = load_tabular(paths, label=label, qid=qid)
         if data.left_out:
-            print(
-                f"tieaware: left out, not numbers: {', '.join(data.left_out)}",
-                file=sys.stderr,
-            )
+            _note(f"left out, not numbers: {', '.join(data.left_out)}")
         return data
     if any(tabular):
         raise ValueError("all files must be of one kind: LETOR text, or CSV or Parquet")
-    return load_letor(paths, query_file=arguments.query_file)
+    for option in ("label", "qid"):
+        if getattr(arguments, option) is not None:
+            raise ValueError(
+                f"--{option} names a column of CSV and Parquet files, but "
+                f"{paths[0]} is read as LETOR text (its name has no such ending)"
+            )
+    data = load_letor(paths, query_file=arguments.query_file)
+    data.place = partial(letor_place, paths)
+    return data
 
 
-def _say_where_missing(data: Bunch, arguments: argparse.Namespace) -> None:
-    missing = np.isnan(data.data).any(axis=0)
-    if arguments.missing == "raise" and missing.any():
-        names = [n for n, gone in zip(data.feature_names, missing, strict=True) if gone]
-        some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+def _note(text: str) -> None:
+    print(f"tieaware: {text}", file=sys.stderr)
+
+
+def _leave_out(data: Bunch, ignored: list[str] | None) -> None:
+    """Drop the features that are not to be screened."""
+    if not ignored:
+        return
+    for name in ignored:
+        if name not in data.feature_names:
+            raise ValueError(
+                f"--ignore must name features, got {name!r} (features: "
+                f"{', '.join(data.feature_names)})"
+            )
+    kept = [j for j, name in enumerate(data.feature_names) if name not in ignored]
+    if not kept:
+        raise ValueError("--ignore must leave at least one feature")
+    data.data = data.data[:, kept]
+    data.feature_names = [data.feature_names[j] for j in kept]
+
+
+def _check_values(data: Bunch, missing: str) -> None:
+    """Name the file and line of what the selector would refuse."""
+    wrong = ~(np.isfinite(data.target) & (data.target >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise ValueError(
-            f"{arguments.files[0]}: values are missing in {len(names)} features "
-            f"({some}); --missing last ranks them below everything"
+            f"{data.place(row)}: a label must be finite and >= 0, got "
+            f"{data.target[row]:g}"
+        )
+    infinite = np.isinf(data.data)
+    if infinite.any():
+        row, j = np.argwhere(infinite)[0].tolist()
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
+            f"{data.data[row, j]:g}"
+        )
+    gaps = np.isnan(data.data)
+    if missing == "raise" and gaps.any():
+        row, j = np.argwhere(gaps)[0].tolist()
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing, and so "
+            f"are {int(gaps.sum()) - 1} more values (--missing last ranks them below "
+            "everything)"
         )
 
 
-def summary(data: Bunch, files: list[str]) -> str:
+def summary(data: Bunch, files: list[str], n_queries: int) -> str:
     """What was read."""
-    n_queries = len(np.unique(np.asarray(data.qid).astype(str)))
     named = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     return (
         f"{named}: {len(data.target)} documents, {n_queries} queries, "
@@ -141,7 +192,7 @@ def closing(selector: RankingFeatureSelector, hidden: int) -> str:
         f"{selector.n_queries_} queries).",
         "Scores are exact means over all orders of tied documents; first: which "
         "values rank first;",
-        "repeats: the better feature whose rankings are most alike (Spearman's rho).",
+        "repeats: the better-ranked feature that ranks most alike (Spearman's rho).",
     ]
     if hidden:
         lines.insert(0, f"... and {hidden} more (--top 0 shows all)\n")

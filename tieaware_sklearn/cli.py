@@ -30,12 +30,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         exits with 2.
     """
     arguments = _parser().parse_args(argv)
+    if hasattr(sys.stdout, "reconfigure"):
+        # a plain terminal shows ? for ±, and all the rest
+        sys.stdout.reconfigure(errors="replace")
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:
             arguments.run(arguments)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             # the reader, such as head, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,7 +76,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="threads; -1 uses every core (default: 1)"
+        "--jobs",
+        type=_jobs,
+        metavar="N",
+        help="threads; -1 is every core (default: 1)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
@@ -106,8 +113,9 @@ def _add_screen(commands: Any) -> None:
         help="rank the features of a learning-to-rank file",
         description="Rank the features of learning-to-rank files by what each is "
         "exactly worth alone, tested against chance. Files are LETOR/SVMlight text "
-        "(plain or gzipped; with qid:, or with FILE.query beside them), CSV, TSV or "
-        "Parquet; several are read as one. Name the files before --measures.",
+        "(with qid:, or with FILE.query beside them), CSV, TSV or Parquet; text may be "
+        "compressed, and - is standard input. Several files are read as one. Name the "
+        "files before --measures.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument(
@@ -136,16 +144,24 @@ def _add_screen(commands: Any) -> None:
         "(default: auto)",
     )
     parser.add_argument(
-        "--label", default="label", metavar="COLUMN", help="in CSV and Parquet"
+        "--label",
+        metavar="COLUMN",
+        help="labels in CSV and Parquet (default: label)",
     )
     parser.add_argument(
-        "--qid", default="qid", metavar="COLUMN", help="in CSV and Parquet"
+        "--qid", metavar="COLUMN", help="query ids in CSV and Parquet (default: qid)"
+    )
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        metavar="FEATURE",
+        help="a column or feature number to leave out; may be repeated",
     )
     parser.add_argument(
         "--query-file",
-        nargs="+",
-        metavar="FILE",
-        help="sizes of the queries of each file whose lines hold no qid:",
+        action="append",
+        metavar="SIZES",
+        help="sizes of the queries of a FILE whose lines hold no qid:; once per FILE",
     )
     parser.add_argument(
         "--missing",
@@ -191,6 +207,13 @@ class _Measures(argparse.Action):
     ) -> None:
         names = re.split(r",(?![^(]*\))", ",".join(values))
         setattr(namespace, self.dest, [name for name in names if name.strip()])
+
+
+def _jobs(text: str) -> int:
+    value = int(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be at least 1, or -1 for every core")
+    return value
 
 
 def _count(text: str) -> int:

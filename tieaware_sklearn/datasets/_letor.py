@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
+from .._files import DAMAGED, TextSource, write_whole
 from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 def load_letor(
@@ -35,8 +33,9 @@ def load_letor(
     Parameters
     ----------
     path : path, or list of paths
-        Plain or gzipped text. Several files are read as one set of rows with one
-        set of features; a ``qid:`` names the same query in all of them.
+        Plain or compressed text (gzip, bzip2, xz), ``-`` for standard input.
+        Several files are read as one set of rows with one set of features; a
+        ``qid:`` names the same query in all of them.
     query_file : path, or list of paths, optional
         Where the lines hold no ``qid:``: a file with the number of rows of each
         query, a line each, as LightGBM reads it, for each path. By default
@@ -87,14 +86,14 @@ def load_letor(
         raise ValueError(
             f"query_file must name one file per path ({len(paths)}), got {len(given)}"
         )
-    parsed = [_parse(file) for file in paths]
+    parsed = [_parse(TextSource(file)) for file in paths]
     if not any(len(part.qid) for part in parsed):
         parsed = _with_group_sizes(parsed, given)
     elif given:
         raise ValueError(f"{paths[0]}: query_file is given, but the lines hold qid:")
     for part in parsed:
         if len(part.qid) != len(part.target):
-            raise ValueError(_complaint(part.path, needs_qid=True))
+            raise ValueError(_complaint(part.source, needs_qid=True))
     data, first = _one_matrix(parsed, zero_based, n_features)
     target = np.concatenate([part.target for part in parsed])
     qid = np.concatenate([part.qid for part in parsed])
@@ -109,7 +108,7 @@ def load_letor(
 
 
 class _Part(NamedTuple):
-    path: Path
+    source: TextSource
     data: Any
     target: NDArray[np.float64]
     qid: NDArray[np.int64]
@@ -122,26 +121,19 @@ def _paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
     return [Path(one) for one in paths]
 
 
-def open_text(path: Path) -> IO[bytes]:
-    """The file's bytes, unzipped if they start as gzip does."""
-    with path.open("rb") as file:
-        zipped = file.read(2) == _GZIP_MAGIC
-    return gzip.open(path) if zipped else path.open("rb")  # type: ignore[return-value]
-
-
-def _parse(path: Path) -> _Part:
+def _parse(source: TextSource) -> _Part:
     try:
-        with open_text(path) as file:
+        with source.open() as file:
             data, target = load_svmlight_file(file, zero_based=True)
-        with open_text(path) as file:
+        with source.open() as file:
             qid = np.fromiter(_query_ids(file), dtype=np.int64)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}: damaged gzip data: {error}") from None
+    except DAMAGED as error:
+        raise ValueError(f"{source}: damaged compressed data: {error}") from None
     except (ValueError, OverflowError) as error:
-        raise ValueError(_complaint(path, fallback=str(error))) from None
+        raise ValueError(_complaint(source, fallback=str(error))) from None
     if not len(target):
-        raise ValueError(f"{path}: the file holds no documents")
-    return _Part(path, data, target, qid)
+        raise ValueError(f"{source}: the file holds no documents")
+    return _Part(source, data, target, qid)
 
 
 def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
@@ -162,7 +154,7 @@ def _one_matrix(
     smallest = min((int(part.data.indices.min(initial=1)) for part in parts), default=1)
     if zero_based is False and smallest == 0:
         raise ValueError(
-            f"{parts[0].path}: zero_based=False, but a feature has number 0"
+            f"{parts[0].source}: zero_based=False, but a feature has number 0"
         )
     first = 0 if zero_based is True or smallest == 0 else 1
     seen = max(int(part.data.indices.max(initial=first)) for part in parts) + 1 - first
@@ -184,12 +176,12 @@ def _one_matrix(
 def _with_group_sizes(parts: list[_Part], given: list[Path]) -> list[_Part]:
     out, first = [], 0
     for i, part in enumerate(parts):
-        sizes_file = given[i] if given else _find_group_file(part.path)
+        sizes_file = given[i] if given else _find_group_file(part.source.path)
         sizes = _read_sizes(sizes_file)
         if sizes.sum() != len(part.target):
             raise ValueError(
                 f"{sizes_file}: the sizes of its {len(sizes)} queries add up to "
-                f"{sizes.sum()}, but {part.path} has {len(part.target)} rows"
+                f"{sizes.sum()}, but {part.source} has {len(part.target)} rows"
             )
         qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
         out.append(part._replace(qid=qid))
@@ -210,7 +202,7 @@ def _find_group_file(path: Path) -> Path:
 
 def _read_sizes(path: Path) -> NDArray[np.int64]:
     sizes = []
-    with open_text(path) as file:
+    with TextSource(path).open() as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("latin-1").strip()
             if not text:
@@ -235,15 +227,37 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _complaint(path: Path, *, fallback: str = "", needs_qid: bool = False) -> str:
+def _complaint(
+    source: TextSource, *, fallback: str = "", needs_qid: bool = False
+) -> str:
     """What is wrong with the first malformed line of a file."""
-    with open_text(path) as file:
-        for number, line in enumerate(file, start=1):
-            tokens = line.decode("latin-1").partition("#")[0].split()
-            wrong = _wrong_with(tokens, needs_qid=needs_qid) if tokens else ""
+    with source.open() as file:
+        for number, tokens in _documents(file):
+            wrong = _wrong_with(tokens, needs_qid=needs_qid)
             if wrong:
-                return f"{path}, line {number}: {wrong}"
-    return f"{path}: {fallback or 'malformed'}"
+                return f"{source}, line {number}: {wrong}"
+    return f"{source}: {fallback or 'malformed'}"
+
+
+def _documents(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and words of the lines that hold a document."""
+    for number, line in enumerate(lines, start=1):
+        tokens = line.decode("latin-1").partition("#")[0].split()
+        if tokens:
+            yield number, tokens
+
+
+def letor_place(paths: Sequence[PathLike], row: int) -> str:
+    """File and line of a row of `load_letor`, for a message."""
+    for path in paths:
+        if str(path) == "-":
+            return f"standard input, row {row}"
+        with TextSource(path).open() as file:
+            for number, _ in _documents(file):
+                if row == 0:
+                    return f"{path}, line {number}"
+                row -= 1
+    raise IndexError(row)
 
 
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
@@ -261,6 +275,8 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         match = _FEATURE.fullmatch(feature)
         if match is None or not _is_number(match[2]):
             return f"a feature must look like number:value, got {feature!r}"
+        if int(match[1]) >= 2**31:
+            return f"a feature number must be below 2^31, got {match[1]}"
         if int(match[1]) <= last:
             return f"feature numbers must ascend, got {match[1]} after {last}"
         last = int(match[1])
@@ -275,7 +291,7 @@ def dump_letor(
     *,
     zero_based: bool = False,
 ) -> None:
-    r"""Write learning-to-rank text that reads back exactly.
+    r"""Write learning-to-rank text that reads back exactly, as float64.
 
     Parameters
     ----------
@@ -307,7 +323,9 @@ def dump_letor(
     '2 qid:7 1:0.5 2:3\n'
     """
     is_sparse = sp.issparse(X)
-    rows: Any = sp.csr_array(X) if is_sparse else np.asarray(X)
+    rows: Any = sp.csr_array(X, copy=True) if is_sparse else np.asarray(X)
+    if rows.dtype.kind == "O":  # such as a data frame of integers and flags
+        rows = _as_numbers(rows)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise ValueError(
             f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
@@ -325,11 +343,13 @@ def dump_letor(
             "qid must be integers, the only kind the format has, got dtype "
             f"{queries.dtype}"
         )
+    if queries.dtype.kind == "u" and (queries >= 2**63).any():
+        raise ValueError(f"qid must be a 64-bit integer, got {queries.max()}")
     if labels.dtype.kind not in "biuf":
         raise ValueError(f"y must be numeric, got dtype {labels.dtype}")
     first = 0 if zero_based else 1
     if is_sparse:
-        rows.sort_indices()
+        rows.sum_duplicates()
 
     def lines() -> Iterator[str]:
         everything = range(rows.shape[1])
@@ -351,19 +371,14 @@ def dump_letor(
     write_whole(Path(path), lines())
 
 
+def _as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return rows.astype(np.float64)
+    except (TypeError, ValueError):
+        return rows
+
+
 def _spell(value: float) -> str:
     """The shortest text that reads back as the same number."""
     text = repr(int(value) if isinstance(value, bool) else value)
     return text.removesuffix(".0")
-
-
-def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write a text file that appears only once it is complete."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(unfinished, "wt", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,111 @@
+"""Files read, whatever their compression, and written whole."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import os
+import shutil
+import sys
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+_OPENERS: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: what a damaged compressed file raises
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+
+
+class TextSource:
+    """A file that can be read more than once: a path, a pipe or standard input.
+
+    Parameters
+    ----------
+    path : path
+        ``-`` is standard input. gzip, bzip2 and xz are known by their first bytes;
+        a byte order mark is left out.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._bytes: bytes | None = None
+        if str(path) == "-":
+            self._bytes = sys.stdin.buffer.read()
+        elif self.path.exists() and not self.path.is_file():
+            self._bytes = self.path.read_bytes()
+
+    def __str__(self) -> str:
+        return "standard input" if str(self.path) == "-" else str(self.path)
+
+    def open(self) -> IO[bytes]:
+        """The bytes of the text, from the start."""
+        with self._raw() as raw:
+            start = raw.read(max(map(len, _OPENERS)))
+        text = self._raw()
+        for magic, opener in _OPENERS.items():
+            if start.startswith(magic):
+                text.close()
+                text = opener(self.path if self._bytes is None else self._raw())
+        if text.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
+            text.seek(0)
+        return text
+
+    def _raw(self) -> IO[bytes]:
+        return self.path.open("rb") if self._bytes is None else io.BytesIO(self._bytes)
+
+    def csv_line(self, row: int, separator: str) -> int:
+        """Where a row of a CSV file, counted from 0 below the head, ends."""
+        with self.open() as file, io.TextIOWrapper(file, newline="") as text:
+            reader = csv.reader(text, delimiter=separator)
+            filled = -1
+            for cells in reader:
+                filled += bool(cells)
+                if filled == row + 1:
+                    break
+            return reader.line_num
+
+
+def check_writable(path: str, option: str) -> None:
+    """Raise before the work is done, not after, if a file cannot be written."""
+    if not path:
+        raise ValueError(f"{option} must name a file, got an empty name")
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"{option} must name a file, got the folder {path}")
+    if not target.absolute().parent.is_dir():
+        raise ValueError(f"{option}: there is no folder for {path}")
+    if not os.access(target if target.exists() else target.absolute().parent, os.W_OK):
+        raise ValueError(f"{option}: {path} cannot be written")
+
+
+def write_whole(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file that appears only once it is complete.
+
+    Gzipped if its name ends in ``.gz``. What is not a plain file, such as a pipe
+    or a device, is written to as it is; a link stays a link.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        return
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(unfinished, "wt", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        if target.exists():
+            shutil.copymode(target, unfinished)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
