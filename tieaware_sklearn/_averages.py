@@ -177,10 +177,6 @@ class QueryMoments:
         p = np.where(none & (error <= NO_DIFFERENCE), 1.0, p)
         return np.where(self.count < 2, np.nan, p)
 
-    def take(self, index: Any) -> QueryMoments:
-        """The moments of some of the columns."""
-        return QueryMoments(*(getattr(self, f.name)[index] for f in fields(self)))
-
     @classmethod
     def stack(cls, moments: Sequence[QueryMoments]) -> QueryMoments:
         """Moments of several sets of columns along a new first axis."""

@@ -106,11 +106,6 @@ class TieGroups:
         return self._memo[key]
 
     @property
-    def sizes(self) -> IntArray:
-        """Documents of each query, not retrieved ones included."""
-        return self.everything.n
-
-    @property
     def hi(self) -> IntArray:
         return self.lo + self.n
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._ties import FloatArray
 
-Gain = str | Callable[[float], float] | Mapping[float, float] | Sequence[float]
 NAMED_GAINS = ("exponential", "linear")
 MAX_EXPONENTIAL_LABEL = 60
 #: gains are squared and summed
