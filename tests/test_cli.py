@@ -127,6 +127,12 @@ def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     assert code == 0
     assert "\nclicks," not in out
     assert len(out.splitlines()) == 12
+    # left out before it is looked at
+    assert run(capsys, "screen", path, *columns, "--ignore", "url")[::2] == (0, "")
+    for name in ("rating", "titles"):
+        code, _, err = run(capsys, "screen", path, *columns, "--ignore", name)
+        assert code == 1
+        assert f"--ignore must name a feature, got '{name}'" in err
 
 
 def test_tables_keep_query_ids_and_integers_as_they_are(capsys, tmp_path):
@@ -235,7 +241,22 @@ def bad_files(folder):
     quoted = 'label,qid,x,y\n1,1,2,"a\nb"\n\n1,1,two,c\n'
     yield [write("l.csv", quoted)], 1, "l.csv, line 5: column 'x' must hold numbers"
     longer = write("m.csv", "label,qid,x\n1,1,2,9\n0,1,3,4\n")
-    yield [longer], 1, "m.csv: its rows have more cells than its head"
+    yield [longer], 1, "m.csv, line 2: a row must not have more cells than the head"
+    middle = write("q.csv", "label,qid,x\n1,1,2\n   \n\n0,1,3,4\n")
+    yield [middle], 1, "q.csv, line 5: a row must not have more cells than the head"
+    blank = write("r.csv", "label,qid,x\n1,1,1\n   \n\n0,1,3\n\n0,1,y\n")
+    yield [blank], 1, "r.csv, line 7: column 'x' must hold numbers, got 'y'"
+    long = write("s.csv", f"label,qid,x,t\n1,1,1,{'a' * 200_000}\n0,1,y,b\n")
+    yield [long], 1, "s.csv, line 3: column 'x' must hold numbers, got 'y'"
+    yield [write("t.txt", "1 qid:1\n0 qid:1\n")], 1, "t.txt: no line holds a feature"
+    for line in ("1_0 qid:1 1:1", "1 qid:1_0 1:1", "1 qid:1 1:1_0"):
+        yield [write("u.txt", f"1 qid:1 1:1\n{line}\n")], 1, "u.txt, line 2: "
+    damaged = folder / "v.txt.bz2"
+    damaged.write_bytes(b"BZhxxxx")
+    yield [fine, str(damaged)], 1, "v.txt.bz2: damaged compressed data"
+    same = str(folder / "out.csv")
+    other = str(folder / "." / "x" / ".." / "out.csv")
+    yield [fine, "--csv", same, "--json", other], 1, "only one of --csv and --json"
     yield [write("n.csv", "label;qid;x\n1;1;2\n")], 1, "cells are parted by ';'"
     empty = write("o.csv", "label,qid,x\n1,1,2\n0,,3\n")
     yield [empty], 1, "o.csv, line 3: column 'qid' is empty"
@@ -358,6 +379,13 @@ def test_standard_input_and_plain_terminals(letor):
     done = shell([*module, letor], env=ascii_only)
     assert done.returncode == 0
     assert "?95%" in done.stdout
+    piped = shell(["sh", "-c", f"{' '.join(module)} {letor} --csv /dev/stdout | cat"])
+    assert piped.stderr == ""
+    assert piped.stdout.startswith("rank,feature")
+    text = "1 qid:1 1:2\n\n-1 qid:1 1:3\n"
+    done = shell([*module, "-"], input=text)
+    assert done.returncode == 1
+    assert "standard input, line 3: a label must be finite and >= 0" in done.stderr
     closed = shell(["sh", "-c", f"{' '.join(module)} {letor} >&-"])
     assert "Traceback" not in closed.stderr
 

@@ -213,6 +213,16 @@ def test_no_bit_depends_on_row_order(web, seed):
     assert np.array_equal(a.rank_correlation_, b.rank_correlation_)
 
 
+def test_correlations_of_a_huge_query_do_not_depend_on_row_order():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400_000, 2)), rng.integers(0, 2, 400_000)
+    selector = RankingFeatureSelector("p@5", n_features_to_select=1)
+    order = rng.permutation(len(y))
+    first = clone(selector).fit(X, y).rank_correlation_
+    again = clone(selector).fit(X[order], y[order]).rank_correlation_
+    assert np.array_equal(first, again)
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 def test_no_bit_depends_on_jobs(web, backend):
     alone = fitted(web)
@@ -296,14 +306,17 @@ def test_merge_refuses_what_does_not_fit(web):
         {"direction": "descending"},
         {"zero_relevance": 1.0},
         {"missing": "last"},
+        {"qid": 3},
     ],
 )
-def test_partial_fit_refuses_other_settings(web, change):
-    selector = fitted(web)
+def test_settings_must_not_change_once_queries_are_added(web, change):
+    selector, other = fitted(web), fitted(web)
     scores = selector.scores_.copy()
     selector.set_params(**change)
-    with pytest.raises(ValueError, match="must not change between calls"):
+    with pytest.raises(ValueError, match="must not change once queries are added"):
         selector.partial_fit(web.data, web.target, web.qid + 1000)
+    with pytest.raises(ValueError, match="must not change once queries are added"):
+        selector.merge(other)
     np.testing.assert_array_equal(selector.scores_, scores)
 
 

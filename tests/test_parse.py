@@ -138,6 +138,7 @@ def test_names_read_back(k, rel, p, beta):
             "gain must be >= 0 and at most 1e.100, got -1.0 for label 0",
         ),
         ("NDCG(gain={})", "gain must be a table of at least one label, each once"),
+        ("NDCG(dcg=[1])", r"dcg must be one of .* got \[1\]"),
         ("NDCG(dcg=log10)", "dcg must be one of .* got 'log10'"),
         ("NDCG(gain={1: 2, 1: 3})", "a table of at least one label, each once"),
         ("NDCG(gain={[1]: 2})", "gain must be one of"),

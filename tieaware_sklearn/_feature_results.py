@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,8 +14,11 @@ from scipy import stats
 from ._averages import QueryMoments
 from ._feature_statistics import FeatureStatistics
 from ._ties import FloatArray
+from ._validation import check_choice
 from .evaluation import lift
 from .measures import Measure
+
+DIRECTIONS = ("auto", "descending", "ascending")
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,22 @@ class FeatureResults:
             ascending=ascending,
             ranking=ranking,
         )
+
+
+def each_direction(direction: Any, n_features: int) -> list[str]:
+    """The direction asked for, of each feature."""
+    if isinstance(direction, str) or not isinstance(direction, Iterable):
+        check_choice(direction, "direction", DIRECTIONS)
+        return [direction] * n_features
+    directions = list(direction)
+    if len(directions) != n_features:
+        raise ValueError(
+            f"direction must have one value per feature ({n_features}), got "
+            f"{len(directions)}"
+        )
+    for one in directions:
+        check_choice(one, "direction", DIRECTIONS)
+    return directions
 
 
 def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:

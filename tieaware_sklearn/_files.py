@@ -11,7 +11,8 @@ import os
 import shutil
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,8 +22,8 @@ _OPENERS: dict[bytes, Any] = {
     b"\xfd7zXZ\x00": lzma.open,
 }
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: what a damaged compressed file raises
-DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+#: what damaged compressed data raises, besides an OSError without a number
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 
 
@@ -63,29 +64,44 @@ class TextSource:
     def _raw(self) -> IO[bytes]:
         return self.path.open("rb") if self._bytes is None else io.BytesIO(self._bytes)
 
-    def csv_line(self, row: int, separator: str) -> int:
-        """Where a row of a CSV file, counted from 0 below the head, ends."""
-        with self.open() as file, io.TextIOWrapper(file, newline="") as text:
-            reader = csv.reader(text, delimiter=separator)
-            filled = -1
-            for cells in reader:
-                filled += bool(cells)
-                if filled == row + 1:
-                    break
-            return reader.line_num
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Errors of damaged compressed data as a ValueError that names the file."""
+        try:
+            yield
+        except (*_DAMAGED, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ValueError(f"{self}: damaged compressed data: {error}") from None
+
+    def csv_rows(self, separator: str) -> Iterator[tuple[int, list[str]]]:
+        """Lines on which the rows of a CSV file end, and their cells, head first."""
+        limit = csv.field_size_limit(2**31 - 1)
+        try:
+            with self.open() as file:
+                text = io.TextIOWrapper(file, "utf-8", "replace", newline="")
+                reader = csv.reader(text, delimiter=separator)
+                for cells in reader:
+                    if len(cells) > 1 or "".join(cells).strip():
+                        yield reader.line_num, cells
+        finally:
+            csv.field_size_limit(limit)
 
 
 def check_writable(path: str, option: str) -> None:
     """Raise before the work is done, not after, if a file cannot be written."""
     if not path:
         raise ValueError(f"{option} must name a file, got an empty name")
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if target.is_dir():
         raise ValueError(f"{option} must name a file, got the folder {path}")
-    if not target.absolute().parent.is_dir():
+    if Path(path).exists() and not Path(path).is_file():
+        return
+    if not target.parent.is_dir():
         raise ValueError(f"{option}: there is no folder for {path}")
-    if not os.access(target if target.exists() else target.absolute().parent, os.W_OK):
-        raise ValueError(f"{option}: {path} cannot be written")
+    # a new file takes the place of the old one
+    if not os.access(target.parent, os.W_OK):
+        raise ValueError(f"{option}: the folder of {path} cannot be written to")
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
@@ -95,7 +111,7 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
     or a device, is written to as it is; a link stays a link.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
         return

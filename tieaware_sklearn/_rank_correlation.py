@@ -120,6 +120,10 @@ def _correlate_queries(
     total = RankCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
         part = ranks[start:end]
+        if (end - start) ** 3 >= 3 * 2**53:
+            # sums of products leave the whole numbers: take the rows in an order
+            # of their own
+            part = part[np.lexsort(part.T)]
         products = part.T @ part
         length = np.sqrt(np.diag(products))
         scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)

@@ -71,11 +71,10 @@ class LabelledQueries:
         return Block(rows, query, label, everything)
 
     def block(self, number: int) -> Block:
-        return (
-            self._make(*self._ranges[number])
-            if self._kept is None
-            else (self._kept[number])
-        )
+        """Block number `number`, kept or made anew."""
+        if self._kept is not None:
+            return self._kept[number]
+        return self._make(*self._ranges[number])
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, in order."""

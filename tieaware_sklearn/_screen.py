@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ._feature_table import feature_rows
-from ._files import check_writable, write_whole
+from ._files import TextSource, check_writable, write_whole
 from ._text import format_table, number, probability
-from .datasets import load_letor
-from .datasets._letor import letor_place
+from .datasets._letor import letor_place, read_letor
 from .datasets._tabular import is_tabular, load_tabular
 from .feature_selection import RankingFeatureSelector
 
@@ -30,7 +30,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, screen, and print or write what was found."""
     _check_outputs(arguments.csv, arguments.json)
     data = read(arguments)
-    _leave_out(data, arguments.ignore)
     _check_values(data, arguments.missing)
     selector = RankingFeatureSelector(
         arguments.measures,
@@ -59,7 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check_outputs(csv_file: str | None, json_file: str | None) -> None:
-    if csv_file is not None and csv_file == json_file:
+    same = None not in (csv_file, json_file) and os.path.realpath(
+        str(csv_file)
+    ) == os.path.realpath(str(json_file))
+    if same:
         where = "standard output" if csv_file == "-" else csv_file
         raise ValueError(f"only one of --csv and --json can go to {where}")
     for option, path in (("--csv", csv_file), ("--json", json_file)):
@@ -86,7 +88,8 @@ def read(arguments: argparse.Namespace) -> Bunch:
         if arguments.query_file:
             raise ValueError("--query-file goes with LETOR text, not with tables")
         label, qid = arguments.label or "label", arguments.qid or "qid"
-        data = load_tabular(paths, label=label, qid=qid)
+        ignored = arguments.ignore or []
+        data = load_tabular(paths, label=label, qid=qid, ignore=ignored)
         if data.left_out:
             _note(f"left out, not numbers: {', '.join(data.left_out)}")
         return data
@@ -98,8 +101,10 @@ def read(arguments: argparse.Namespace) -> Bunch:
                 f"--{option} names a column of CSV and Parquet files, but "
                 f"{paths[0]} is read as LETOR text (its name has no such ending)"
             )
-    data = load_letor(paths, query_file=arguments.query_file)
-    data.place = partial(letor_place, paths)
+    sources = [TextSource(path) for path in paths]
+    data = read_letor(sources, query_file=arguments.query_file)
+    data.place = partial(letor_place, sources)
+    _leave_out(data, arguments.ignore)
     return data
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import __version__, _demo, _screen
+from ._feature_results import DIRECTIONS
 from .evaluation import DEFAULT_MEASURES
-from .feature_selection import DIRECTIONS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -113,8 +113,8 @@ def _add_screen(commands: Any) -> None:
         help="rank the features of a learning-to-rank file",
         description="Rank the features of learning-to-rank files by what each is "
         "exactly worth alone, tested against chance. Files are LETOR/SVMlight text "
-        "(with qid:, or with FILE.query beside them), CSV, TSV or Parquet; text may be "
-        "compressed, and - is standard input. Several files are read as one. Name the "
+        "(with qid:, or with FILE.query beside them; - is standard input), CSV, TSV or "
+        "Parquet; text may be compressed. Several files are read as one. Name the "
         "files before --measures.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE")

@@ -132,13 +132,18 @@ def ranking_score(
     Returns
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
-        Queries in order of first appearance.
+        Queries in order of first appearance; those that "skip" leaves out are NaN.
 
     Raises
     ------
     ValueError
         For input that breaks a rule above, an unknown measure or option, and
         micro-averaging of a measure that is not a ratio of counts.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Where every query is skipped: the average is NaN.
 
     Notes
     -----

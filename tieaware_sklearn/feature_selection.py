@@ -13,7 +13,12 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._averages import check_zero_relevance
-from ._feature_results import FeatureResults, check_selection, select_features
+from ._feature_results import (
+    FeatureResults,
+    check_selection,
+    each_direction,
+    select_features,
+)
 from ._feature_statistics import FeatureStatistics, feature_statistics
 from ._feature_table import feature_rows
 from ._optional import import_optional
@@ -30,7 +35,6 @@ from ._validation import (
 from .evaluation import DEFAULT_MEASURES
 from .measures import Measure, parse_measure, parse_measures
 
-DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000
 
@@ -111,6 +115,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
+    p-values need two queries. With fewer, they are NaN, and every feature that is
+    not constant is kept, with a warning. The column that `qid` names is NaN in the
+    attributes, last in `ranking_`, ``"qid"`` in `directions_` and never selected; a
+    list of directions leaves it out.
+
     A difference from chance of at most 1e-12 counts as none. McSherry and
     Najork (ECIR 2008) screened single web features by expected measures in this
     way.
@@ -227,10 +236,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             added then.
         """
         first = not hasattr(self, "_statistics_")
-        if not first and self._settings() != self._settings_:
-            raise ValueError(
-                f"parameters must not change between calls of partial_fit, got {self!r}"
-            )
+        if not first:
+            self._check_unchanged()
         statistics = self._score(X, y, qid, query_weight, reset=first, allow_zero=True)
         if not first:
             statistics = self._statistics_.merge(statistics)
@@ -259,6 +266,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"other must be another RankingFeatureSelector, got {other!r}"
             )
         check_is_fitted(other)
+        self._check_unchanged()
         same_names = np.array_equal(
             getattr(self, "feature_names_in_", []),
             getattr(other, "feature_names_in_", []),
@@ -307,7 +315,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             measures,
             query_weight=weight,
             zero_relevance=self.zero_relevance,
-            directions=self._tried(data.shape[1]),
+            directions=each_direction(self.direction, data.shape[1]),
             correlate=bool(correlate),
             both_ways=self.missing == "last",
             n_jobs=self.n_jobs,
@@ -373,39 +381,28 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     def _settings(self) -> tuple[Any, ...]:
         """All that statistics must share to be added up."""
+        directions = self.direction
         return (
             tuple(self._parsed()[0]),
             self.n_features_in_,
-            getattr(self, "_qid_at_", None),
-            tuple(self._tried()),
+            self.qid,
+            directions if isinstance(directions, str) else tuple(directions),
             self.missing,
             self.zero_relevance,
             self.redundancy,
         )
 
-    def _tried(self, n_features: int | None = None) -> list[str]:
-        """The direction asked for, of each feature."""
-        if n_features is None:
-            n_features = int(self._is_feature().sum())
-        if isinstance(self.direction, str):
-            check_choice(self.direction, "direction", DIRECTIONS)
-            return [self.direction] * n_features
-        if not isinstance(self.direction, Iterable):
-            check_choice(self.direction, "direction", DIRECTIONS)
-        directions = list(self.direction)
-        if len(directions) != n_features:
+    def _check_unchanged(self) -> None:
+        if self._settings() != self._settings_:
             raise ValueError(
-                f"direction must have one value per feature ({n_features}), got "
-                f"{len(directions)}"
+                f"parameters must not change once queries are added, got {self!r}"
             )
-        for direction in directions:
-            check_choice(direction, "direction", DIRECTIONS)
-        return directions
 
     def _finish(self, statistics: FeatureStatistics) -> RankingFeatureSelector:
         """All fitted attributes from what was added up."""
         measures, sort = self._parsed()
-        results = FeatureResults.of(statistics, measures, sort, self._tried())
+        directions = each_direction(self.direction, len(statistics.varies))
+        results = FeatureResults.of(statistics, measures, sort, directions)
         support = select_features(
             statistics,
             results,
@@ -415,7 +412,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             self.min_lift,
         )
         features = self._is_feature()
-        directions = np.where(results.ascending, "ascending", "descending")
+        chosen = np.where(results.ascending, "ascending", "descending")
 
         self._statistics_ = statistics
         self._settings_ = self._settings()
@@ -430,7 +427,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.ci_ = spread_features(results.ci, features, np.nan)
         self.pvalues_ = spread_features(results.pvalues, features, np.nan)
         self.qvalues_ = spread_features(results.qvalues, features, np.nan)
-        self.directions_ = spread_features(directions.astype(object), features, "qid")
+        self.directions_ = spread_features(chosen.astype(object), features, "qid")
         self.ranking_ = spread_features(results.ranking, features, len(features))
         self.support_ = spread_features(support, features, False)
         self.rank_correlation_ = None
@@ -479,8 +476,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             ``_high`` (95 % interval), ``_best``, ``_worst``, ``_tie_std``,
             ``_chance``, ``_lift``, ``_p``, ``_q``; ``repeats``: the better-ranked
             feature whose rankings are most like its own, and ``correlation``:
-            the mean over queries of their rank correlation (both are missing for
-            the first feature, and without `redundancy`).
+            the mean over queries of their rank correlation (both are missing where
+            no better feature ranks at all alike, and without `redundancy`).
 
         Raises
         ------

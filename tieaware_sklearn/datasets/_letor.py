@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._files import DAMAGED, TextSource, write_whole
+from .._files import TextSource, write_whole
 from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
@@ -47,7 +47,7 @@ def load_letor(
     n_features : int, optional
         Number of columns; by default up to the largest feature number seen.
     sparse : bool, default=False
-        Return a SciPy CSR matrix; a dense array otherwise.
+        Return a SciPy CSR array; a dense array otherwise.
 
     Returns
     -------
@@ -78,19 +78,37 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
+    sources = [TextSource(one) for one in _paths(path, "path")]
+    return read_letor(
+        sources,
+        query_file=query_file,
+        zero_based=zero_based,
+        n_features=n_features,
+        sparse=sparse,
+    )
+
+
+def read_letor(
+    sources: Sequence[TextSource],
+    *,
+    query_file: PathLike | Sequence[PathLike] | None = None,
+    zero_based: bool | str = "auto",
+    n_features: int | None = None,
+    sparse: bool = False,
+) -> Bunch:
+    """`load_letor` of what may be read once only."""
     if not isinstance(zero_based, bool):
         check_choice(zero_based, "zero_based", (True, False, "auto"))
-    paths = _paths(path, "path")
     given = [] if query_file is None else _paths(query_file, "query_file")
-    if given and len(given) != len(paths):
+    if given and len(given) != len(sources):
         raise ValueError(
-            f"query_file must name one file per path ({len(paths)}), got {len(given)}"
+            f"query_file must name one file per path ({len(sources)}), got {len(given)}"
         )
-    parsed = [_parse(TextSource(file)) for file in paths]
+    parsed = [_parse(source) for source in sources]
     if not any(len(part.qid) for part in parsed):
         parsed = _with_group_sizes(parsed, given)
     elif given:
-        raise ValueError(f"{paths[0]}: query_file is given, but the lines hold qid:")
+        raise ValueError(f"{sources[0]}: query_file is given, but the lines hold qid:")
     for part in parsed:
         if len(part.qid) != len(part.target):
             raise ValueError(_complaint(part.source, needs_qid=True))
@@ -102,7 +120,7 @@ def load_letor(
         target=target,
         qid=qid,
         feature_names=[str(first + i) for i in range(data.shape[1])],
-        DESCR=f"{', '.join(map(str, paths))}: {len(target)} rows, "
+        DESCR=f"{', '.join(map(str, sources))}: {len(target)} rows, "
         f"{len(np.unique(qid))} queries, {data.shape[1]} features",
     )
 
@@ -122,15 +140,14 @@ def _paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
 
 
 def _parse(source: TextSource) -> _Part:
-    try:
-        with source.open() as file:
-            data, target = load_svmlight_file(file, zero_based=True)
-        with source.open() as file:
-            qid = np.fromiter(_query_ids(file), dtype=np.int64)
-    except DAMAGED as error:
-        raise ValueError(f"{source}: damaged compressed data: {error}") from None
-    except (ValueError, OverflowError) as error:
-        raise ValueError(_complaint(source, fallback=str(error))) from None
+    with source.reading():
+        try:
+            with source.open() as file:
+                data, target = load_svmlight_file(file, zero_based=True)
+            with source.open() as file:
+                qid = np.fromiter(_query_ids(file), dtype=np.int64)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(_complaint(source, fallback=str(error))) from None
     if not len(target):
         raise ValueError(f"{source}: the file holds no documents")
     return _Part(source, data, target, qid)
@@ -142,7 +159,10 @@ def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
     scikit-learn reads them too, but grows its array by one for every line.
     """
     for line in lines:
-        tokens = line.partition(b"#")[0].split(None, 2)
+        text = line.partition(b"#")[0]
+        if b"_" in text:  # which Python, and scikit-learn, read as part of a number
+            raise ValueError("a number holds an underscore")
+        tokens = text.split(None, 2)
         if len(tokens) > 1 and tokens[1].startswith(b"qid:"):
             yield int(tokens[1][4:])
 
@@ -157,7 +177,10 @@ def _one_matrix(
             f"{parts[0].source}: zero_based=False, but a feature has number 0"
         )
     first = 0 if zero_based is True or smallest == 0 else 1
-    seen = max(int(part.data.indices.max(initial=first)) for part in parts) + 1 - first
+    largest = max(int(part.data.indices.max(initial=-1)) for part in parts)
+    if largest < 0 and n_features is None:
+        raise ValueError(f"{parts[0].source}: no line holds a feature")
+    seen = max(largest + 1 - first, 0)
     columns = seen if n_features is None else n_features
     if columns < seen:
         raise ValueError(
@@ -220,6 +243,8 @@ _FEATURE = re.compile(r"(\d+):(\S+)")
 
 
 def _is_number(text: str) -> bool:
+    if "_" in text:
+        return False
     try:
         float(text)
     except ValueError:
@@ -247,15 +272,13 @@ def _documents(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
             yield number, tokens
 
 
-def letor_place(paths: Sequence[PathLike], row: int) -> str:
-    """File and line of a row of `load_letor`, for a message."""
-    for path in paths:
-        if str(path) == "-":
-            return f"standard input, row {row}"
-        with TextSource(path).open() as file:
+def letor_place(sources: Sequence[TextSource], row: int) -> str:
+    """File and line of a row of `read_letor`, for a message."""
+    for source in sources:
+        with source.open() as file:
             for number, _ in _documents(file):
                 if row == 0:
-                    return f"{path}, line {number}"
+                    return f"{source}, line {number}"
                 row -= 1
     raise IndexError(row)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._files import COMPRESSED_SUFFIXES, DAMAGED, TextSource
+from .._files import COMPRESSED_SUFFIXES, TextSource
 from .._optional import import_optional
 
 _PARQUET = (".parquet", ".pq")
@@ -29,7 +30,9 @@ class _Table(NamedTuple):
         """A row as a message names it: text has lines."""
         if self.separator is None:
             return f"{self.source}, row {row}"
-        return f"{self.source}, line {self.source.csv_line(row, self.separator)}"
+        rows = self.source.csv_rows(self.separator)
+        line, _ = next(islice(rows, row + 1, None))
+        return f"{self.source}, line {line}"
 
 
 def _kind(path: Path) -> str:
@@ -44,10 +47,13 @@ def is_tabular(path: Path) -> bool:
     return _kind(path) in (*_PARQUET, *_TEXT)
 
 
-def load_tabular(paths: Sequence[Path], *, label: str, qid: str) -> Bunch:
+def load_tabular(
+    paths: Sequence[Path], *, label: str, qid: str, ignore: Sequence[str] = ()
+) -> Bunch:
     """Read CSV, TSV or Parquet files of the same columns as one set of rows.
 
-    Columns without a single number are left out; `left_out` names them. A
+    Columns of `ignore` are not looked at, and those without a single number are
+    left out; `left_out` names them. A
     number missing is NaN. `place` gives the file and line of a row.
 
     Raises
@@ -72,10 +78,16 @@ def load_tabular(paths: Sequence[Path], *, label: str, qid: str) -> Bunch:
         if not len(frame):
             raise ValueError(f"{source}: the file holds no documents")
 
+    for name in ignore:
+        if name not in map(str, columns_of_first) or name in (label, qid):
+            raise ValueError(
+                f"--ignore must name a feature, got {name!r} (columns: "
+                f"{', '.join(map(str, columns_of_first))})"
+            )
     columns: dict[str, NDArray[Any]] = {}
     left_out = []
     for name in columns_of_first:
-        if name == qid:
+        if name == qid or str(name) in ignore:
             continue
         parts = [_numbers(pandas, table, name) for table in tables]
         there = [part for part in parts if part is not None]
@@ -106,22 +118,32 @@ def _read(pandas: Any, path: Path, qid: str) -> _Table:
     source = TextSource(path)
     separator = _TEXT.get(_kind(path))
     try:
-        if separator is None:
-            import_optional("pyarrow", extra="io", purpose="reading Parquet")
-            with path.open("rb") as file:
-                return _Table(source, None, pandas.read_parquet(file))
-        return _Table(source, separator, _read_text(pandas, source, separator, qid))
-    except pandas.errors.ParserWarning:
-        raise ValueError(f"{source}: its rows have more cells than its head") from None
-    except DAMAGED as error:
-        raise ValueError(f"{source}: damaged compressed data: {error}") from None
-    except OSError as error:
-        # pyarrow reports what is not a Parquet file so, without a file name
-        if error.filename is not None:
+        with source.reading():
+            if separator is None:
+                import_optional("pyarrow", extra="io", purpose="reading Parquet")
+                with source.open() as file:
+                    return _Table(source, None, pandas.read_parquet(file))
+            frame = _read_text(pandas, source, separator, qid)
+            return _Table(source, separator, frame)
+    except (pandas.errors.ParserWarning, pandas.errors.ParserError) as error:
+        raise ValueError(_ragged(source, separator or "", str(error))) from None
+    except ValueError as error:
+        if str(error).startswith(f"{source}:"):
             raise
         raise ValueError(f"{source}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from None
+
+
+def _ragged(source: TextSource, separator: str, error: str) -> str:
+    """The first row with more cells than the head."""
+    rows = source.csv_rows(separator)
+    _, head = next(rows)
+    for line, cells in rows:
+        if len(cells) > len(head):
+            return (
+                f"{source}, line {line}: a row must not have more cells than the head "
+                f"({len(head)}), got {len(cells)}"
+            )
+    return f"{source}: {error.strip()}"
 
 
 def _read_text(pandas: Any, source: TextSource, separator: str, qid: str) -> Any:

@@ -117,12 +117,11 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     """One measure or several as a list; no measure twice."""
     if isinstance(measures, (str, Measure)):
         return [parse_measure(measures)]
-    try:
-        parsed = [parse_measure(measure) for measure in measures]
-    except TypeError:
+    if not isinstance(measures, Iterable):
         raise ValueError(
             f"measures must be a name or a list of names, got {measures!r}"
-        ) from None
+        )
+    parsed = [parse_measure(measure) for measure in measures]
     if not parsed:
         raise ValueError("measures must name at least one measure, got none")
     names = [str(measure) for measure in parsed]
@@ -194,7 +193,7 @@ def _number(text: str, measure: str) -> int:
 
 
 def _ir_measures_gain(dcg: Any, measure: str) -> str:
-    if dcg not in _IR_MEASURES_DCG:
+    if not isinstance(dcg, str) or dcg not in _IR_MEASURES_DCG:
         raise ValueError(
             f"dcg must be one of {tuple(_IR_MEASURES_DCG)}, got {dcg!r} in {measure!r}"
         )
