@@ -265,7 +265,7 @@ def bad_files(folder):
     yield [fine, "--label", "x"], 1, "--label names a column of CSV and Parquet files"
     yield [quoted_file(folder), "--query-file", fine], 1, "--query-file goes with LETOR"
     yield [fine, "--ignore", "7"], 1, "--ignore must name features, got '7'"
-    yield [fine, "--ignore", "1"], 1, "--ignore must leave at least one feature"
+    yield [fine, "--ignore", "1"], 1, "--ignore must leave a feature to screen"
     yield [fine, "--csv", str(folder)], 1, "--csv must name a file, got the folder"
     yield [fine, "--csv", ""], 1, "--csv must name a file, got an empty name"
     yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"
@@ -388,6 +388,8 @@ def test_standard_input_and_plain_terminals(letor):
     assert "standard input, line 3: a label must be finite and >= 0" in done.stderr
     closed = shell(["sh", "-c", f"{' '.join(module)} {letor} >&-"])
     assert "Traceback" not in closed.stderr
+    silent = shell(["sh", "-c", f"{' '.join(module)} {letor} 2>&-"])
+    assert silent.returncode == 0
 
 
 def test_interrupted(monkeypatch, capsys, letor):

@@ -71,7 +71,7 @@ def _check_outputs(csv_file: str | None, json_file: str | None) -> None:
 
 def shows_progress(arguments: argparse.Namespace) -> bool:
     """A bar on a terminal, if tqdm is there and nobody asked for quiet."""
-    if arguments.quiet or not sys.stderr.isatty():
+    if arguments.quiet or sys.stderr is None or not sys.stderr.isatty():
         return False
     try:
         import tqdm  # noqa: F401
@@ -124,7 +124,7 @@ def _leave_out(data: Bunch, ignored: list[str] | None) -> None:
             )
     kept = [j for j, name in enumerate(data.feature_names) if name not in ignored]
     if not kept:
-        raise ValueError("--ignore must leave at least one feature")
+        raise ValueError("--ignore must leave a feature to screen, got all of them")
     data.data = data.data[:, kept]
     data.feature_names = [data.feature_names[j] for j in kept]
 

@@ -52,9 +52,9 @@ def load_tabular(
 ) -> Bunch:
     """Read CSV, TSV or Parquet files of the same columns as one set of rows.
 
-    Columns of `ignore` are not looked at, and those without a single number are
-    left out; `left_out` names them. A
-    number missing is NaN. `place` gives the file and line of a row.
+    Columns of `ignore` are not looked at, and those without a single number or
+    without a name are left out; `left_out` names them. A number missing is NaN.
+    `place` gives the file and line of a row.
 
     Raises
     ------
