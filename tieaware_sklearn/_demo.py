@@ -15,7 +15,7 @@ from .datasets import dump_letor, load_digits_retrieval
 from .evaluation import evaluate, ranking_score
 from .feature_selection import RankingFeatureSelector
 
-#: the feature whose rows are put in several orders: it takes 17 values only
+#: the feature whose rows are put in several orders: it takes 17 values at most
 _SHOWN = "chebyshev"
 
 
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         dump_letor(digits.data, digits.target, digits.qid, arguments.out)
         numbered = enumerate(digits.feature_names, start=1)
-        names = ", ".join(f"{number} {name}" for number, name in numbered)
+        names = ", ".join(f"{column} {name}" for column, name in numbered)
         print(f"tieaware: wrote {arguments.out}; features {names}", file=sys.stderr)
     print(
         f"Hand-written digits: {arguments.queries} images are queries, each against "

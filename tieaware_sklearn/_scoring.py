@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,6 +15,7 @@ from .measures import Measure
 
 # documents of a block: its arrays stay in the cache
 BLOCK_ROWS = 1 << 15
+Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 # up to this many distinct labels every block lists them all
 _FEW_LEVELS = 64
@@ -124,22 +125,38 @@ class LabelledQueries:
         Statistics are methods of `Measure`: expected, best, worst, std, chance,
         ideal, normaliser.
         """
-        scores = self.queries.arrange(scores)
-
-        def score(number: int) -> list[FloatArray]:
-            groups = self.groups(
-                self.block(number),
-                scores,
-                ascending=ascending,
-                input_order=input_order,
-            )
-            return _columns(measures, statistics, groups)
-
-        parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(score)(number) for number in range(len(self._ranges))
+        parts = self.each_block(
+            lambda groups: columns(measures, statistics, groups),
+            scores,
+            ascending=ascending,
+            input_order=input_order,
+            n_jobs=n_jobs,
         )
         stacked = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         return dict(zip(statistics, stacked, strict=True))
+
+    def each_block(
+        self,
+        compute: Callable[[TieGroups], Result],
+        scores: NDArray[Any],
+        *,
+        ascending: bool = False,
+        input_order: bool = False,
+        n_jobs: int | None = None,
+    ) -> list[Result]:
+        """`compute` of the ties of each block, which are found once."""
+        scores = self.queries.arrange(scores)
+
+        def result(number: int) -> Result:
+            block = self.block(number)
+            return compute(
+                self.groups(block, scores, ascending=ascending, input_order=input_order)
+            )
+
+        results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(result)(number) for number in range(len(self._ranges))
+        )
+        return results
 
     def of_labels(
         self, measures: Sequence[Measure], statistics: Sequence[str]
@@ -147,14 +164,15 @@ class LabelledQueries:
         """Statistics of each query and measure that need no scores."""
         parts = []
         for block in self.blocks():
-            parts.append(_columns(measures, statistics, block.everything))
+            parts.append(columns(measures, statistics, block.everything))
             block.everything.forget()
         return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
-def _columns(
+def columns(
     measures: Sequence[Measure], statistics: Sequence[str], groups: TieGroups
 ) -> list[FloatArray]:
+    """Each of `statistics`, of shape (n_queries, n_measures), of one block."""
     return [
         np.column_stack([getattr(measure, name)(groups) for measure in measures])
         for name in statistics

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 #: no list is that long; larger cut-offs would not fit 64 bits
 _BEYOND = 2**62
-FloatArray = NDArray[np.float64]
 
 
 class Documents(NamedTuple):
@@ -57,6 +57,14 @@ def sum_segments(values: NDArray[Any], counts: IntArray) -> FloatArray:
     if len(starts):
         out[filled] = np.add.reduceat(values, starts)
     return out
+
+
+def count_segments(flags: NDArray[np.bool_], counts: IntArray) -> IntArray:
+    """Numbers of true flags in consecutive segments, empty ones included."""
+    # whole numbers: here differences of a running sum lose nothing
+    before = np.concatenate([[0], np.cumsum(flags)])
+    ends = np.cumsum(counts)
+    return np.asarray(before[ends] - before[ends - counts])
 
 
 class TieGroups:
@@ -122,10 +130,8 @@ class TieGroups:
         def compute() -> Documents:
             counts = self.inside(k)
             group, place = expand(counts)
-            per_query = self.retrieved
-            if k is not None:
-                per_query = np.minimum(per_query, min(k, _BEYOND))
-            return Documents(group, self.lo[group] + place, per_query)
+            per_query = np.bincount(self.query, counts, self.n_queries)
+            return Documents(group, self.lo[group] + place, per_query.astype(np.int64))
 
         result: Documents = self.memo(("documents", k), compute)
         return result
@@ -139,8 +145,7 @@ class TieGroups:
 
         def compute() -> IntArray:
             relevant = self.label >= np.searchsorted(self.levels, rel)
-            before = np.concatenate([[0], np.cumsum(relevant)])
-            return np.asarray(before[self.start + self.n] - before[self.start])
+            return count_segments(relevant, self.n)
 
         counts: IntArray = self.memo(("relevant", rel), compute)
         return counts
@@ -172,7 +177,7 @@ class TieGroups:
             return gain
         if not len(gain):
             return np.zeros(0)
-        means = np.add.reduceat(gain, self.start) / self.n
+        means = self.gain_sums(gains) / self.n
         # n * g / n is not always g: a group of equal gains must have just that
         low = np.minimum.reduceat(gain, self.start)
         high = np.maximum.reduceat(gain, self.start)

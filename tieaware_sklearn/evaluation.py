@@ -38,24 +38,27 @@ AVERAGES = ("macro", "geometric", "micro", None)
 DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
 
 
-class _Input(NamedTuple):
+class Ranking(NamedTuple):
+    """What every evaluation is given, checked."""
+
     queries: Queries
     labels: FloatArray
     scores: NDArray[Any]
     weight: FloatArray | None
 
 
-def _check(
+def check_ranking(
     y_true: ArrayLike,
     y_score: ArrayLike,
     qid: Any,
     unjudged: str,
-    query_weight: ArrayLike | None,
-) -> _Input:
+    query_weight: ArrayLike | None = None,
+) -> Ranking:
+    """Labels, scores and weights as arrays, the rows gathered into queries."""
     labels = check_labels(y_true, unjudged=unjudged)
     scores = check_scores(y_score, n_rows=len(labels))
     queries = check_qid(qid, n_rows=len(labels))
-    return _Input(queries, labels, scores, check_query_weight(query_weight, queries))
+    return Ranking(queries, labels, scores, check_query_weight(query_weight, queries))
 
 
 @overload
@@ -172,7 +175,7 @@ def ranking_score(
             "average='micro' needs a measure that is a ratio of counts (P, R, F, "
             f"Fallout, Rprec), got {parsed}"
         )
-    data = _check(y_true, y_score, qid, unjudged, query_weight)
+    data = check_ranking(y_true, y_score, qid, unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
     plain = ties == "input"
     name = "expected" if plain else ties
@@ -447,7 +450,7 @@ def evaluate(
     """
     parsed = parse_measures(measures)
     check_zero_relevance(zero_relevance)
-    data = _check(y_true, y_score, qid, unjudged, query_weight)
+    data = check_ranking(y_true, y_score, qid, unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
     statistics = (*STATISTICS, "chance", "ideal")
     found = labelled.values(parsed, data.scores, statistics=statistics, n_jobs=n_jobs)

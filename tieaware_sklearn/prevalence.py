@@ -11,17 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._averages import mean
-from ._scoring import LabelledQueries
+from ._scoring import LabelledQueries, columns
 from ._text import format_table, number
-from ._ties import FloatArray
-from ._validation import (
-    Queries,
-    check_cutoff,
-    check_labels,
-    check_qid,
-    check_scores,
-)
-from .evaluation import DEFAULT_MEASURES
+from ._ties import FloatArray, TieGroups
+from ._validation import Queries, check_cutoff
+from .evaluation import DEFAULT_MEASURES, check_ranking
 from .measures import Measure, parse_measures
 
 #: distinct neighbours closer than this many units in the last place look like
@@ -163,23 +157,15 @@ def tie_report(
     if cutoff is None:
         raise ValueError("k must be an integer >= 1, got None")
     parsed = parse_measures(measures)
-    labels = check_labels(y_true, unjudged=unjudged)
-    scores = check_scores(y_score, n_rows=len(labels))
-    queries = check_qid(qid, n_rows=len(labels))
-    labelled = LabelledQueries(labels, queries)
+    queries, labels, scores, _ = check_ranking(y_true, y_score, qid, unjudged)
 
-    values = labelled.values(parsed, scores, statistics=("best", "worst"))
-    gaps = np.abs(values["best"] - values["worst"])
-    arranged = queries.arrange(scores)
-    counts = np.zeros(6, dtype=np.int64)
-    largest = 0
-    for block in labelled.blocks():
-        groups = labelled.groups(block, arranged)
+    def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
+        best, worst = columns(parsed, ("best", "worst"), groups)
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
         mixed = groups.label[first] != groups.label[last]
         cut = (groups.lo < cutoff) & (cutoff < groups.hi)
-        counts += [
+        counts = [
             n.sum(),
             n[tied].sum(),
             n[mixed].sum(),
@@ -187,7 +173,12 @@ def tie_report(
             len(np.unique(groups.query[tied])),
             cut.sum(),
         ]
-        largest = max(largest, int(n.max(initial=0)))
+        return counts, int(n.max(initial=0)), np.abs(best - worst)
+
+    parts = LabelledQueries(labels, queries).each_block(count, scores)
+    counts = np.sum([part[0] for part in parts], axis=0)
+    largest = max(part[1] for part in parts)
+    gaps = np.concatenate([part[2] for part in parts])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
     distinct = np.unique(scores)
@@ -209,7 +200,7 @@ def tie_report(
         largest_gap=np.array(
             [max(_there(column), default=np.nan) for column in gaps.T]
         ),
-        n_nearly_tied=_warn_nearly_tied(arranged, queries),
+        n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
     )
 
 

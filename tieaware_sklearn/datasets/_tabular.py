@@ -90,8 +90,7 @@ def load_tabular(
         if name == qid or str(name) in ignore:
             continue
         parts = [_numbers(pandas, table, name) for table in tables]
-        there = [part for part in parts if part is not None]
-        if not there or str(name).startswith("Unnamed:"):
+        if all(part is None for part in parts) or str(name).startswith("Unnamed:"):
             left_out.append(str(name))
             continue
         parts = [

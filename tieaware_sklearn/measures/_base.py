@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._ties import FloatArray, TieGroups, expand, sum_segments
+from .._ties import FloatArray, TieGroups, count_segments, expand, sum_segments
 from .._validation import check_cutoff
 from ._gains import _plain, gain_spelling
 from ._tables import RankWeight
@@ -181,9 +181,8 @@ def weighted_sum(
     means = groups.gain_means(gains)[group]
     # without its zeros, a sum has the same bits however many of them there are
     filled = means > 0
-    owner = np.repeat(np.arange(groups.n_queries), counts)[filled]
-    counts = np.bincount(owner, minlength=groups.n_queries)
-    return sum_segments(means[filled] * weight(rank[filled]), counts)
+    values = means[filled] * weight(rank[filled])
+    return sum_segments(values, count_segments(filled, counts))
 
 
 def weighted_sum_variance(
