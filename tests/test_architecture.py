@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tieaware_sklearn
-from tieaware_sklearn import datasets
+from tieaware_sklearn import datasets, lightgbm, xgboost
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
@@ -27,12 +27,18 @@ HOUSE = [
     "_scoring",
     "evaluation",
     "prevalence",
+    "scorers",
+    "model_selection",
     "datasets",
     "_rank_correlation",
     "_feature_statistics",
     "_feature_results",
     "_feature_table",
     "feature_selection",
+    "_query_data",
+    "_boosting",
+    "lightgbm",
+    "xgboost",
     "_screen",
     "_demo",
     "cli",
@@ -41,7 +47,9 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-PUBLIC += [getattr(datasets, name) for name in datasets.__all__]
+for module in (datasets, lightgbm):
+    PUBLIC += [getattr(module, name) for name in module.__all__]
+PUBLIC.append(xgboost.custom_metric)
 
 
 def modules():

@@ -18,7 +18,9 @@ from .measures import (
     Success,
     parse_measure,
 )
+from .model_selection import QueryKFold
 from .prevalence import TieReport, tie_report
+from .scorers import RankingScorer, make_ranking_scorer
 
 __version__ = "0.1.0"
 
@@ -32,15 +34,18 @@ __all__ = [
     "Fallout",
     "Measure",
     "Precision",
+    "QueryKFold",
     "RPrecision",
     "RankingFeatureSelector",
     "RankingReport",
+    "RankingScorer",
     "RankingSummary",
     "Recall",
     "ReciprocalRank",
     "Success",
     "TieReport",
     "evaluate",
+    "make_ranking_scorer",
     "parse_measure",
     "ranking_score",
     "tie_report",

@@ -99,6 +99,22 @@ def warn_undefined(measure: Measure) -> None:
     )
 
 
+def macro_means(
+    values: FloatArray,
+    measures: Sequence[Measure],
+    queries: Queries,
+    zero_relevance: float | str,
+    weight: FloatArray | None = None,
+) -> list[float]:
+    """Means over queries of one column per measure, undefined values treated."""
+    filled = fill_undefined(values, np.isnan(values), zero_relevance, measures, queries)
+    means = [mean(column, weight) for column in filled.T]
+    for measure, value in zip(measures, means, strict=True):
+        if math.isnan(value):
+            warn_undefined(measure)
+    return means
+
+
 @dataclass
 class QueryMoments:
     """Mean and spread over queries of several columns; two of them merge.

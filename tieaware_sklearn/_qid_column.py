@@ -59,6 +59,19 @@ def qid_index(X: Any, column: str | int) -> int:
     return int(column) % n_columns
 
 
+def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
+    """These rows of a matrix of any kind, all of them for None."""
+    if rows is None:
+        return X
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "column_names"):  # an Arrow table
+        return X.take(rows)
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return X[rows]
+
+
 def spread_features(
     values: NDArray[Any], is_feature: NDArray[np.bool_], other: Any
 ) -> Any:

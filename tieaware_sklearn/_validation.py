@@ -63,6 +63,18 @@ class Queries:
             )
         return np.array(order, dtype=np.intp)
 
+    def by_id(self) -> Queries:
+        """The same rows, the queries in the order of their ids."""
+        by_id = self.sorted()
+        sizes = self.sizes[by_id]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        place = np.arange(self.n_rows) - np.repeat(offsets[:-1], sizes)
+        rows = np.repeat(self.offsets[:-1][by_id], sizes) + place
+        if self.order is not None:
+            rows = self.order[rows]
+        stands = bool((rows == np.arange(self.n_rows)).all())
+        return Queries(self.qid[by_id], offsets, None if stands else rows)
+
     def blocks(self, max_rows: int) -> Iterator[tuple[int, int]]:
         """Ranges of whole queries of at most `max_rows` rows (or one query)."""
         first = 0
@@ -107,7 +119,7 @@ def _numeric(values: Any, name: str) -> NDArray[Any]:
     )
 
 
-def _reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
+def reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
         row = int(np.argmax(bad))
@@ -127,11 +139,11 @@ def check_labels(
     if unjudged == "raise":
         advice = ' (unjudged="nonrelevant" takes NaN as not relevant)'
         rule = f"be judged{advice if name == 'y_true' else ''}"
-        _reject(missing, labels, name, rule)
+        reject(missing, labels, name, rule)
     else:
         labels[missing] = 0.0
-    _reject(~(labels >= 0), labels, name, "be >= 0")
-    _reject(np.isinf(labels), labels, name, "be finite")
+    reject(~(labels >= 0), labels, name, "be >= 0")
+    reject(np.isinf(labels), labels, name, "be finite")
     return labels
 
 
@@ -143,8 +155,8 @@ def check_scores(
     check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
         if missing == "raise":
-            _reject(np.isnan(scores), scores, name, "not be NaN")
-        _reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
+            reject(np.isnan(scores), scores, name, "not be NaN")
+        reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
     return scores
 
 
@@ -161,7 +173,7 @@ def _objects(values: Any) -> NDArray[Any]:
     return array
 
 
-def _qid_array(qid: Any) -> NDArray[Any]:
+def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none
         kinds = {type(value) for value in qid}
@@ -169,11 +181,11 @@ def _qid_array(qid: Any) -> NDArray[Any]:
         lossy = kinds == {int} and array.dtype.kind not in "iu"
         # numpy leaves out trailing NULs
         lossy |= kinds == {str} and any(value.endswith("\0") for value in qid)
-        return _objects(qid) if lossy else _one_dimensional(array, "qid")
+        return _objects(qid) if lossy else _one_dimensional(array, name)
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
         row = int(np.argmax(np.ma.getmaskarray(qid)))
-        raise ValueError(f"qid must not be missing, got a masked value in row {row}")
-    array = _one_dimensional(qid, "qid")
+        raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
+    array = _one_dimensional(qid, name)
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
@@ -183,27 +195,31 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def _factorize_objects(qid: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _factorize_objects(
+    qid: NDArray[Any], name: str
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     codes: dict[Any, int] = {}
     try:
         inverse = np.fromiter(
             (codes.setdefault(value, len(codes)) for value in qid), np.int64, len(qid)
         )
     except TypeError as error:
-        raise ValueError(f"qid must hold hashable values: {error}") from None
+        raise ValueError(f"{name} must hold hashable values: {error}") from None
     for value, code in codes.items():
         if _is_missing(value):
             row = int(np.argmax(inverse == code))
-            raise ValueError(f"qid must not be missing, got {value} in row {row}")
+            raise ValueError(f"{name} must not be missing, got {value} in row {row}")
     return _objects(list(codes)), inverse
 
 
-def _factorize_runs(qid: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _factorize_runs(
+    qid: NDArray[Any], name: str
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Codes by first appearance, paying for a sort of the runs only."""
     if qid.dtype.kind == "f":
-        _reject(np.isnan(qid), qid, "qid", "not be missing")
+        reject(np.isnan(qid), qid, name, "not be missing")
     elif qid.dtype.kind in "mM":
-        _reject(np.isnat(qid), qid, "qid", "not be missing")
+        reject(np.isnat(qid), qid, name, "not be missing")
     starts = np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1])
     unique, first, inverse = np.unique(
         qid[starts], return_index=True, return_inverse=True
@@ -215,14 +231,16 @@ def _factorize_runs(qid: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]
     return unique[by_appearance], np.repeat(code[inverse], lengths)
 
 
-def check_qid(qid: Any, *, n_rows: int) -> Queries:
+def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
     """Gather the rows into queries; None is one query."""
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
-    array = _qid_array(qid)
-    check_length(array, n_rows, "qid")
+    array = _qid_array(qid, name)
+    check_length(array, n_rows, name)
     simple = array.dtype.kind in "biufSUmM"
-    unique, codes = _factorize_runs(array) if simple else _factorize_objects(array)
+    unique, codes = (
+        _factorize_runs(array, name) if simple else _factorize_objects(array, name)
+    )
     sizes = np.bincount(codes, minlength=len(unique))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     gathered = bool((codes[1:] >= codes[:-1]).all())
@@ -231,22 +249,21 @@ def check_qid(qid: Any, *, n_rows: int) -> Queries:
 
 
 def check_query_weight(
-    query_weight: ArrayLike | None, queries: Queries, *, allow_zero: bool = False
+    query_weight: ArrayLike | None,
+    queries: Queries,
+    *,
+    allow_zero: bool = False,
+    name: str = "query_weight",
 ) -> NDArray[np.float64] | None:
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = _numeric(query_weight, "query_weight").astype(np.float64)
-    check_length(weight, queries.n_rows, "query_weight")
-    _reject(
-        ~(np.isfinite(weight) & (weight >= 0)),
-        weight,
-        "query_weight",
-        "be finite and >= 0",
-    )
+    weight = _numeric(query_weight, name).astype(np.float64)
+    check_length(weight, queries.n_rows, name)
+    reject(~(np.isfinite(weight) & (weight >= 0)), weight, name, "be finite and >= 0")
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
-    _reject(extreme, weight, "query_weight", "be 0 or from 1e-100 to 1e100")
+    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
     arranged = queries.arrange(weight)
     per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
     varies = arranged != np.repeat(per_query, queries.sizes)
@@ -254,11 +271,11 @@ def check_query_weight(
         row = int(np.argmax(varies))
         query = int(np.searchsorted(queries.offsets, row, side="right")) - 1
         raise ValueError(
-            "query_weight must be constant within a query, got "
+            f"{name} must be constant within a query, got "
             f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
         )
     if not (per_query.any() or allow_zero):
-        raise ValueError("query_weight must not be 0 in every query")
+        raise ValueError(f"{name} must not be 0 in every query")
     return per_query
 
 

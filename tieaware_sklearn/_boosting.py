@@ -1,0 +1,123 @@
+"""Measures taken again and again on the same data, as boosting does."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._averages import check_zero_relevance, macro_means
+from ._scoring import LabelledQueries
+from ._ties import FloatArray
+from ._validation import Queries, check_labels, check_query_weight, check_scores
+from .measures import Measure, parse_measures
+
+
+class _Prepared(NamedTuple):
+    """A data set as it was given, and all of it that scores do not change."""
+
+    owner: weakref.ref[Any]
+    given: tuple[NDArray[Any], ...]
+    labelled: LabelledQueries
+    weight: FloatArray | None
+
+
+class BoostingMeasures:
+    """Measures of changing scores of data sets that stay.
+
+    The query structure and ideals of each data set are kept for as long as it
+    lives; copies and pickles leave them behind.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them
+    zero_relevance : float or "skip"
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure | Iterable[str | Measure],
+        zero_relevance: float | str,
+    ) -> None:
+        self.single = isinstance(measure, (str, Measure))
+        self.measures = parse_measures(measure)
+        check_zero_relevance(zero_relevance)
+        self.zero_relevance = zero_relevance
+        self._prepared: dict[int, _Prepared] = {}
+
+    def values(
+        self,
+        owner: Any,
+        labels: NDArray[Any],
+        sizes: NDArray[Any] | None,
+        weight: NDArray[Any] | None,
+        scores: NDArray[Any],
+    ) -> list[float]:
+        """Mean of each measure over the queries of a data set.
+
+        Parameters
+        ----------
+        owner : object
+            What lives as long as the data set does.
+        labels : ndarray of shape (n_rows,)
+        sizes : ndarray of shape (n_queries,) or None
+            Numbers of rows of each query, one query after another.
+        weight : ndarray of shape (n_rows,) or None
+            Weights of queries.
+        scores : ndarray of shape (n_rows,)
+        """
+        data = self._prepare(owner, labels, sizes, weight)
+        queries = data.labelled.queries
+        scores = check_scores(scores, n_rows=queries.n_rows, name="predictions")
+        found = data.labelled.values(self.measures, scores, statistics=("expected",))
+        return macro_means(
+            found["expected"], self.measures, queries, self.zero_relevance, data.weight
+        )
+
+    def _prepare(
+        self,
+        owner: Any,
+        labels: NDArray[Any],
+        sizes: NDArray[Any] | None,
+        weight: NDArray[Any] | None,
+    ) -> _Prepared:
+        if sizes is None:
+            raise ValueError(
+                "the evaluated data must have query groups, got none: set "
+                "group=[rows of the first query, rows of the second, ...], or "
+                "group=[number of rows] where all rows are one query"
+            )
+        given = tuple(
+            np.asarray(part) for part in (labels, sizes, weight) if part is not None
+        )
+        key = id(owner)
+        data = self._prepared.get(key)
+        if (
+            data is None
+            or data.owner() is not owner
+            or len(data.given) != len(given)
+            or not all(map(np.array_equal, data.given, given))
+        ):
+            checked = check_labels(labels, name="label")
+            queries = queries_of(sizes)
+            data = _Prepared(
+                weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
+                tuple(part.copy() for part in given),
+                LabelledQueries(checked, queries, keep=True),
+                check_query_weight(weight, queries, name="weight"),
+            )
+            self._prepared[key] = data
+        return data
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": {}}
+
+
+def queries_of(sizes: NDArray[Any]) -> Queries:
+    """Queries that stand one after another, by their numbers of rows."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+    return Queries(np.flatnonzero(sizes > 0), offsets, None)

@@ -1,0 +1,161 @@
+"""Training and evaluation data of rankers, gathered by query."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._qid_column import split_qid_column, take_rows
+from ._ties import FloatArray
+from ._validation import Queries, check_labels, check_length, check_qid
+
+
+class EvalSet(NamedTuple):
+    """One evaluation set, as the user gave it."""
+
+    X: Any
+    y: Any
+    qid: Any
+    weight: Any
+    init_score: Any
+
+
+class QueryData(NamedTuple):
+    """Rows gathered by query, the queries in the order of their ids."""
+
+    X: Any
+    y: FloatArray
+    queries: Queries
+    weight: Any
+    init_score: Any
+
+
+def gather_queries(
+    X: Any,
+    y: Any,
+    qid: Any,
+    weight: Any = None,
+    init_score: Any = None,
+    *,
+    column: str | int | None = None,
+    name: str = "",
+) -> QueryData:
+    """Checked data, its rows query by query.
+
+    Parameters
+    ----------
+    X, y, qid, weight, init_score : one row or value per document
+    column : str or int, optional
+        The column of X that holds query ids.
+    name : str
+        What the names of the arguments start with, for messages.
+
+    Raises
+    ------
+    ValueError
+        Without query ids, for those given twice, for labels that are not finite
+        and >= 0, and for lengths that differ.
+    """
+    if column is not None:
+        if qid is not None:
+            raise ValueError(
+                f"{name}qid must be given once: it is column {column!r} of {name}X "
+                "already (with metadata routing, set_fit_request(qid=False) keeps the "
+                "other away)"
+            )
+        X, qid = split_qid_column(X, column)
+    if qid is None:
+        raise ValueError(
+            f"{name}qid must name the query of each row of {name}X, got None: pass "
+            f"fit(..., {name}qid=...), or let it be a column of X, qid=<name or index> "
+            "in the constructor"
+        )
+    labels = check_labels(y, name=f"{name}y")
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if X.shape[0] != len(labels):
+        raise ValueError(
+            f"{name}y must have one value per row of {name}X ({X.shape[0]}), got "
+            f"{len(labels)}"
+        )
+    queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid").by_id()
+
+    def arrange(values: Any, of: str) -> Any:
+        if values is None:
+            return None
+        values = np.asarray(values)
+        check_length(values, len(labels), name + of)
+        return queries.arrange(values)
+
+    return QueryData(
+        take_rows(X, queries.order),
+        queries.arrange(labels),
+        queries,
+        arrange(weight, "sample_weight"),
+        arrange(init_score, "init_score"),
+    )
+
+
+def split_eval_sets(
+    eval_X: Any,
+    eval_y: Any,
+    eval_qid: Any,
+    eval_sample_weight: Any = None,
+    eval_init_score: Any = None,
+) -> list[EvalSet]:
+    """Evaluation sets one by one; tuples hold several.
+
+    Raises
+    ------
+    ValueError
+        For parts that do not go together.
+    """
+    given = {"eval_y": eval_y, "eval_qid": eval_qid}
+    more = {"eval_sample_weight": eval_sample_weight}
+    more["eval_init_score"] = eval_init_score
+    if eval_X is None:
+        for name, value in {**given, **more}.items():
+            if value is not None:
+                raise ValueError(f"eval_X must come with {name}, got None")
+        return []
+    if eval_y is None:
+        raise ValueError("eval_y must have the labels of eval_X, got None")
+    several = isinstance(eval_X, tuple)
+    sets = list(eval_X) if several else [eval_X]
+    columns = [sets]
+    for name, value in given.items():
+        if not several or value is None:
+            columns.append([value] * len(sets))
+        elif isinstance(value, tuple) and len(value) == len(sets):
+            columns.append(list(value))
+        else:
+            raise ValueError(
+                f"{name} must be a tuple of {len(sets)} like eval_X, got {value!r:.80}"
+            )
+    for name, value in more.items():
+        columns.append(_each(value, len(sets), name))
+    return [EvalSet(*parts) for parts in zip(*columns, strict=True)]
+
+
+def _each(values: Any, n_sets: int, name: str) -> list[Any]:
+    """One entry per evaluation set, None where there is none."""
+    if values is None:
+        return [None] * n_sets
+    if isinstance(values, dict):
+        return [values.get(i) for i in range(n_sets)]
+    numbers_only = isinstance(values, list) and all(
+        isinstance(value, numbers.Real) for value in values
+    )
+    if isinstance(values, (tuple, list)) and not numbers_only:
+        if len(values) > n_sets:
+            raise ValueError(
+                f"{name} must have at most one entry per evaluation set ({n_sets}), "
+                f"got {len(values)}"
+            )
+        return [*values, *[None] * (n_sets - len(values))]
+    if n_sets > 1:
+        raise ValueError(
+            f"{name} must be a tuple of {n_sets} like eval_X, got {values!r:.80}"
+        )
+    return [values]

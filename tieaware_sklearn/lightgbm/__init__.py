@@ -1,0 +1,11 @@
+"""LightGBM with query ids, and metrics that no order of rows changes.
+
+LightGBM breaks ties by the order of the rows. While trees are few, documents tie
+everywhere, and on validation rows sorted by label the first tree looks perfect:
+early stopping ends there. The metrics here are exact, so that it does not.
+"""
+
+from ._metrics import eval_metric, feval
+from ._ranker import QueryLGBMRanker
+
+__all__ = ["QueryLGBMRanker", "eval_metric", "feval"]

@@ -1,0 +1,162 @@
+"""Tie-aware metrics in LightGBM's two forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .._boosting import BoostingMeasures
+from .._ties import FloatArray
+from ..measures import Measure
+
+_Result = tuple[str, float, bool]
+
+
+class _Metrics(BoostingMeasures):
+    """Measures as LightGBM wants results: name, value, whether higher is better."""
+
+    def __init__(
+        self,
+        measure: str | Measure | Iterable[str | Measure],
+        zero_relevance: float | str,
+        negate: bool = False,
+    ) -> None:
+        super().__init__(measure, zero_relevance)
+        self.negate = negate
+
+    def results(self, *data: Any) -> _Result | list[_Result]:
+        results = []
+        for measure, value in zip(self.measures, self.values(*data), strict=True):
+            result = (str(measure), value, measure.greater_is_better)
+            if self.negate:
+                result = ("neg_" + result[0], -value, not result[2])
+            results.append(result)
+        return results[0] if self.single else results
+
+
+class _Feval(_Metrics):
+    def __call__(self, preds: FloatArray, eval_data: Any) -> _Result | list[_Result]:
+        labels = eval_data.get_label()
+        sizes, weight = eval_data.get_group(), eval_data.get_weight()
+        return self.results(eval_data, labels, sizes, weight, preds)
+
+    def __repr__(self) -> str:
+        return f"feval({', '.join(map(str, self.measures))})"
+
+
+class _EvalMetric(_Metrics):
+    # LightGBM counts the parameters: it passes weights and groups to four
+    def __call__(
+        self,
+        y_true: NDArray[Any],
+        y_pred: FloatArray,
+        weight: NDArray[Any] | None,
+        group: NDArray[Any] | None,
+    ) -> _Result | list[_Result]:
+        return self.results(y_true, y_true, group, weight, y_pred)
+
+    def __repr__(self) -> str:
+        return f"eval_metric({', '.join(map(str, self.measures))})"
+
+
+def feval(
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    *,
+    zero_relevance: float | str = 0.0,
+    negate: bool = False,
+) -> Callable[[FloatArray, Any], Any]:
+    """A tie-aware metric for `lightgbm.train`, `lightgbm.cv` and tuners of them.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them, default="ndcg@10"
+        See `parse_measure`. Several share one look for ties.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+    negate : bool, default=False
+        Give the negative value, under ``neg_`` + name, as lower is better. Optuna's
+        `LightGBMTuner` minimises every metric that is not LightGBM's own: give
+        it this, and ``"metric": "neg_NDCG@10"`` in its parameters.
+
+    Returns
+    -------
+    callable
+        ``feval(preds, eval_data)``, which gives the name (``"NDCG@10"``), the
+        value and whether higher is better, or a list of such. The weights of a
+        data set weigh its queries: they must be constant within each.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure. In training, for data without query groups, labels
+        or weights that break a rule of `ranking_score`, and NaN predictions.
+
+    Notes
+    -----
+    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise its own
+    metric, which goes by the order of rows, is evaluated too, and may stop early.
+    What does not change with the predictions is prepared once for each data set.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import numpy as np
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.lightgbm import feval
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> sizes = np.unique(web.qid, return_counts=True)[1]
+    >>> data = lgb.Dataset(web.data, web.target.astype(int), group=sizes)
+    >>> params = {"objective": "lambdarank", "metric": "None", "verbosity": -1}
+    >>> history = {}
+    >>> booster = lgb.train(params, data, 3, valid_sets=[data], feval=feval("ndcg@10"),
+    ...                     callbacks=[lgb.record_evaluation(history)])
+    >>> list(history["training"])
+    ['NDCG@10']
+    """
+    return _Feval(measure, zero_relevance, negate)
+
+
+def eval_metric(
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    *,
+    zero_relevance: float | str = 0.0,
+) -> Callable[..., Any]:
+    """A tie-aware metric for ``LGBMRanker.fit(eval_metric=...)``.
+
+    `QueryLGBMRanker` takes the names of measures as they are.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them, default="ndcg@10"
+        See `parse_measure`. Several share one look for ties.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+
+    Returns
+    -------
+    callable
+        ``eval_metric(y_true, y_pred, weight, group)``, with `group` the numbers of
+        rows of each query, which gives the name, the value and whether higher is
+        better, or a list of such.
+
+    Raises
+    ------
+    ValueError
+        As for `feval`.
+
+    Notes
+    -----
+    ``LGBMRanker(metric="None")`` leaves LightGBM's own metric out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn.lightgbm import eval_metric
+    >>> metric = eval_metric("rr")
+    >>> metric(np.array([0, 1, 1, 0]), np.array([1.0, 1.0, 0.5, 2.0]), None,
+    ...        np.array([2, 2]))
+    ('RR', 0.625, True)
+    """
+    return _EvalMetric(measure, zero_relevance)

@@ -1,0 +1,388 @@
+"""LightGBM's ranker with query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._optional import import_optional
+from .._qid_column import split_qid_column
+from .._query_data import QueryData, gather_queries, split_eval_sets
+from .._validation import check_query_weight, reject
+from ..measures import Measure
+from ._metrics import eval_metric as measure_metric
+
+lightgbm = import_optional(
+    "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
+)
+
+#: rows of a query that LightGBM's ranking objectives take
+MAX_QUERY_ROWS = 10_000
+#: gains of labels that they have by default: 2^label - 1 for labels 0 to 30
+DEFAULT_LABEL_GAINS = 31
+_RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
+_RANKING |= {"xendcg_mart"}
+# the names that LightGBM has for one parameter
+_OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
+_METRIC = ("metric", "metrics", "metric_types")
+_EARLY_STOPPING = (
+    "early_stopping_round",
+    "early_stopping_rounds",
+    "early_stopping",
+    "n_iter_no_change",
+)
+
+
+class QueryLGBMRanker(lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
+    """`lightgbm.LGBMRanker` with a query id per row, and honest early stopping.
+
+    Rows may stand in any order. Cross-validation slices ``qid`` as it does ``y``,
+    so that searches, pipelines and `cross_validate` work (with ``qid`` by metadata
+    routing, without further request, or from a column of X).
+
+    Parameters
+    ----------
+    boosting_type, num_leaves, max_depth, learning_rate, n_estimators, \
+subsample_for_bin, objective, class_weight, min_split_gain, min_child_weight, \
+min_child_samples, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_lambda, \
+random_state, n_jobs, importance_type
+        As in `lightgbm.LGBMRanker`.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
+        still has it. It is never a feature: `n_features_in_` and
+        `feature_names_in_` leave it out. By default `fit` takes ``qid``.
+    **kwargs
+        Other parameters of LightGBM. ``early_stopping_rounds`` stops on the first
+        measure of `eval_metric` alone (``first_metric_only=False``: on any).
+        ``metric`` adds metrics of LightGBM's own, which go by the order of rows.
+
+    Attributes
+    ----------
+    query_ids_ : ndarray of shape (n_queries,)
+        Ids of the queries it was fitted on, sorted.
+    query_sizes_ : ndarray of shape (n_queries,), int
+        How many rows each had.
+    evals_result_ : dict
+        Values of each evaluation set after each tree, by canonical names of
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+    best_iteration_, best_score_, booster_, feature_importances_, ...
+        As in `lightgbm.LGBMRanker`.
+
+    See Also
+    --------
+    make_ranking_scorer : Scores it in searches and cross-validation.
+    feval : The same metrics for `lightgbm.train`.
+
+    Notes
+    -----
+    LightGBM trains on the queries in the order of their ids, rows of a query in the
+    order given.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.lightgbm import QueryLGBMRanker
+    >>> train = make_web_search(n_queries=60, random_state=0)
+    >>> valid = make_web_search(n_queries=30, random_state=1)
+    >>> ranker = QueryLGBMRanker(early_stopping_rounds=5, verbosity=-1)
+    >>> _ = ranker.fit(train.data, train.target, qid=train.qid, eval_X=valid.data,
+    ...                eval_y=valid.target, eval_qid=valid.qid)
+    >>> best = ranker.best_score_["valid_0"]["NDCG@10"]
+    >>> scores = ranker.predict(valid.data)
+    >>> best == ranking_score(valid.target, scores, qid=valid.qid, measure="ndcg@10")
+    True
+    """
+
+    # fit asks for query ids by metadata routing from the start
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def __init__(
+        self,
+        *,
+        boosting_type: str = "gbdt",
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample_for_bin: int = 200000,
+        objective: Any = None,
+        class_weight: Any = None,
+        min_split_gain: float = 0.0,
+        min_child_weight: float = 1e-3,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        importance_type: str = "split",
+        qid: str | int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.qid = qid
+        super().__init__(
+            boosting_type=boosting_type,
+            num_leaves=num_leaves,
+            max_depth=max_depth,
+            learning_rate=learning_rate,
+            n_estimators=n_estimators,
+            subsample_for_bin=subsample_for_bin,
+            objective=objective,
+            class_weight=class_weight,
+            min_split_gain=min_split_gain,
+            min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples,
+            subsample=subsample,
+            subsample_freq=subsample_freq,
+            colsample_bytree=colsample_bytree,
+            reg_alpha=reg_alpha,
+            reg_lambda=reg_lambda,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            importance_type=importance_type,
+            **kwargs,
+        )
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        eval_qid: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_init_score: Any = None,
+        eval_metric: Any = "ndcg@10",
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+        init_model: Any = None,
+    ) -> QueryLGBMRanker:
+        """Train on whole queries.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            Of shape (n_rows, n_features).
+        y : array-like of shape (n_rows,)
+            Labels: finite and >= 0, and for LightGBM's ranking objectives integers
+            below 31 (or as many as ``label_gain`` has entries).
+        qid : array-like of shape (n_rows,)
+            Query of each row, unless a column of X holds it: any hashable values,
+            at most 10,000 rows each for LightGBM's ranking objectives.
+        sample_weight, init_score : array-like of shape (n_rows,), optional
+            As in LightGBM.
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+            One evaluation set, or several.
+        eval_names : list of str, optional
+            Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ...
+        eval_sample_weight : array-like or tuple, list or dict of such, optional
+            Weight of each row's query in the evaluation: constant within a query.
+        eval_init_score : array-like or tuple, list or dict of such, optional
+        eval_metric : str, Measure, callable or list of them, default="ndcg@10"
+            Names of measures are tie-aware; see `parse_measure`. A callable is
+            a metric in LightGBM's form. None evaluates ``metric`` alone.
+        feature_name, categorical_feature, callbacks, init_model
+            As in LightGBM.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For input that breaks a rule above, and early stopping without an
+            evaluation set.
+        """
+        train = gather_queries(X, y, qid, sample_weight, init_score, column=self.qid)
+        self._check_limits(train)
+        evals = [
+            train
+            if one.X is X and one.y is y and one.qid is qid
+            else gather_queries(*one, column=self.qid, name="eval_")
+            for one in split_eval_sets(
+                eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
+            )
+        ]
+        for data in evals:
+            if data is not train:
+                name = "eval_sample_weight"
+                check_query_weight(data.weight, data.queries, name=name)
+        rounds = self._first_of(_EARLY_STOPPING)
+        if not evals and isinstance(rounds, int) and rounds > 0:
+            raise ValueError(
+                "early_stopping_rounds needs an evaluation set, got none: pass eval_X, "
+                "eval_y and eval_qid to fit"
+            )
+        metrics = _metrics(eval_metric)
+        callbacks = list(callbacks or [])
+        if self._first_of(_METRIC) is not None and metrics:
+            callbacks.append(_FirstMetric(metrics[0]))
+        super().fit(
+            train.X,
+            train.y,
+            sample_weight=train.weight,
+            init_score=train.init_score,
+            group=train.queries.sizes,
+            eval_names=None if eval_names is None else list(eval_names),
+            eval_X=tuple(data.X for data in evals) or None,
+            eval_y=tuple(data.y for data in evals) or None,
+            eval_sample_weight=[data.weight for data in evals] or None,
+            eval_init_score=[data.init_score for data in evals] or None,
+            eval_group=[data.queries.sizes for data in evals] or None,
+            eval_metric=metrics,
+            feature_name=feature_name,
+            categorical_feature=categorical_feature,
+            callbacks=callbacks or None,
+            init_model=init_model,
+        )
+        self.query_ids_ = train.queries.qid
+        self.query_sizes_ = train.queries.sizes
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        raw_score: bool = False,
+        start_iteration: int = 0,
+        num_iteration: int | None = None,
+        pred_leaf: bool = False,
+        pred_contrib: bool = False,
+        validate_features: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Scores of the rows of X, in their order.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            With or without the qid column.
+        raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
+validate_features, **kwargs
+            As in LightGBM.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return super().predict(
+            self._features(X),
+            raw_score=raw_score,
+            start_iteration=start_iteration,
+            num_iteration=num_iteration,
+            pred_leaf=pred_leaf,
+            pred_contrib=pred_contrib,
+            validate_features=validate_features,
+            **kwargs,
+        )
+
+    def _features(self, X: Any) -> Any:
+        if self.qid is None or not self.__sklearn_is_fitted__():
+            return X
+        if hasattr(X, "columns"):
+            there = self.qid in list(X.columns)
+        else:
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            there = X.shape[1] != self.n_features_in_
+        return split_qid_column(X, self.qid)[0] if there else X
+
+    def _first_of(self, names: Sequence[str]) -> Any:
+        """The parameter that goes by one of these names in LightGBM."""
+        params = self.get_params()
+        given = (params[name] for name in names if params.get(name) is not None)
+        return next(given, None)
+
+    def _check_limits(self, train: QueryData) -> None:
+        """What LightGBM's ranking objectives refuse, in plain words."""
+        objective = self._first_of(_OBJECTIVE) or "lambdarank"
+        if objective not in _RANKING:
+            return
+        queries, y = train.queries, train.y
+        rows = np.empty(len(y))
+        rows[slice(None) if queries.order is None else queries.order] = y
+        advice = 'objective="regression" has no such limit'
+        reject(
+            rows != np.floor(rows),
+            rows,
+            "y",
+            f"be integers for LightGBM's {objective} ({advice})",
+        )
+        gains = self._first_of(["label_gain"])
+        n_gains = DEFAULT_LABEL_GAINS
+        if gains is not None:
+            n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
+        reject(
+            rows >= n_gains,
+            rows,
+            "y",
+            f"be below {n_gains} for LightGBM's {objective} (label_gain= takes one "
+            f"gain for each label from 0 on; {advice})",
+        )
+        largest = int(np.argmax(queries.sizes))
+        if queries.sizes[largest] > MAX_QUERY_ROWS:
+            raise ValueError(
+                f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
+                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
+                f"{queries.name(largest)} ({advice})"
+            )
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        params: dict[str, Any] = super()._process_params(stage)
+        params.pop("qid", None)
+        if stage == "fit":
+            params.setdefault("first_metric_only", True)
+            if self._first_of(_METRIC) is None:
+                params["metric"] = "None"
+        return params
+
+
+class _FirstMetric:
+    """Puts the first measure before LightGBM's own: early stopping takes it."""
+
+    order = 25
+    before_iteration = False
+
+    def __init__(self, metric: Any) -> None:
+        measures = getattr(metric, "measures", None)
+        self.name = str(measures[0]) if measures else None
+
+    def __call__(self, env: Any) -> None:
+        results = env.evaluation_result_list
+        if results and self.name is not None:
+            sets = [result[0] for result in results]
+            results.sort(key=lambda r: (sets.index(r[0]), r[1] != self.name))
+
+
+def _metrics(wanted: Any) -> list[Any]:
+    """Callables for LightGBM, measures in a row as one."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, (str, Measure)) or callable(wanted):
+        wanted = [wanted]
+    metrics: list[Any] = []
+    for ready, group in groupby(wanted, key=callable):
+        if ready:
+            metrics += group
+            continue
+        try:
+            metrics.append(measure_metric(list(group)))
+        except ValueError as error:
+            raise ValueError(
+                f"eval_metric: {error}; metrics of LightGBM's own go into the "
+                'constructor, metric="auc"'
+            ) from None
+    return metrics
