@@ -28,6 +28,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     at = qid_index(X, column)
     if hasattr(X, "columns"):
         return X[[name for name in X.columns if name != column]], X[column]
+    X = X.tocsr() if hasattr(X, "tocsr") else X
     qid = X[:, [at]]
     qid = qid.toarray() if hasattr(qid, "toarray") else qid
     return X[:, [j for j in range(X.shape[1]) if j != at]], np.asarray(qid).ravel()
@@ -48,6 +49,10 @@ def qid_index(X: Any, column: str | int) -> int:
                 f"qid must name a column of X, got {column!r} (columns: {names})"
             )
         return names.index(column)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"X must be 2-dimensional, got shape {X.shape}: reshape your data"
+        )
     n_columns = X.shape[1]
     if not isinstance(column, numbers.Integral) or not (
         -n_columns <= int(column) < n_columns

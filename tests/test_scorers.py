@@ -1,0 +1,468 @@
+"""make_ranking_scorer: the value of `ranking_score`, whoever asks for it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from hypothesis import given
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from strategies import queries
+
+from tieaware_sklearn import (
+    NDCG,
+    QueryKFold,
+    evaluate,
+    make_ranking_scorer,
+    ranking_score,
+)
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+
+
+class Column(BaseEstimator):
+    """Predicts a column of X."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        values = X[self.column] if hasattr(X, "columns") else X[:, self.column]
+        self.n_predictions_ = getattr(self, "n_predictions_", 0) + 1
+        return values
+
+
+@pytest.fixture(scope="module")
+def web():
+    return make_web_search(n_queries=40, n_documents=20, shuffle=True, random_state=1)
+
+
+@given(queries())
+def test_value_is_that_of_ranking_score(rows):
+    labels, scores, qid = rows
+    X = np.column_stack([scores])
+    names = ["ndcg@3", "rr", "AP(rel=2)@5", "fallout@2"]
+    scorer = make_ranking_scorer(names)
+    values = scorer(Column(), X, labels, qid=qid)
+    for name, key in zip(names, scorer.keys, strict=True):
+        sign = -1 if key.startswith("neg_") else 1
+        expected = ranking_score(labels, scores, qid=qid, measure=name)
+        assert values[key] == sign * expected
+        assert make_ranking_scorer(name)(Column(), X, labels, qid=qid) == values[key]
+
+
+def test_keys_are_as_given():
+    scorer = make_ranking_scorer(["ndcg@10", "MAP", NDCG(k=3), "Fallout@5"])
+    assert scorer.keys == ("ndcg@10", "MAP", "NDCG@3", "neg_Fallout@5")
+    assert scorer.__name__ == "ndcg@10, MAP, NDCG@3, neg_Fallout@5"
+    assert make_ranking_scorer("rr").__name__ == "rr"
+    assert make_ranking_scorer(name for name in ("rr", "ap")).keys == ("rr", "ap")
+
+
+def test_several_measures_predict_once(web):
+    column = Column(2)
+    scorer = make_ranking_scorer(["ndcg@10", "ap", "rr"])
+    values = scorer(column, web.data, web.target, qid=web.qid)
+    assert column.n_predictions_ == 1
+    report = evaluate(web.target, web.data[:, 2], qid=web.qid)
+    assert list(values.values()) == report.summary().mean.tolist()
+
+
+def test_a_dict_of_scorers_predicts_once(web):
+    X = np.column_stack([web.qid, web.data])
+    names = ("ndcg@10", "ap")
+    scoring = {name: make_ranking_scorer(name, qid=0) for name in names}
+    found = cross_validate(
+        Column(3),
+        X,
+        web.target,
+        scoring=scoring,
+        cv=QueryKFold(3, qid=0),
+        return_estimator=True,
+        error_score="raise",
+    )
+    assert [e.n_predictions_ for e in found["estimator"]] == [1, 1, 1]
+
+
+def test_measures_of_lower_is_better_come_negative(web):
+    scorer = make_ranking_scorer("fallout@5")
+    value = scorer(Column(1), web.data, web.target, qid=web.qid)
+    assert value == -ranking_score(
+        web.target, web.data[:, 1], qid=web.qid, measure="fallout@5"
+    )
+    assert scorer.__name__ == "neg_fallout@5"
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_query_ids_from_a_column_of_a_frame(web, frame):
+    columns = {f"x{j}": web.data[:, j] for j in range(3)}
+    X = frame({**columns, "query": [f"q{q}" for q in web.qid]})
+    value = make_ranking_scorer("ap", qid="query")(Column("x1"), X, web.target)
+    assert value == ranking_score(web.target, web.data[:, 1], qid=web.qid, measure="ap")
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.ndarray.tolist, sp.csr_array])
+def test_query_ids_from_a_column_of_an_array(web, make):
+    class First(Column):
+        def predict(self, X):
+            return (X.toarray() if sp.issparse(X) else np.asarray(X))[:, 0]
+
+    X = make(np.column_stack([web.data[:, 1], web.qid + 1]))
+    expected = ranking_score(web.target, web.data[:, 1], qid=web.qid)
+    for index in (1, -1):
+        scorer = make_ranking_scorer("ndcg@10", qid=index)
+        assert scorer(First(), X, web.target) == pytest.approx(expected, abs=1e-15)
+
+
+def test_query_weight(web):
+    weight = web.qid % 3 + 1.0
+    scorer = make_ranking_scorer(["ndcg@10", "rr"])
+    values = scorer(Column(1), web.data, web.target, qid=web.qid, query_weight=weight)
+    for name, value in values.items():
+        assert value == ranking_score(
+            web.target,
+            web.data[:, 1],
+            qid=web.qid,
+            measure=name,
+            query_weight=weight,
+        )
+
+
+def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
+    weight = web.qid % 3 + 1.0
+    model = DecisionTreeRegressor(max_depth=2, random_state=0)
+    cv = QueryKFold(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.set_fit_request(sample_weight=True)
+        scorer = make_ranking_scorer("ap").set_score_request(query_weight=True)
+        params = {
+            "qid": web.qid,
+            "query_weight": weight,
+            "sample_weight": np.arange(len(web.qid)) + 1.0,
+        }
+        found = cross_validate(
+            model,
+            web.data,
+            web.target,
+            scoring=scorer,
+            cv=cv,
+            params=params,
+            return_estimator=True,
+            error_score="raise",
+        )
+    for i, (_, test) in enumerate(cv.split(web.data, qid=web.qid)):
+        predicted = found["estimator"][i].predict(web.data[test])
+        assert found["test_score"][i] == ranking_score(
+            web.target[test],
+            predicted,
+            qid=web.qid[test],
+            measure="ap",
+            query_weight=weight[test],
+        )
+
+
+def test_query_weight_unasked_for_is_an_error(web):
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(Exception, match="query_weight"),
+    ):
+        cross_validate(
+            Column(),
+            web.data,
+            web.target,
+            scoring=make_ranking_scorer(),
+            cv=QueryKFold(3),
+            params={"qid": web.qid, "query_weight": web.qid},
+        )
+
+
+def test_query_ids_under_another_name(web):
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_ranking_scorer().set_score_request(qid="topic")
+        found = cross_validate(
+            Column(1),
+            web.data,
+            web.target,
+            scoring=scorer,
+            cv=QueryKFold(3).set_split_request(groups="topic"),
+            params={"topic": web.qid},
+            error_score="raise",
+        )
+    assert np.isfinite(found["test_score"]).all()
+
+
+def test_zero_relevance_and_unjudged():
+    X, y, qid = np.array([[2.0], [1.0], [3.0]]), [1, np.nan, 0], [1, 1, 2]
+    skip = make_ranking_scorer("ap", zero_relevance="skip", unjudged="nonrelevant")
+    zero = make_ranking_scorer("ap", unjudged="nonrelevant")
+    assert skip(Column(), X, y, qid=qid) == 1.0
+    assert zero(Column(), X, y, qid=qid) == 0.5
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        make_ranking_scorer("ap")(Column(), X, y, qid=qid)
+    with pytest.raises(ValueError, match="AP is undefined for query 2"):
+        make_ranking_scorer("ap", zero_relevance="raise")(
+            Column(), X, [1, 0, 0], qid=qid
+        )
+
+
+class Probabilities(ClassifierMixin, BaseEstimator):
+    def __init__(self, probabilities, classes):
+        self.probabilities = probabilities
+        self.classes_ = np.asarray(classes)
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(self.probabilities, dtype=float)
+
+
+def test_two_classes_rank_by_the_greater(web):
+    y = (web.target >= 2).astype(int)
+    model = LogisticRegression(max_iter=2000).fit(web.data, y)
+    rows = (web.data, y)
+    for method, scores in {
+        "predict": model.predict(web.data),
+        "predict_proba": model.predict_proba(web.data)[:, 1],
+        "decision_function": model.decision_function(web.data),
+    }.items():
+        scorer = make_ranking_scorer("ap", response_method=method)
+        assert scorer(model, *rows, qid=web.qid) == ranking_score(
+            y, scores, qid=web.qid, measure="ap"
+        )
+    either = make_ranking_scorer("ap", response_method=["decision_function", "predict"])
+    assert either(model, *rows, qid=web.qid) == scorer(model, *rows, qid=web.qid)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
+    assert either(tree, *rows, qid=web.qid) == ranking_score(
+        y, tree.predict(web.data), qid=web.qid, measure="ap"
+    )
+
+
+def test_more_classes_rank_by_the_expected_label(web):
+    probabilities = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]]
+    expected = [
+        0.3 * 1 + 0.2 * 4,
+        0.2 * 1 + 0.7 * 4,
+        0.4 * 1,
+    ]
+    scorer = make_ranking_scorer("ndcg", response_method="predict_proba")
+    model = Probabilities(probabilities, [0, 1, 4])
+    assert scorer(model, np.zeros((3, 1)), [4, 0, 1], qid=[1, 1, 1]) == ranking_score(
+        [4, 0, 1], expected
+    )
+    X = StandardScaler().fit_transform(web.data)
+    model = LogisticRegression(max_iter=2000).fit(X, web.target)
+    with pytest.raises(ValueError, match="must give one score per row"):
+        make_ranking_scorer(response_method="decision_function")(
+            model, X, web.target, qid=web.qid
+        )
+
+
+def test_equal_rows_tie_by_the_expected_label():
+    rng = np.random.default_rng(0)
+    row = rng.dirichlet(np.ones(5))
+    model = Probabilities(np.tile(row, (257, 1)), range(5))
+    y = np.r_[np.ones(1), np.zeros(256)]
+    scorer = make_ranking_scorer("rr", response_method="predict_proba")
+    found = scorer(model, np.zeros((257, 1)), y, qid=np.zeros(257))
+    assert found == ranking_score(y, np.zeros(257), measure="rr")
+
+
+def test_a_ranker_with_a_decision_function(web):
+    class Ranker(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def decision_function(self, X):
+            return X[:, [1]]
+
+    scorer = make_ranking_scorer("rr", response_method="decision_function")
+    assert scorer(Ranker(), web.data, web.target, qid=web.qid) == ranking_score(
+        web.target, web.data[:, 1], qid=web.qid, measure="rr"
+    )
+    with pytest.raises(AttributeError, match="Ranker has no predict"):
+        make_ranking_scorer()(Ranker(), web.data, web.target, qid=web.qid)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        make_ranking_scorer("ndcg@10"),
+        make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid"),
+        make_ranking_scorer(
+            ["rr"],
+            qid=-1,
+            response_method=["predict_proba", "predict"],
+            zero_relevance="skip",
+            unjudged="nonrelevant",
+        ),
+    ],
+    ids=str,
+)
+def test_repr_pickle_and_clone(scorer):
+    same = [
+        eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer}),
+        pickle.loads(pickle.dumps(scorer)),
+        copy.deepcopy(scorer),
+        clone(scorer, safe=False),
+    ]
+    for other in same:
+        assert repr(other) == repr(scorer)
+        assert other.measures == scorer.measures
+        assert other.keys == scorer.keys
+
+
+def test_requests_survive_a_pickle():
+    scorer = make_ranking_scorer().set_score_request(qid="topic", query_weight=True)
+    for other in (pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
+        request = other.get_metadata_routing().score.requests
+        assert request == {"qid": "topic", "query_weight": True}
+
+
+def test_scikit_learns_make_scorer_does_as_well(web):
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorers = {
+            "theirs": make_scorer(ranking_score, measure="rr").set_score_request(
+                qid=True
+            ),
+            "ours": make_ranking_scorer("rr"),
+        }
+        found = cross_validate(
+            DecisionTreeRegressor(max_depth=2, random_state=0),
+            web.data,
+            web.target,
+            scoring=scorers,
+            cv=QueryKFold(3),
+            params={"qid": web.qid},
+            error_score="raise",
+        )
+    assert found["test_theirs"].tolist() == found["test_ours"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measure": "ndgc@10"}, r"did you mean 'NDCG@10'\?"),
+        ({"measure": ["ndcg@10", "NDCG@10"]}, "measures must differ"),
+        ({"measure": []}, "at least one"),
+        ({"measure": None}, "measure must be a name"),
+        ({"response_method": "transform"}, "response_method must be one of"),
+        ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
+        ({"unjudged": "drop"}, "unjudged must be one of"),
+    ],
+)
+def test_bad_options(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_ranking_scorer(**arguments)
+
+
+def test_without_query_ids_it_says_what_to_write(web):
+    with pytest.raises(ValueError, match=r"search.fit\(X, y, qid=qid\).*column of X"):
+        make_ranking_scorer()(Column(), web.data, web.target)
+    frame = pd.DataFrame(web.data)
+    with pytest.raises(ValueError, match="qid must name a column of X, got 'topic'"):
+        make_ranking_scorer(qid="topic")(Column(), frame, web.target)
+    with pytest.raises(ValueError, match="must be given once"):
+        make_ranking_scorer(qid=0)(Column(), web.data, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=r"one value per row \(\d+\), got 3"):
+        make_ranking_scorer()(Column(), web.data, web.target, qid=[1, 2, 3])
+
+
+def test_in_a_search_the_error_is_told(web):
+    with pytest.warns(UserWarning, match="qid must say which rows are ranked together"):
+        found = cross_validate(
+            Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
+        )
+    assert np.isnan(found["test_score"]).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_predictions_must_be_numbers(web, bad):
+    X = web.data.copy()
+    X[7, 1] = bad
+    with pytest.raises(ValueError, match=r"predict of Column must .* in row 7"):
+        make_ranking_scorer()(Column(1), X, web.target, qid=web.qid)
+
+
+def small_ranker(**parameters):
+    return QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, **parameters)
+
+
+def test_a_fold_that_splits_a_query_is_an_error(web):
+    scorer = make_ranking_scorer()
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="QueryKFold keeps them whole"),
+    ):
+        cross_validate(
+            small_ranker(),
+            web.data,
+            web.target,
+            scoring=scorer,
+            cv=3,
+            params={"qid": web.qid},
+            error_score="raise",
+        )
+
+
+def test_training_scores_are_no_split(web):
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            small_ranker(),
+            web.data,
+            web.target,
+            scoring=make_ranking_scorer(),
+            cv=QueryKFold(3),
+            params={"qid": web.qid},
+            return_train_score=True,
+            return_estimator=True,
+            error_score="raise",
+        )
+    for i, (train, _) in enumerate(QueryKFold(3).split(web.data, qid=web.qid)):
+        predicted = found["estimator"][i].predict(web.data[train])
+        assert found["train_score"][i] == ranking_score(
+            web.target[train], predicted, qid=web.qid[train]
+        )
+
+
+def test_the_ranker_is_found_inside_a_pipeline(web):
+    half = web.qid <= 20
+    ranker = small_ranker().fit(web.data[half], web.target[half], qid=web.qid[half])
+    model = make_pipeline(FunctionTransformer(), ranker)
+    scorer = make_ranking_scorer()
+    with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on, got"):
+        scorer(model, web.data, web.target, qid=web.qid)
+    assert scorer(model, web.data[~half], web.target[~half], qid=web.qid[~half]) > 0
+    part = np.flatnonzero(half)[1:]
+    with pytest.raises(ValueError, match="make ids unique"):
+        scorer(model, web.data[part], web.target[part], qid=web.qid[part])
+
+
+def test_rankers_that_remember_ids_alone(web):
+    class Remembers(Column):
+        def fit(self, X, y):
+            self.query_ids_ = [1, 2, 3]
+            return self
+
+    model = Remembers(1).fit(None, None)
+    scorer = make_ranking_scorer()
+    part = web.qid <= 3
+    rows = web.data[part], web.target[part]
+    assert scorer(model, *rows, qid=web.qid[part]) > 0
+    with pytest.raises(ValueError, match="got"):
+        scorer(model, web.data, web.target, qid=web.qid)
