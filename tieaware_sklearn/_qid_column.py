@@ -51,7 +51,7 @@ def qid_index(X: Any, column: str | int) -> int:
         return names.index(column)
     if len(X.shape) != 2:
         raise ValueError(
-            f"X must be 2-dimensional, got shape {X.shape}: reshape your data"
+            f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
         )
     n_columns = X.shape[1]
     if not isinstance(column, numbers.Integral) or not (

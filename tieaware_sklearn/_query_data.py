@@ -9,7 +9,13 @@ import numpy as np
 
 from ._qid_column import split_qid_column, take_rows
 from ._ties import FloatArray
-from ._validation import Queries, check_labels, check_length, check_qid
+from ._validation import (
+    Queries,
+    check_labels,
+    check_length,
+    check_qid,
+    check_query_weight,
+)
 
 
 class EvalSet(NamedTuple):
@@ -40,7 +46,7 @@ def gather_queries(
     init_score: Any = None,
     *,
     column: str | int | None = None,
-    name: str = "",
+    evaluation: bool = False,
 ) -> QueryData:
     """Checked data, its rows query by query.
 
@@ -49,8 +55,9 @@ def gather_queries(
     X, y, qid, weight, init_score : one row or value per document
     column : str or int, optional
         The column of X that holds query ids.
-    name : str
-        What the names of the arguments start with, for messages.
+    evaluation : bool
+        The arguments are called ``eval_X`` and so on, and weights are those of
+        queries.
 
     Raises
     ------
@@ -58,6 +65,7 @@ def gather_queries(
         Without query ids, for those given twice, for labels that are not finite
         and >= 0, and for lengths that differ.
     """
+    name = "eval_" if evaluation else ""
     if column is not None:
         if qid is not None:
             raise ValueError(
@@ -80,6 +88,8 @@ def gather_queries(
             f"{len(labels)}"
         )
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid").by_id()
+    if evaluation:
+        check_query_weight(weight, queries, name="eval_sample_weight")
 
     def arrange(values: Any, of: str) -> Any:
         if values is None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._optional import import_optional
 from .._qid_column import split_qid_column
 from .._query_data import QueryData, gather_queries, split_eval_sets
-from .._validation import check_query_weight, reject
+from .._validation import reject
 from ..measures import Measure
 from ._metrics import eval_metric as measure_metric
 
@@ -213,15 +213,11 @@ random_state, n_jobs, importance_type
         evals = [
             train
             if one.X is X and one.y is y and one.qid is qid
-            else gather_queries(*one, column=self.qid, name="eval_")
+            else gather_queries(*one, column=self.qid, evaluation=True)
             for one in split_eval_sets(
                 eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
             )
         ]
-        for data in evals:
-            if data is not train:
-                name = "eval_sample_weight"
-                check_query_weight(data.weight, data.queries, name=name)
         rounds = self._first_of(_EARLY_STOPPING)
         if not evals and isinstance(rounds, int) and rounds > 0:
             raise ValueError(
@@ -297,7 +293,7 @@ validate_features, **kwargs
             there = self.qid in list(X.columns)
         else:
             X = X if hasattr(X, "shape") else np.asarray(X)
-            there = X.shape[1] != self.n_features_in_
+            there = len(X.shape) != 2 or X.shape[1] != self.n_features_in_
         return split_qid_column(X, self.qid)[0] if there else X
 
     def _first_of(self, names: Sequence[str]) -> Any:
