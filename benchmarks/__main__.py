@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+import lightgbm as lgb
 import numpy as np
 from sklearn.metrics import ndcg_score
+from sklearn.utils import Bunch
 
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn._text import format_table
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.lightgbm import feval
 
 Task = Callable[[], object]
 
@@ -37,6 +40,34 @@ def sample_of_queries(qid: np.ndarray, n: int) -> list[slice]:
     starts = np.flatnonzero(np.diff(qid, prepend=0))
     ends = np.append(starts[1:], len(qid))
     return [slice(a, b) for a, b in zip(starts, ends, strict=True) if b - a > 1][:n]
+
+
+def boosting(web: Bunch, repeats: int) -> str:
+    """What metrics cost in training, one evaluation of all rows after each tree."""
+    sizes = np.unique(web.qid, return_counts=True)[1]
+    base = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
+
+    def train(metric: str, **options: object) -> Task:
+        def task() -> None:
+            data = lgb.Dataset(web.data, web.target, group=sizes)
+            same = lgb.Dataset(web.data, web.target, group=sizes, reference=data)
+            params = {**base, "metric": metric, "eval_at": [10]}
+            lgb.train(params, data, 20, valid_sets=[same], **options)
+
+        return task
+
+    tasks = {
+        "no metric": train("None"),
+        "LightGBM ndcg@10": train("ndcg"),
+        "feval: ndcg@10": train("None", feval=feval("ndcg@10")),
+        "feval: ndcg@10, ap, rr": train("None", feval=feval(["ndcg@10", "ap", "rr"])),
+    }
+    seconds = medians(tasks, repeats)
+    rows = [
+        [name, f"{value:.2f}", f"{value / seconds['no metric']:.2f}"]
+        for name, value in seconds.items()
+    ]
+    return format_table(["20 trees, evaluated by", "seconds", "ratio"], rows)
 
 
 def main() -> None:
@@ -78,6 +109,7 @@ def main() -> None:
             rows.append([task, name, f"{1e9 * value / documents:.0f}", ratio])
     print(f"{len(y)} documents, {arguments.queries} queries, one thread\n")
     print(format_table(["task", "scores", "ns/document", "expected / plain"], rows))
+    print("\n" + boosting(web, min(arguments.repeats, 3)))
 
 
 if __name__ == "__main__":
