@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.early_stopping import read, stops
 
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.datasets import load_letor
@@ -38,3 +39,28 @@ def test_loads_and_screens(shared_data, name):
     sign = 1 if selector.directions_[best] == "descending" else -1
     report = evaluate(data.target, sign * data.data[:, best], qid=data.qid)
     assert np.array_equal(report.summary().mean, selector.scores_[best])
+
+
+@pytest.mark.parametrize(
+    "name", ["lightgbm_lambdarank/rank.train", "mslr/msn1.fold1.train.5k.txt.gz"]
+)
+def test_early_stopping_as_the_readme_says(shared_data, name):
+    path = str(shared_data / name)
+    if name.endswith("rank.train"):
+        path += f"+{shared_data / 'lightgbm_lambdarank/rank.test'}"
+    found = list(
+        stops(
+            *read(path),
+            num_leaves=4,
+            n_estimators=500,
+            learning_rate=0.05,
+            early_stopping_rounds=30,
+        )
+    )
+    theirs = {stop.rows: stop for stop in found if stop.metric.startswith("Light")}
+    ours = [stop for stop in found if stop.metric.startswith("exact")]
+    assert theirs["relevant first"].trees == 1
+    assert len({stop[2:] for stop in ours}) == 1
+    assert ours[0].trees > 20
+    assert ours[0].held_out > theirs["relevant first"].held_out + 0.09
+    assert all(stop.reported == stop.exact for stop in ours)
