@@ -21,6 +21,7 @@ import sklearn
 from hypothesis import given, settings
 from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -579,9 +580,7 @@ def test_lightgbm_is_told_nothing_that_it_does_not_know(web, capfd):
 def test_early_stopping_inside_a_search(web, valid):
     """A validation set of its own goes to every fit, uncut."""
     with sklearn.config_context(enable_metadata_routing=True):
-        model = ranker(early_stopping_rounds=2, n_estimators=20).set_fit_request(
-            eval_X=True, eval_y=True, eval_qid=True
-        )
+        model = ranker(early_stopping_rounds=2, n_estimators=20)
         search = GridSearchCV(
             make_pipeline(StandardScaler(), model),
             {"querylgbmranker__num_leaves": [3, 7]},
@@ -599,6 +598,18 @@ def test_early_stopping_inside_a_search(web, valid):
         best = search.best_estimator_[-1]
         assert 1 <= best.best_iteration_ < 20
         assert len(best.evals_result_["valid_0"]["NDCG@10"]) >= best.best_iteration_
+
+
+def test_early_stopping_behind_a_transformer(web, valid):
+    """The README: transform_input has the pipeline transform the validation set."""
+    scaler = PCA(n_components=5, random_state=0)
+    model = make_pipeline(scaler, ranker(), transform_input=["eval_X"])
+    given = {"eval_X": (valid.data,), "eval_y": (valid.target,)}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.fit(web.data, web.target, qid=web.qid, **given, eval_qid=(valid.qid,))
+    found = model[-1].evals_result_["valid_0"]["NDCG@10"][-1]
+    scores = model.predict(valid.data)
+    assert found == ranking_score(valid.target, scores, qid=valid.qid)
 
 
 def test_sample_weight_is_routed_on_request(web):
@@ -650,12 +661,13 @@ def test_scikit_learn_checks(estimator, check):
 # ------------------------------------------------------------------- its errors
 
 X3 = np.arange(9.0).reshape(3, 3)
+EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, r"qid must name the query of each row of X, got None: pass fit\("),
+        ({}, "qid must name the query of each row of X, got None: pass qid to fit"),
         ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
         ({"qid": [1, None, 2]}, "qid must not be missing"),
         ({"qid": [1, 1, 2], "y": [0, 1]}, r"y must have one value per row of X \(3\)"),
@@ -719,6 +731,25 @@ X3 = np.arange(9.0).reshape(3, 3)
         ),
         ({"qid": [1, 1, 2], "eval_metric": "ndgc@10"}, r"did you mean 'NDCG@10'\?"),
         ({"qid": [1, 1, 2], "eval_metric": "auc"}, 'constructor, metric="auc"'),
+        ({"qid": [1, 1, 2], "eval_metric": "ndcg10"}, r"did you mean 'NDCG@10'\?"),
+        (
+            {"qid": [1, 1, 2], "eval_metric": ["rr", eval_metric("rr")]},
+            "measures must differ, got RR twice",
+        ),
+        ({"qid": "qid"}, "got the text 'qid'"),
+        ({"qid": [1, 1, 2], "sample_weight": 2.0}, "sample_weight must be 1-dim"),
+        (
+            {"qid": [1, 1, 2], "sample_weight": [1.0, -1.0, 1.0]},
+            "sample_weight must be >= 0, got -1.0 in row 1",
+        ),
+        (
+            {"qid": [1, 1, 2], "init_score": [1.0, np.nan, 1.0]},
+            "init_score must not be NaN, got nan in row 1",
+        ),
+        ({**EVAL3, "eval_X": X3[:, :2]}, "fitted on, in order: 3 features, got 2"),
+        ({**EVAL3, "eval_sample_weight": {1: [1, 1, 1]}}, r"as keys \(0 to 0\)"),
+        ({**EVAL3, "eval_sample_weight": ([1, 1, 1], None)}, "at most one entry"),
+        ({**EVAL3, "eval_names": ["a", "b"]}, r"each evaluation set \(1\)"),
     ],
 )
 def test_bad_fits(arguments, message):
@@ -736,12 +767,180 @@ def test_other_errors(web):
     long = np.zeros((10_001, 1))
     with pytest.raises(ValueError, match=r"at most 10000 .*got 10001 in query 'a'"):
         ranker().fit(long, long[:, 0], qid=["a"] * 10_001)
-    with pytest.raises(
-        ValueError, match="y must be below 3 for LightGBM's rank_xendcg"
-    ):
-        ranker(objective="rank_xendcg", label_gain="0,1,3").fit(
-            X3, [0, 3, 0], qid=[1, 1, 1]
+    with pytest.raises(ValueError, match="y must be below 3 for LightGBM's lambda"):
+        ranker(label_gain="0,1,3").fit(X3, [0, 3, 0], qid=[1, 1, 1])
+    with pytest.raises(ValueError, match="at most 10000 rows"):
+        ranker(objective="rank_xendcg").fit(long, long[:, 0], qid=["a"] * 10_001)
+
+
+def test_early_stopping_needs_something_to_stop_on(web):
+    data = (web.data, web.target)
+    own = {"eval_X": web.data, "eval_y": web.target, "eval_qid": web.qid}
+    with pytest.raises(ValueError, match="got none but the training data"):
+        ranker(n_iter_no_change=np.int64(5)).fit(*data, qid=web.qid, **own)
+    own["eval_X"] = web.data.copy()
+    with pytest.raises(ValueError, match="early_stopping_rounds needs a metric"):
+        ranker(early_stopping_rounds=5).fit(*data, qid=web.qid, **own, eval_metric=None)
+    ranker(early_stopping_rounds=np.int64(5)).fit(*data, qid=web.qid, **own)
+
+
+def test_the_two_forms_are_not_mixed_up(web):
+    with pytest.raises(TypeError, match="fit of a ranker takes eval_metric"):
+        ranker().fit(
+            web.data,
+            web.target,
+            qid=web.qid,
+            eval_X=web.data,
+            eval_y=web.target,
+            eval_qid=web.qid,
+            eval_metric=feval("rr"),
         )
+    train = dataset(web)
+    with pytest.raises(TypeError, match="cv take feval"):
+        lgb.train(QUIET, train, 1, valid_sets=[train], feval=eval_metric("rr"))
+
+
+def test_frames_must_have_the_columns_of_fit(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    other = frame[frame.columns[::-1]]
+    model = ranker().fit(frame, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match="in order: 'in_degree' as column 0, got"):
+        model.predict(other)
+    with pytest.raises(ValueError, match="eval_X must have the columns"):
+        ranker().fit(
+            frame,
+            web.target,
+            qid=web.qid,
+            eval_X=other,
+            eval_y=web.target,
+            eval_qid=web.qid,
+        )
+    fewer = frame.drop(columns="clicks")
+    with pytest.raises(ValueError, match="12 features, got 11"):
+        model.predict(fewer)
+
+
+def test_labels_and_weights_in_32_bits(web, valid):
+    """LightGBM keeps 0.7 as 0.699999988, which is not >= 0.7."""
+    y, z = (np.where(d.target >= 2, 0.7, 0.1) for d in (web, valid))
+    weight = valid.qid % 3 * 0.1 + 0.1
+    measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
+    model = ranker(objective="regression").fit(
+        web.data,
+        y,
+        qid=web.qid,
+        eval_X=valid.data,
+        eval_y=z,
+        eval_qid=valid.qid,
+        eval_sample_weight=weight,
+        eval_metric=measures,
+    )
+    scores = model.predict(valid.data)
+    found = model.best_score_["valid_0"].values()
+    for measure, value in zip(measures, found, strict=True):
+        expected = ranking_score(
+            z, scores, qid=valid.qid, measure=measure, query_weight=weight
+        )
+        assert value == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_training_data_as_evaluation_set(web):
+    def values(X, names=None, **more):
+        model = ranker(**({"class_weight": "balanced"} if names else {})).fit(
+            web.data,
+            web.target,
+            qid=web.qid,
+            eval_X=X,
+            eval_y=web.target,
+            eval_qid=web.qid,
+            eval_names=names,
+            **more,
+        )
+        ((name, results),) = model.evals_result_.items()
+        return name, results["NDCG@10"]
+
+    weight = web.qid % 3 + 1.0
+    rows = np.random.default_rng(0).uniform(1, 2, len(weight))
+    for more in (
+        {},
+        {"eval_sample_weight": weight},
+        {"sample_weight": weight},
+        {"sample_weight": rows},
+        {"eval_init_score": rows},
+    ):
+        name, seen = values(web.data, **more)
+        assert name == "training"
+        assert seen == values(web.data.copy(), **more)[1]
+    assert values(web.data, "mine")[0] == "mine"
+
+
+def test_several_sets_as_lists(web, valid):
+    model = ranker().fit(
+        web.data,
+        web.target,
+        qid=web.qid,
+        eval_X=[valid.data, web.data.copy()],
+        eval_y=[valid.target, web.target],
+        eval_qid=[valid.qid, web.qid],
+    )
+    assert list(model.evals_result_) == ["valid_0", "valid_1"]
+
+
+def test_categorical_features_are_counted_with_the_qid_column(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    frame.insert(0, "topic", web.qid)
+    data = frame.to_numpy()
+
+    def categories(X, qid, wanted):
+        model = ranker(qid=qid, min_data_per_group=1, cat_smooth=0.1, n_estimators=20)
+        model.fit(X, web.target, categorical_feature=wanted)
+        trees = model.booster_.trees_to_dataframe()
+        return set(trees[trees.decision_type == "=="].split_feature)
+
+    assert categories(frame, "topic", [5]) == {frame.columns[5]}
+    assert categories(frame, "topic", [frame.columns[5]]) == {frame.columns[5]}
+    assert categories(data, 0, [5]) == {"Column_4"}
+    for X, qid, wanted in ((frame, "topic", [0]), (data, 0, [0]), (data, -13, [0])):
+        with pytest.raises(ValueError, match="must not hold the qid column"):
+            ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
+    with pytest.raises(ValueError, match="must not hold the qid column, got 'topic'"):
+        ranker(qid="topic").fit(frame, web.target, categorical_feature=["topic"])
+
+
+def test_an_arrow_table_with_a_qid_column(web):
+    table = pa.table({f"x{j}": web.data[:, j].astype(float) for j in range(12)})
+    plain = ranker().fit(table, web.target, qid=web.qid)
+    with_qid = table.append_column("qid", pa.array(web.qid))
+    model = ranker(qid="qid").fit(with_qid, web.target)
+    assert np.array_equal(model.predict(with_qid), plain.predict(table))
+    scorer = make_ranking_scorer(qid="qid")
+    assert scorer(model, with_qid, web.target) == ranking_score(
+        web.target, plain.predict(table), qid=web.qid
+    )
+    folds = QueryKFold(3, qid="qid").split(with_qid)
+    again = QueryKFold(3).split(web.data, qid=web.qid)
+    for (_, a), (_, b) in zip(folds, again, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_score_is_the_default_of_searches(web):
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            ranker(), {"num_leaves": [3]}, cv=QueryKFold(3), error_score="raise"
+        ).fit(web.data, web.target, qid=web.qid)
+        expected = cross_val_score(
+            ranker(num_leaves=3),
+            web.data,
+            web.target,
+            scoring=make_ranking_scorer("ndcg@10"),
+            cv=QueryKFold(3),
+            params={"qid": web.qid},
+        )
+    assert search.best_score_ == expected.mean()
+    model = ranker().fit(web.data, web.target, qid=web.qid)
+    assert model.score(web.data, web.target, qid=web.qid) == ranking_score(
+        web.target, model.predict(web.data), qid=web.qid
+    )
 
 
 def test_limits_are_those_of_the_objective():
@@ -751,6 +950,11 @@ def test_limits_are_those_of_the_objective():
     assert model.query_sizes_.tolist() == [20_000]
     gains = list(range(40))
     ranker(label_gain=gains).fit(X3, [0, 39, 1], qid=[1, 1, 1])
+    ranker(objective="rank_xendcg").fit(X3, [0, 39.5, 1], qid=[1, 1, 1])
+    # LightGBM prefers other names of a parameter
+    model = ranker(objective="lambdarank", application="regression")
+    with pytest.warns(UserWarning, match="Found 'application'"):
+        model.fit(X3, [0, 0.5, 1], qid=[1, 1, 1])
 
 
 def test_a_missing_lightgbm_is_named(monkeypatch):

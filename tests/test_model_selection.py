@@ -162,7 +162,7 @@ def test_repr_clone_and_pickle():
 @pytest.mark.parametrize(
     ("cv", "qid", "message"),
     [
-        (QueryKFold(2), None, r"QueryKFold.split\(X, y, qid=qid\).*column of X"),
+        (QueryKFold(2), None, "routing is off.*let it be a column of X, QueryKFold"),
         (QueryKFold(2), [1, 2], r"one value per row \(3\), got 2"),
         (QueryKFold(3), [1, 1, 2], r"number of queries \(2\), got 3"),
         (QueryKFold(2), [1, None, 2], "must not be missing"),
@@ -173,6 +173,37 @@ def test_repr_clone_and_pickle():
 def test_errors(cv, qid, message):
     with pytest.raises(ValueError, match=message):
         cv.split(np.zeros((3, 1)), qid=qid)
+
+
+def test_with_routing_on_the_message_says_so():
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match=r"None. Pass it once: search.fit\(X, y, qid="),
+    ):
+        QueryKFold(2).split(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [frozenset([i, (i * 7) % 11 + 20]) for i in range(12)],
+        [(i, 2.5) if i % 2 else (i % 3, "x", i) for i in range(12)],
+        [1, "1", 2.5, "n", (1, 2), b"1", 3, "2", 4, "3", 5, "4"],
+    ],
+    ids=["sets", "tuples", "mixed"],
+)
+def test_ids_of_partial_order_give_the_same_folds(ids):
+    qid = [value for value in ids for _ in range(len(str(value)) % 4 + 1)]
+    X = np.zeros((len(qid), 1))
+
+    def folds(qid):
+        tests = [test for _, test in QueryKFold(3).split(X, qid=qid)]
+        return [{ids.index(qid[row]) for row in test} for test in tests]
+
+    rng = np.random.default_rng(0)
+    expected = folds(qid)
+    for _ in range(5):
+        assert folds([qid[i] for i in rng.permutation(len(qid))]) == expected
 
 
 def test_errors_of_options():

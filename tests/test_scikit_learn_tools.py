@@ -408,7 +408,7 @@ def test_rfecv_and_sequential_selection_need_routing(name):
         RFECV(at.ranker, cv=at.cv, scoring=at.scorer()),
         SequentialFeatureSelector(at.ranker, cv=at.cv, scoring=at.scorer()),
     ):
-        with pytest.raises(ValueError, match="columns of X, got 'qid'"):
+        with pytest.raises(ValueError, match="RFECV, SequentialFeatureSelector"):
             selector.fit(at.X, WEB.target)
 
 

@@ -362,6 +362,7 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"measure": []}, "at least one"),
         ({"measure": None}, "measure must be a name"),
         ({"response_method": "transform"}, "response_method must be one of"),
+        ({"response_method": []}, "response_method must be one of"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
         ({"unjudged": "drop"}, "unjudged must be one of"),
     ],
@@ -372,7 +373,7 @@ def test_bad_options(arguments, message):
 
 
 def test_without_query_ids_it_says_what_to_write(web):
-    with pytest.raises(ValueError, match=r"search.fit\(X, y, qid=qid\).*column of X"):
+    with pytest.raises(ValueError, match="routing is off, so that a qid"):
         make_ranking_scorer()(Column(), web.data, web.target)
     frame = pd.DataFrame(web.data)
     with pytest.raises(ValueError, match="qid must name a column of X, got 'topic'"):
@@ -407,7 +408,7 @@ def test_a_fold_that_splits_a_query_is_an_error(web):
     scorer = make_ranking_scorer()
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match="QueryKFold keeps them whole"),
+        pytest.raises(ValueError, match="QueryKFold keeps them"),
     ):
         cross_validate(
             small_ranker(),
@@ -466,3 +467,52 @@ def test_rankers_that_remember_ids_alone(web):
     assert scorer(model, *rows, qid=web.qid[part]) > 0
     with pytest.raises(ValueError, match="got"):
         scorer(model, web.data, web.target, qid=web.qid)
+
+
+def test_a_split_in_equal_halves_is_seen():
+    rng = np.random.default_rng(0)
+    qid, y = np.tile(np.arange(30), 4), rng.integers(0, 3, 120)
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="Either the folds split queries"),
+    ):
+        cross_validate(
+            small_ranker(min_child_samples=1),
+            rng.normal(size=(120, 3)),
+            y,
+            scoring=make_ranking_scorer(),
+            cv=KFold(2),
+            params={"qid": qid},
+            error_score="raise",
+        )
+
+
+def test_requests_not_named_stay_as_they_were():
+    scorer = make_ranking_scorer().set_score_request(qid="topic")
+    scorer.set_score_request(query_weight=True)
+
+    def requests():
+        return scorer.get_metadata_routing().score.requests
+
+    assert requests() == {"qid": "topic", "query_weight": True}
+    with pytest.raises(ValueError, match="alias"):
+        scorer.set_score_request(qid="no alias")
+    assert requests() == {"qid": "topic", "query_weight": True}
+    column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
+    assert column.get_metadata_routing().score.requests["qid"] is False
+
+
+def test_classes_that_are_no_labels():
+    scorer = make_ranking_scorer(response_method="predict_proba")
+    model = Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"])
+    with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
+        scorer(model, np.zeros((3, 1)), [1, 0, 0], qid=[1, 1, 1])
+
+
+def test_masked_predictions_are_missing():
+    class Masked(Column):
+        def predict(self, X):
+            return np.ma.masked_equal(X[:, 0], 2)
+
+    with pytest.raises(ValueError, match="must not be NaN, got nan in row 1"):
+        make_ranking_scorer()(Masked(), np.array([[1.0], [2.0]]), [1, 0], qid=[1, 1])

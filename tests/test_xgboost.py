@@ -151,6 +151,16 @@ def test_cv(web):
     assert len(found["test-precise-RR-mean"]) == 3
 
 
+def test_labels_in_32_bits(web):
+    X, y, qid = web
+    y = np.where(y >= 2, 0.7, 0.1)
+    data = matrix((X, y, qid))
+    scores = np.round(X[:, 0])
+    name, value = custom_metric("ap(rel=0.7)")(scores, data)
+    assert name == "precise-AP(rel=0.7)"
+    assert value == ranking_score(y, scores, qid=qid, measure="ap(rel=0.7)") > 0
+
+
 def test_copies_and_names(web):
     table = custom_metric("ndcg(gain={0:0,1:1,2:1,3:1,4:2})@5")
     data = matrix(web)

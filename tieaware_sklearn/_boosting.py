@@ -20,7 +20,7 @@ class _Prepared(NamedTuple):
     """A data set as it was given, and all of it that scores do not change."""
 
     owner: weakref.ref[Any]
-    given: tuple[NDArray[Any], ...]
+    given: list[NDArray[Any]]
     labelled: LabelledQueries
     weight: FloatArray | None
 
@@ -86,13 +86,15 @@ class BoostingMeasures:
     ) -> _Prepared:
         if sizes is None:
             raise ValueError(
-                "the evaluated data must have query groups, got none: set "
-                "group=[rows of the first query, rows of the second, ...], or "
-                "group=[number of rows] where all rows are one query"
+                "the evaluated data must have query groups, got none: make it with "
+                "lightgbm.Dataset(X, y, group=[rows of the first query, rows of the "
+                "second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        given = tuple(
-            np.asarray(part) for part in (labels, sizes, weight) if part is not None
-        )
+        labels, sizes = np.asarray(labels), np.asarray(sizes)
+        given = [labels, sizes]
+        if weight is not None:
+            given.append(np.asarray(weight))
+            weight = shortest_decimals(given[-1])
         key = id(owner)
         data = self._prepared.get(key)
         if (
@@ -101,11 +103,11 @@ class BoostingMeasures:
             or len(data.given) != len(given)
             or not all(map(np.array_equal, data.given, given))
         ):
-            checked = check_labels(labels, name="label")
+            checked = check_labels(shortest_decimals(labels), name="label")
             queries = queries_of(sizes)
             data = _Prepared(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
-                tuple(part.copy() for part in given),
+                [part.copy() for part in given],
                 LabelledQueries(checked, queries, keep=True),
                 check_query_weight(weight, queries, name="weight"),
             )
@@ -114,6 +116,19 @@ class BoostingMeasures:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}
+
+
+def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
+    """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
+
+    LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
+    that names such a value is the one that was given, up to seven digits.
+    """
+    if values.dtype != np.float32:
+        return values
+    levels, codes = np.unique(values, return_inverse=True)
+    decimals = np.array([float(str(level)) for level in levels])
+    return np.asarray(decimals[codes])
 
 
 def queries_of(sizes: NDArray[Any]) -> Queries:

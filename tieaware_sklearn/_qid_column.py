@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -26,6 +27,9 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     at = qid_index(X, column)
+    if hasattr(X, "column_names"):  # an Arrow table
+        names = [name for name in X.column_names if name != column]
+        return X.select(names), X.column(column)
     if hasattr(X, "columns"):
         return X[[name for name in X.columns if name != column]], X[column]
     X = X.tocsr() if hasattr(X, "tocsr") else X
@@ -43,7 +47,7 @@ def qid_index(X: Any, column: str | int) -> int:
         If X has no such column.
     """
     if hasattr(X, "columns"):
-        names = list(X.columns)
+        names = list_columns(X)
         if column not in names:
             raise ValueError(
                 f"qid must name a column of X, got {column!r} (columns: {names})"
@@ -54,6 +58,12 @@ def qid_index(X: Any, column: str | int) -> int:
             f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
         )
     n_columns = X.shape[1]
+    if isinstance(column, str):
+        raise ValueError(
+            f"qid must be an index where X has no column names, got {column!r} (RFECV, "
+            "SequentialFeatureSelector and most transformers hand on arrays: switch "
+            "metadata routing on and pass qid)"
+        )
     if not isinstance(column, numbers.Integral) or not (
         -n_columns <= int(column) < n_columns
     ):
@@ -64,13 +74,33 @@ def qid_index(X: Any, column: str | int) -> int:
     return int(column) % n_columns
 
 
+def list_columns(X: Any) -> list[Any]:
+    """Names of the columns of a data frame or Arrow table, none of other kinds."""
+    names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
+    return list(names)
+
+
+def how_to_pass_qid() -> str:
+    """What to write, by whether metadata routing is on; a column is the other way."""
+    if get_config()["enable_metadata_routing"]:
+        return (
+            "Pass it once: search.fit(X, y, qid=qid), "
+            'cross_validate(..., params={"qid": qid}); or let it be a column of X'
+        )
+    return (
+        "Metadata routing is off, so that a qid given to a search or to "
+        "cross_validate does not arrive: switch it on, "
+        "sklearn.set_config(enable_metadata_routing=True), or let it be a column of X"
+    )
+
+
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
     """These rows of a matrix of any kind, all of them for None."""
     if rows is None:
         return X
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "column_names"):  # an Arrow table
+    if hasattr(X, "column_names"):
         return X.take(rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._qid_column import split_qid_column, take_rows
+from ._qid_column import how_to_pass_qid, list_columns, split_qid_column, take_rows
 from ._ties import FloatArray
 from ._validation import (
     Queries,
     check_labels,
-    check_length,
     check_qid,
     check_query_weight,
+    check_scores,
+    reject,
 )
 
 
@@ -77,8 +78,8 @@ def gather_queries(
     if qid is None:
         raise ValueError(
             f"{name}qid must name the query of each row of {name}X, got None: pass "
-            f"fit(..., {name}qid=...), or let it be a column of X, qid=<name or index> "
-            "in the constructor"
+            f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
+            "constructor"
         )
     labels = check_labels(y, name=f"{name}y")
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -91,19 +92,48 @@ def gather_queries(
     if evaluation:
         check_query_weight(weight, queries, name="eval_sample_weight")
 
-    def arrange(values: Any, of: str) -> Any:
-        if values is None:
-            return None
-        values = np.asarray(values)
-        check_length(values, len(labels), name + of)
-        return queries.arrange(values)
-
+    if weight is not None:
+        weight = check_scores(weight, n_rows=len(labels), name=f"{name}sample_weight")
+        reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
+    if init_score is not None:
+        init_score = check_scores(
+            init_score, n_rows=len(labels), name=f"{name}init_score"
+        )
     return QueryData(
         take_rows(X, queries.order),
         queries.arrange(labels),
         queries,
-        arrange(weight, "sample_weight"),
-        arrange(init_score, "init_score"),
+        None if weight is None else queries.arrange(weight),
+        None if init_score is None else queries.arrange(init_score),
+    )
+
+
+class Columns(NamedTuple):
+    """How many features there are, and their names if they are all texts."""
+
+    n: int
+    names: list[str] | None
+
+    @classmethod
+    def of(cls, X: Any) -> Columns:
+        names = list_columns(X)
+        texts = names and all(isinstance(name, str) for name in names)
+        return cls(X.shape[1], names if texts else None)
+
+
+def check_columns(X: Any, fitted: Columns, name: str = "X") -> None:
+    """Refuse other columns than those of `fit`, and names in another order."""
+    got = Columns.of(X)
+    if got.n != fitted.n:
+        what = f"{fitted.n} features, got {got.n}"
+    elif got.names is None or fitted.names is None or got.names == fitted.names:
+        return
+    else:
+        pairs = list(zip(got.names, fitted.names, strict=True))
+        at = next(i for i, (a, b) in enumerate(pairs) if a != b)
+        what = f"{fitted.names[at]!r} as column {at}, got {got.names[at]!r}"
+    raise ValueError(
+        f"{name} must have the columns that the ranker was fitted on, in order: {what}"
     )
 
 
@@ -114,7 +144,7 @@ def split_eval_sets(
     eval_sample_weight: Any = None,
     eval_init_score: Any = None,
 ) -> list[EvalSet]:
-    """Evaluation sets one by one; tuples hold several.
+    """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
 
     Raises
     ------
@@ -131,13 +161,16 @@ def split_eval_sets(
         return []
     if eval_y is None:
         raise ValueError("eval_y must have the labels of eval_X, got None")
-    several = isinstance(eval_X, tuple)
+    # a list of numbers is data, a list of matrices is several sets
+    several = isinstance(eval_X, tuple) or (
+        isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
+    )
     sets = list(eval_X) if several else [eval_X]
     columns = [sets]
     for name, value in given.items():
         if not several or value is None:
             columns.append([value] * len(sets))
-        elif isinstance(value, tuple) and len(value) == len(sets):
+        elif isinstance(value, (tuple, list)) and len(value) == len(sets):
             columns.append(list(value))
         else:
             raise ValueError(
@@ -153,6 +186,11 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     if values is None:
         return [None] * n_sets
     if isinstance(values, dict):
+        if not set(values) <= set(range(n_sets)):
+            raise ValueError(
+                f"{name} must have numbers of evaluation sets as keys (0 to "
+                f"{n_sets - 1}), got {list(values)}"
+            )
         return [values.get(i) for i in range(n_sets)]
     numbers_only = isinstance(values, list) and all(
         isinstance(value, numbers.Real) for value in values
@@ -169,3 +207,31 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
             f"{name} must be a tuple of {n_sets} like eval_X, got {values!r:.80}"
         )
     return [values]
+
+
+def without_qid(categorical: Any, qid: Any, at: int) -> Any:
+    """Categorical features, numbered without the qid column."""
+    if isinstance(categorical, str) or categorical is None:
+        return categorical
+    features = []
+    for feature in categorical:
+        counted = isinstance(feature, numbers.Integral)
+        if feature == (at if counted else qid):
+            raise ValueError(
+                f"categorical_feature must not hold the qid column, got {feature!r}"
+            )
+        features.append(feature - 1 if counted and feature > at else feature)
+    return features
+
+
+def check_names(given: Any, default: list[str]) -> list[str] | None:
+    """Names of the evaluation sets, one each and all different."""
+    if given is None:
+        return default or None
+    names = [given] if isinstance(given, str) else list(given)
+    if len(names) != len(default) or len(set(names)) < len(names):
+        raise ValueError(
+            "eval_names must have a different name for each evaluation set "
+            f"({len(default)}), got {names}"
+        )
+    return names

@@ -55,12 +55,15 @@ class Queries:
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
         ids = self.qid.tolist()
+        rows = range(len(ids))
         try:
-            order = sorted(range(len(ids)), key=ids.__getitem__)
-        except TypeError:  # ids that do not compare, such as 1 and "1"
-            order = sorted(
-                range(len(ids)), key=lambda i: (str(type(ids[i])), str(ids[i]))
+            simple = len(set(map(type, ids))) == 1 and not isinstance(
+                ids[0], (tuple, frozenset)
             )
+            keys = ids if simple else list(map(_sort_key, ids))
+            order = sorted(rows, key=keys.__getitem__)
+        except TypeError:  # dates with and without a time zone, for one
+            order = sorted(rows, key=list(map(_sort_key, ids)).__getitem__)
         return np.array(order, dtype=np.intp)
 
     def by_id(self) -> Queries:
@@ -84,6 +87,14 @@ class Queries:
             stop = max(stop, first + 1)
             yield first, stop
             first = stop
+
+
+def _sort_key(value: Any) -> tuple[str, str]:
+    """Sorts ids of any types, those that compare with some others only included."""
+    if isinstance(value, (tuple, frozenset)):
+        inner = list(map(_sort_key, value))
+        value = inner if isinstance(value, tuple) else sorted(inner)
+    return type(value).__name__, str(value)
 
 
 def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
@@ -174,6 +185,11 @@ def _objects(values: Any) -> NDArray[Any]:
 
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
+    if isinstance(qid, (str, bytes)):
+        raise ValueError(
+            f"{name} must have one value per row, got the text {qid!r} (the name of a "
+            "column of X goes into the constructor)"
+        )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none
         kinds = {type(value) for value in qid}
@@ -277,6 +293,21 @@ def check_query_weight(
     if not (per_query.any() or allow_zero):
         raise ValueError(f"{name} must not be 0 in every query")
     return per_query
+
+
+def query_marks(
+    labels: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """A number per query that tells its labels, in any order, from others.
+
+    Labels stand query by query.
+    """
+    # the finaliser of splitmix64 (Steele, Lea and Flood 2014), summed modulo 2^64
+    bits = (labels + 1.0).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = bits ^ (bits >> np.uint64(31))
+    return np.asarray(np.add.reduceat(bits, offsets[:-1]))
 
 
 def check_no_nan(X: Any) -> None:

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 
-from ._qid_column import split_qid_column
+from ._qid_column import how_to_pass_qid, split_qid_column
 from ._validation import Queries, check_qid
 
 
@@ -34,6 +34,11 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         With `shuffle`, an int for the same folds at every call.
 
+    Raises
+    ------
+    ValueError
+        For fewer than 2 folds, and a `random_state` without `shuffle`.
+
     See Also
     --------
     sklearn.model_selection.GroupKFold : The same for any groups; it does not
@@ -41,10 +46,11 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
 
     Notes
     -----
-    The largest query goes first, each to the fold with the fewest documents
-    (Graham 1969); shuffled, to any fold that it does not take further ahead of
-    that one than its own size. Queries of equal size stand in the order of their
-    ids, or in random order, so that folds do not depend on the order of rows.
+    Queries are dealt out from the largest to the smallest, each to the fold that
+    has the fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at
+    random among those ahead of the smallest by less than the size of the query.
+    Queries of equal size come in the order of their ids, or in random order. So
+    folds do not depend on the order of rows.
 
     Examples
     --------
@@ -84,12 +90,14 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
         groups, qid : array-like of shape (n_rows,), optional
-            Query of each row, under either name.
+            Query of each row, under either name but not both.
 
         Yields
         ------
-        train, test : ndarray of int
-            Ascending row numbers.
+        train : ndarray of shape (n_rows - n_test,), int
+            Row numbers, ascending.
+        test : ndarray of shape (n_test,), int
+            Row numbers, ascending.
 
         Raises
         ------
@@ -132,10 +140,8 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
             given = [split_qid_column(X, self.qid)[1]]
         if not given:
             raise ValueError(
-                "qid must say which rows are one query, got None. Pass it to "
-                "QueryKFold.split(X, y, qid=qid); in a search or cross_validate, by "
-                "metadata routing (fit(X, y, qid=qid)) or as groups=qid; or let it be "
-                "a column of X: QueryKFold(qid=<name or index>)"
+                "qid must say which rows are one query, got None. "
+                f"{how_to_pass_qid()}, QueryKFold(qid=<name or index>)"
             )
         if len(given) > 1:
             raise ValueError("qid must be given once, got groups too")

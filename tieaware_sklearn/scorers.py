@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer, _cached_call
-from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from ._averages import check_zero_relevance, macro_means
-from ._qid_column import split_qid_column
+from ._qid_column import how_to_pass_qid, split_qid_column
 from ._scoring import LabelledQueries
 from ._ties import FloatArray
 from ._validation import (
@@ -24,6 +24,7 @@ from ._validation import (
     check_qid,
     check_query_weight,
     check_scores,
+    query_marks,
 )
 from .evaluation import ranking_score
 from .measures import Measure, parse_measures
@@ -39,7 +40,7 @@ def make_ranking_scorer(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
 ) -> RankingScorer:
-    """A scorer of rankings for `GridSearchCV`, `cross_validate` and their kin.
+    """A scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
     Its value is that of `ranking_score`: the mean over queries, exact under ties.
 
@@ -55,8 +56,8 @@ def make_ranking_scorer(
         for arrays), which works without metadata routing. The estimator is handed
         X with this column and must leave it out of its features, as
         `QueryLGBMRanker` and `RankingFeatureSelector` with the same `qid` do. By
-        default query ids come as ``qid`` by metadata routing, without further
-        request.
+        default query ids come as ``qid`` by metadata routing; there is no need to
+        call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 default="predict"
         The method whose values rank; of a list, the first that the estimator
@@ -90,6 +91,10 @@ default="predict"
 
     Notes
     -----
+    Use it with `QueryKFold`. An integer ``cv``, and halving searches over
+    ``resource="n_samples"``, cut queries in pieces: the scores are then of other,
+    easier rankings.
+
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. A scorer sees the test rows only: whether a fold splits
     a query it can tell for rankers with ``query_ids_`` (`QueryLGBMRanker`), not for
@@ -99,18 +104,20 @@ default="predict"
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
     >>> from tieaware_sklearn import QueryKFold, make_ranking_scorer
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=60, random_state=0)
     >>> X = np.column_stack([web.qid, web.data])
-    >>> scorer = make_ranking_scorer("ndcg@10", qid=0)
-    >>> cv = QueryKFold(3, qid=0)
-    >>> scores = cross_val_score(LinearRegression(), X, web.target, scoring=scorer,
-    ...                          cv=cv)
-    >>> len(scores)
-    3
+    >>> without_qid = make_column_transformer(("drop", [0]), remainder="passthrough")
+    >>> scores = cross_val_score(make_pipeline(without_qid, LinearRegression()), X,
+    ...                          web.target, cv=QueryKFold(3, qid=0),
+    ...                          scoring=make_ranking_scorer("ndcg@10", qid=0))
+    >>> scores.shape
+    (3,)
     >>> make_ranking_scorer(["ndcg@10", "fallout@10"]).keys
     ('ndcg@10', 'neg_fallout@10')
     """
@@ -154,7 +161,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             ("" if parsed.greater_is_better else "neg_") + name
             for parsed, name in zip(self.measures, self._names, strict=True)
         )
-        single = isinstance(response_method, str)
+        single = isinstance(response_method, str) or not response_method
         methods = [response_method] if single else list(response_method)
         for method in methods:
             check_choice(method, "response_method", _RESPONSE_METHODS)
@@ -222,7 +229,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         labels = check_labels(y_true, unjudged=self._unjudged)
         queries = check_qid(self._query_ids(X, qid), n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, queries)
+        check_whole_queries(estimator, labels, queries)
         scores = self._predict(method_caller, estimator, X, len(labels))
         values = self._mean_scores(labels, queries, scores, weight)
         if self._single:
@@ -233,15 +240,15 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         if self.qid is not None:
             if qid is not None:
                 raise ValueError(
-                    f"qid must be given once: it is column {self.qid!r} of X already"
+                    f"qid must be given once: it is column {self.qid!r} of X already "
+                    "(with metadata routing, set_score_request(qid=False) keeps the "
+                    "other away)"
                 )
             return split_qid_column(X, self.qid)[1]
         if qid is None:
             raise ValueError(
-                "qid must say which rows are ranked together, got None. With metadata "
-                "routing on (sklearn.set_config(enable_metadata_routing=True)) pass "
-                'it once: search.fit(X, y, qid=qid), cross_validate(..., params={"qid":'
-                " qid}). With routing off let it be a column of X: "
+                "qid must say which rows are ranked together, got None. "
+                f"{how_to_pass_qid()}, "
                 f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
             )
         return qid
@@ -260,14 +267,16 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             )
         if method == "predict" or is_classifier(estimator):
             # scikit-learn's own way, which predicts once for several scorers
-            response = np.asarray(method_caller(estimator, method, X, pos_label=None))
+            response = method_caller(estimator, method, X, pos_label=None)
         else:
-            response = np.asarray(getattr(estimator, method)(X))
+            response = getattr(estimator, method)(X)
+        if not isinstance(response, np.ma.MaskedArray):
+            response = np.asarray(response)
         if response.ndim == 2 and response.shape[1] == 1:
             response = response[:, 0]
         name = f"{method} of {type(estimator).__name__}"
         if response.ndim == 2 and method == "predict_proba":
-            response = expected_label(response, estimator.classes_)
+            response = expected_label(response, getattr(estimator, "classes_", None))
         elif response.ndim == 2:
             raise ValueError(
                 f"{name} must give one score per row, got shape {response.shape} (for "
@@ -297,22 +306,30 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         return False
 
     def set_score_request(
-        self, *, qid: Any = True, query_weight: Any = None
+        self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED
     ) -> RankingScorer:
         """What this scorer asks for by metadata routing.
 
         Parameters
         ----------
-        qid : bool, None or str, default=True
-            Query ids, or the name under which they are passed.
-        query_weight : bool, None or str, default=None
-            Weights of queries.
+        qid : bool, None or str, optional
+            Query ids, or the name under which they are passed; asked for from the
+            start, unless a column of X holds them.
+        query_weight : bool, None or str, optional
+            Weights of queries, or the name under which they are passed.
 
         Returns
         -------
         self
         """
-        self._requests = {"qid": qid, "query_weight": query_weight}
+        given = {"qid": qid, "query_weight": query_weight}
+        given = {name: alias for name, alias in given.items() if alias != UNCHANGED}
+        before, self._requests = self._requests, {**self._requests, **given}
+        try:
+            self.get_metadata_routing()
+        except ValueError:
+            self._requests = before
+            raise
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -343,17 +360,22 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         return f"make_ranking_scorer({', '.join(shown)})"
 
 
-def expected_label(probabilities: FloatArray, classes: NDArray[Any]) -> FloatArray:
+def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
     """Σ probability x class of each row (McRank; Li, Burges and Wu 2007)."""
+    labels = np.asarray(classes)
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "predict_proba ranks by the expected label: classes_ of the estimator must "
+            f"be numbers, got {classes!r}"
+        )
     # not BLAS: it gives equal rows sums that differ in their last bit
-    labels = np.asarray(classes, dtype=float)
-    return np.asarray(np.einsum("ij,j->i", probabilities, labels))
+    return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))
 
 
-def check_whole_queries(estimator: Any, queries: Queries) -> None:
+def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) -> None:
     """Refuse queries that the estimator was fitted on other rows of.
 
-    Scoring the very queries it was fitted on, with as many rows, is a training
+    Scoring the very queries it was fitted on, with the same labels, is a training
     score, as ``return_train_score=True`` and `learning_curve` ask for.
     """
     fitted = _find_fitted(estimator)
@@ -364,18 +386,19 @@ def check_whole_queries(estimator: Any, queries: Queries) -> None:
     shared = set(ids) & set(scored)
     if not shared:
         return
-    sizes = getattr(fitted, "query_sizes_", None)
-    whole = None if sizes is None else dict(zip(ids, sizes.tolist(), strict=True))
-    here = dict(zip(scored, queries.sizes.tolist(), strict=True))
-    if here == whole or (whole is None and shared == set(ids) == set(scored)):
-        return
+    if shared == set(ids) == set(scored):
+        marks = getattr(fitted, "_query_marks_", None)
+        here = query_marks(queries.arrange(labels), queries.offsets).tolist()
+        before = None if marks is None else dict(zip(ids, marks.tolist(), strict=True))
+        if before in (None, dict(zip(scored, here, strict=True))):
+            return
     first = next(q for q in scored if q in shared)
     more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
     raise ValueError(
         f"qid must not hold a query that {type(fitted).__name__} was fitted on, got "
-        f"{first!r}{more}: the folds split queries. QueryKFold keeps them whole, an "
-        "integer cv does not. (If these are other queries of the same number, make ids "
-        "unique.)"
+        f"{first!r}{more}. Either the folds split queries: QueryKFold keeps them "
+        "whole, an integer cv does not. Or these are other queries with the same ids: "
+        "make ids unique (load_letor of a list of files numbers them through)"
     )
 
 

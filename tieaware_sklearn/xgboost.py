@@ -66,16 +66,18 @@ def custom_metric(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Several share one look for ties; early stopping takes
-        the last.
+        See `parse_measure`. Ties are found once for all of them; early stopping
+        takes the last.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
     Returns
     -------
     callable
-        For ``xgboost.train(custom_metric=...)`` and ``XGBRanker(eval_metric=...)``.
-        The weights of a data set, one per query in XGBoost, weigh its queries.
+        ``metric(predictions, data)``, with `data` a `DMatrix` that has query ids,
+        which gives the name and the value, or a list of such. It is for
+        ``xgboost.train(custom_metric=...)`` and ``XGBRanker(eval_metric=...)``. The
+        weights of `data`, one per query in XGBoost, weigh its queries.
 
     Raises
     ------
@@ -90,8 +92,14 @@ def custom_metric(
     by their names alone. XGBoost rounds custom metrics to six decimals.
 
     `XGBRanker` hands a callable one query at a time, weighs the values by numbers of
-    documents, and gives queries of one document 1. Importing this module has it
-    call these metrics, and no others, with all of the data instead.
+    documents, and gives queries of one document 1. Importing
+    `tieaware_sklearn.xgboost` therefore replaces `xgboost.sklearn`'s decorator of
+    ranking metrics: these metrics get all of the data, other callables are called as
+    before.
+
+    XGBoost's own metric is reported as well, unless the parameters have
+    ``disable_default_eval_metric=1``. `xgboost.cv` keeps queries whole by itself
+    (``nfold=5``; it takes no ``folds`` for ranking).
 
     Examples
     --------
@@ -107,6 +115,13 @@ def custom_metric(
     ...                     evals_result=history, verbose_eval=False)
     >>> list(history["train"])
     ['precise-NDCG@10']
+    >>> ranker = xgb.XGBRanker(n_estimators=50, early_stopping_rounds=5,
+    ...                        eval_metric=custom_metric("ndcg@10"))
+    >>> valid = make_web_search(n_queries=20, random_state=1)
+    >>> _ = ranker.fit(web.data, web.target, qid=web.qid, eval_qid=[valid.qid],
+    ...                eval_set=[(valid.data, valid.target)])
+    >>> ranker.best_score > 0.5
+    True
     """
     return _CustomMetric(measure, zero_relevance)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .._boosting import BoostingMeasures
@@ -38,6 +40,11 @@ class _Metrics(BoostingMeasures):
 
 class _Feval(_Metrics):
     def __call__(self, preds: FloatArray, eval_data: Any) -> _Result | list[_Result]:
+        if not hasattr(eval_data, "get_label"):
+            raise TypeError(
+                "feval(...) is for lightgbm.train and lightgbm.cv: fit of a ranker "
+                "takes eval_metric(...)"
+            )
         labels = eval_data.get_label()
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
         return self.results(eval_data, labels, sizes, weight, preds)
@@ -52,9 +59,15 @@ class _EvalMetric(_Metrics):
         self,
         y_true: NDArray[Any],
         y_pred: FloatArray,
-        weight: NDArray[Any] | None,
-        group: NDArray[Any] | None,
+        weight: NDArray[Any] | None = None,
+        group: NDArray[Any] | None = None,
     ) -> _Result | list[_Result]:
+        if hasattr(y_pred, "get_label"):
+            raise TypeError(
+                "eval_metric(...) is for fit of a ranker: lightgbm.train and "
+                "lightgbm.cv take feval(...)"
+            )
+        y_true = np.asarray(y_true)
         return self.results(y_true, y_true, group, weight, y_pred)
 
     def __repr__(self) -> str:
@@ -72,7 +85,7 @@ def feval(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Several share one look for ties.
+        See `parse_measure`. Ties are found once for all of them.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     negate : bool, default=False
@@ -106,7 +119,7 @@ def feval(
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.lightgbm import feval
     >>> web = make_web_search(n_queries=40, random_state=0)
-    >>> sizes = np.unique(web.qid, return_counts=True)[1]
+    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # rows are sorted by qid
     >>> data = lgb.Dataset(web.data, web.target.astype(int), group=sizes)
     >>> params = {"objective": "lambdarank", "metric": "None", "verbosity": -1}
     >>> history = {}
@@ -130,7 +143,7 @@ def eval_metric(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Several share one look for ties.
+        See `parse_measure`. Ties are found once for all of them.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -153,10 +166,62 @@ def eval_metric(
     Examples
     --------
     >>> import numpy as np
+    >>> from lightgbm import LGBMRanker
+    >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.lightgbm import eval_metric
-    >>> metric = eval_metric("rr")
-    >>> metric(np.array([0, 1, 1, 0]), np.array([1.0, 1.0, 0.5, 2.0]), None,
-    ...        np.array([2, 2]))
+    >>> eval_metric("rr")(np.array([0, 1, 1, 0]), np.array([1.0, 1.0, 0.5, 2.0]), None,
+    ...                   np.array([2, 2]))
     ('RR', 0.625, True)
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> sizes = np.unique(web.qid, return_counts=True)[1]  # rows are sorted by qid
+    >>> ranker = LGBMRanker(n_estimators=3, metric="None", verbosity=-1)
+    >>> _ = ranker.fit(web.data, web.target, group=sizes, eval_X=web.data,
+    ...                eval_y=web.target, eval_group=[sizes],
+    ...                eval_metric=eval_metric(["ndcg@10", "rr"]))
+    >>> list(ranker.evals_result_["training"])
+    ['NDCG@10', 'RR']
     """
     return _EvalMetric(measure, zero_relevance)
+
+
+class FirstMetric:
+    """Puts the first measure before LightGBM's own: early stopping takes it."""
+
+    order = 25
+    before_iteration = False
+
+    def __init__(self, metric: Any) -> None:
+        measures = getattr(metric, "measures", None)
+        self.name = str(measures[0]) if measures else None
+
+    def __call__(self, env: Any) -> None:
+        results = env.evaluation_result_list
+        if results and self.name is not None:
+            sets = [result[0] for result in results]
+            results.sort(key=lambda r: (sets.index(r[0]), r[1] != self.name))
+
+
+def metrics_of(wanted: Any) -> list[Any]:
+    """Callables for LightGBM, measures in a row as one."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, (str, Measure)) or callable(wanted):
+        wanted = [wanted]
+    metrics: list[Any] = []
+    for ready, group in groupby(wanted, key=callable):
+        if ready:
+            metrics += group
+            continue
+        try:
+            metrics.append(eval_metric(list(group)))
+        except ValueError as error:
+            raise ValueError(
+                f"eval_metric: {error}; metrics of LightGBM's own go into the "
+                'constructor, metric="auc"'
+            ) from None
+    # LightGBM merges the values of metrics of one name
+    names = [str(m) for metric in metrics for m in getattr(metric, "measures", ())]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"eval_metric: measures must differ, got {twice[0]} twice")
+    return metrics

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._optional import import_optional
-from .._qid_column import split_qid_column
-from .._query_data import QueryData, gather_queries, split_eval_sets
-from .._validation import reject
-from ..measures import Measure
-from ._metrics import eval_metric as measure_metric
+from .._qid_column import list_columns, qid_index, split_qid_column
+from .._query_data import (
+    Columns,
+    QueryData,
+    check_columns,
+    check_names,
+    gather_queries,
+    split_eval_sets,
+    without_qid,
+)
+from .._validation import query_marks, reject
+from ..scorers import make_ranking_scorer
+from ._metrics import FirstMetric, metrics_of
 
 lightgbm = import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
@@ -27,7 +34,7 @@ DEFAULT_LABEL_GAINS = 31
 _RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
 _RANKING |= {"xendcg_mart"}
 # the names that LightGBM has for one parameter
-_OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
+_OBJECTIVE = ("objective_type", "app", "application", "loss", "objective")
 _METRIC = ("metric", "metrics", "metric_types")
 _EARLY_STOPPING = (
     "early_stopping_round",
@@ -38,11 +45,11 @@ _EARLY_STOPPING = (
 
 
 class QueryLGBMRanker(lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
-    """`lightgbm.LGBMRanker` with a query id per row, and honest early stopping.
+    """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
     Rows may stand in any order. Cross-validation slices ``qid`` as it does ``y``,
-    so that searches, pipelines and `cross_validate` work (with ``qid`` by metadata
-    routing, without further request, or from a column of X).
+    so that searches, pipelines and `cross_validate` work, with ``qid`` by metadata
+    routing (there is no need to call `set_fit_request`) or from a column of X.
 
     Parameters
     ----------
@@ -83,6 +90,10 @@ random_state, n_jobs, importance_type
     LightGBM trains on the queries in the order of their ids, rows of a query in the
     order given.
 
+    `fit` takes ``qid`` in place of ``group``, ``eval_X``, ``eval_y`` and ``eval_qid``
+    in place of ``eval_set`` and ``eval_group``. Data frames must have the columns of
+    `fit`, in order.
+
     Examples
     --------
     >>> from tieaware_sklearn import ranking_score
@@ -99,8 +110,14 @@ random_state, n_jobs, importance_type
     True
     """
 
-    # fit asks for query ids by metadata routing from the start
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    # what is asked for by metadata routing from the start
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "qid": True,
+        "eval_X": True,
+        "eval_y": True,
+        "eval_qid": True,
+    }
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     def __init__(
         self,
@@ -166,6 +183,7 @@ random_state, n_jobs, importance_type
         eval_sample_weight: Any = None,
         eval_init_score: Any = None,
         eval_metric: Any = "ndcg@10",
+        eval_at: Sequence[int] = (1, 2, 3, 4, 5),
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         callbacks: Sequence[Callable[..., Any]] | None = None,
@@ -186,17 +204,27 @@ random_state, n_jobs, importance_type
         sample_weight, init_score : array-like of shape (n_rows,), optional
             As in LightGBM.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several.
-        eval_names : list of str, optional
-            Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ...
+            One evaluation set, or several. Inside a search or cross-validation
+            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
+            whatever has as many rows as X down to the rows of the fold.
+        eval_names : str or list of str, optional
+            Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
+            ``training`` for the very objects of X, y and qid.
         eval_sample_weight : array-like or tuple, list or dict of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple, list or dict of such, optional
+            Scores that the predictions are added to, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
-            Names of measures are tie-aware; see `parse_measure`. A callable is
-            a metric in LightGBM's form. None evaluates ``metric`` alone.
-        feature_name, categorical_feature, callbacks, init_model
+            Names of measures are tie-aware; see `parse_measure` (``"ndcg"`` has
+            no cut-off). A callable is a metric in LightGBM's form;
+            ``eval_metric("ap", zero_relevance="skip")`` of this module is one too.
+            None evaluates ``metric`` alone.
+        eval_at : tuple of int, default=(1, 2, 3, 4, 5)
+            Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
+        feature_name, callbacks, init_model
             As in LightGBM.
+        categorical_feature : "auto" or list of str or int, default="auto"
+            As in LightGBM; numbers count the columns of X, that of `qid` included.
 
         Returns
         -------
@@ -205,47 +233,68 @@ random_state, n_jobs, importance_type
         Raises
         ------
         ValueError
-            For input that breaks a rule above, and early stopping without an
+            Without query ids, or with ids given twice; for an evaluation set
+            without labels or query ids; for labels, weights, lengths and names of
+            measures that break a rule above; for early stopping without an
             evaluation set.
         """
         train = gather_queries(X, y, qid, sample_weight, init_score, column=self.qid)
         self._check_limits(train)
-        evals = [
-            train
-            if one.X is X and one.y is y and one.qid is qid
-            else gather_queries(*one, column=self.qid, evaluation=True)
-            for one in split_eval_sets(
-                eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
-            )
-        ]
+        columns = Columns.of(train.X)
+        if self.qid is not None:
+            at = qid_index(X if hasattr(X, "shape") else np.asarray(X), self.qid)
+            categorical_feature = without_qid(categorical_feature, self.qid, at)
+        evals: list[QueryData] = []
+        names: list[str] = []
+        for one in split_eval_sets(
+            eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
+        ):
+            seen = one.X is X and one.y is y and one.qid is qid
+            plain = one.weight is one.init_score is sample_weight is init_score is None
+            if seen and plain and self.class_weight is None:
+                evals.append(train)
+            else:
+                evals.append(gather_queries(*one, column=self.qid, evaluation=True))
+                check_columns(evals[-1].X, columns, "eval_X")
+            # LightGBM knows the training data, and does not stop on it, by its name
+            names.append("training" if seen else f"valid_{len(names)}")
+        metrics = metrics_of(eval_metric)
+        own_metrics = self._first_of(_METRIC) is not None
         rounds = self._first_of(_EARLY_STOPPING)
-        if not evals and isinstance(rounds, int) and rounds > 0:
-            raise ValueError(
-                "early_stopping_rounds needs an evaluation set, got none: pass eval_X, "
-                "eval_y and eval_qid to fit"
-            )
-        metrics = _metrics(eval_metric)
+        if isinstance(rounds, (int, np.integer)) and rounds > 0:
+            if not set(names) - {"training"}:
+                raise ValueError(
+                    "early_stopping_rounds needs an evaluation set, got none but the "
+                    "training data: pass eval_X, eval_y and eval_qid to fit"
+                )
+            if not (metrics or own_metrics):
+                raise ValueError(
+                    f"early_stopping_rounds needs a metric, got eval_metric={metrics}"
+                )
         callbacks = list(callbacks or [])
-        if self._first_of(_METRIC) is not None and metrics:
-            callbacks.append(_FirstMetric(metrics[0]))
+        if own_metrics and metrics:
+            callbacks.append(FirstMetric(metrics[0]))
         super().fit(
             train.X,
             train.y,
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            eval_names=None if eval_names is None else list(eval_names),
+            eval_names=check_names(eval_names, names),
             eval_X=tuple(data.X for data in evals) or None,
             eval_y=tuple(data.y for data in evals) or None,
             eval_sample_weight=[data.weight for data in evals] or None,
             eval_init_score=[data.init_score for data in evals] or None,
             eval_group=[data.queries.sizes for data in evals] or None,
             eval_metric=metrics,
+            eval_at=eval_at,
             feature_name=feature_name,
             categorical_feature=categorical_feature,
             callbacks=callbacks or None,
             init_model=init_model,
         )
+        self._columns_ = columns
+        self._query_marks_ = query_marks(train.y, train.queries.offsets)
         self.query_ids_ = train.queries.qid
         self.query_sizes_ = train.queries.sizes
         return self
@@ -266,14 +315,23 @@ random_state, n_jobs, importance_type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            With or without the qid column.
+            Of shape (n_rows, n_features). A frame may have the qid column or not;
+            an array has it if it has a column more than there are features.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in LightGBM.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,), float64
+            With `pred_leaf` of shape (n_rows, n_trees), with `pred_contrib` of shape
+            (n_rows, n_features + 1).
+
+        Raises
+        ------
+        ValueError
+            For a data frame with other columns than that of `fit`, or in another
+            order.
         """
         return super().predict(
             self._features(X),
@@ -286,15 +344,44 @@ validate_features, **kwargs
             **kwargs,
         )
 
+    def score(self, X: Any, y: ArrayLike, *, qid: Any = None) -> float:
+        """Exact NDCG@10 of the ranking of X: what searches without `scoring` take.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            Of shape (n_rows, n_features).
+        y : array-like of shape (n_rows,)
+            Labels: finite and >= 0.
+        qid : array-like of shape (n_rows,)
+            Query of each row, unless a column of X holds it.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            As for `make_ranking_scorer`.
+        """
+        scorer = make_ranking_scorer("ndcg@10", qid=self.qid)
+        return float(scorer(self, X, y, qid=qid))  # type: ignore[arg-type]
+
     def _features(self, X: Any) -> Any:
-        if self.qid is None or not self.__sklearn_is_fitted__():
+        """X as it was fitted on, without the qid column."""
+        if not self.__sklearn_is_fitted__():
             return X
-        if hasattr(X, "columns"):
-            there = self.qid in list(X.columns)
-        else:
-            X = X if hasattr(X, "shape") else np.asarray(X)
-            there = len(X.shape) != 2 or X.shape[1] != self.n_features_in_
-        return split_qid_column(X, self.qid)[0] if there else X
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if self.qid is not None:
+            if hasattr(X, "columns"):
+                there = self.qid in list_columns(X)
+            else:
+                there = len(X.shape) != 2 or X.shape[1] != self.n_features_in_
+            X = split_qid_column(X, self.qid)[0] if there else X
+        if len(X.shape) == 2:
+            check_columns(X, self._columns_)
+        return X
 
     def _first_of(self, names: Sequence[str]) -> Any:
         """The parameter that goes by one of these names in LightGBM."""
@@ -308,9 +395,18 @@ validate_features, **kwargs
         if objective not in _RANKING:
             return
         queries, y = train.queries, train.y
+        advice = 'objective="regression" has no such limit'
+        largest = int(np.argmax(queries.sizes))
+        if queries.sizes[largest] > MAX_QUERY_ROWS:
+            raise ValueError(
+                f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
+                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
+                f"{queries.name(largest)} ({advice})"
+            )
+        if objective != "lambdarank":
+            return
         rows = np.empty(len(y))
         rows[slice(None) if queries.order is None else queries.order] = y
-        advice = 'objective="regression" has no such limit'
         reject(
             rows != np.floor(rows),
             rows,
@@ -328,13 +424,6 @@ validate_features, **kwargs
             f"be below {n_gains} for LightGBM's {objective} (label_gain= takes one "
             f"gain for each label from 0 on; {advice})",
         )
-        largest = int(np.argmax(queries.sizes))
-        if queries.sizes[largest] > MAX_QUERY_ROWS:
-            raise ValueError(
-                f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
-                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
-                f"{queries.name(largest)} ({advice})"
-            )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params: dict[str, Any] = super()._process_params(stage)
@@ -343,42 +432,7 @@ validate_features, **kwargs
             params.setdefault("first_metric_only", True)
             if self._first_of(_METRIC) is None:
                 params["metric"] = "None"
+            for name in _EARLY_STOPPING:
+                if isinstance(params.get(name), np.integer):
+                    params[name] = int(params[name])
         return params
-
-
-class _FirstMetric:
-    """Puts the first measure before LightGBM's own: early stopping takes it."""
-
-    order = 25
-    before_iteration = False
-
-    def __init__(self, metric: Any) -> None:
-        measures = getattr(metric, "measures", None)
-        self.name = str(measures[0]) if measures else None
-
-    def __call__(self, env: Any) -> None:
-        results = env.evaluation_result_list
-        if results and self.name is not None:
-            sets = [result[0] for result in results]
-            results.sort(key=lambda r: (sets.index(r[0]), r[1] != self.name))
-
-
-def _metrics(wanted: Any) -> list[Any]:
-    """Callables for LightGBM, measures in a row as one."""
-    if wanted is None:
-        return []
-    if isinstance(wanted, (str, Measure)) or callable(wanted):
-        wanted = [wanted]
-    metrics: list[Any] = []
-    for ready, group in groupby(wanted, key=callable):
-        if ready:
-            metrics += group
-            continue
-        try:
-            metrics.append(measure_metric(list(group)))
-        except ValueError as error:
-            raise ValueError(
-                f"eval_metric: {error}; metrics of LightGBM's own go into the "
-                'constructor, metric="auc"'
-            ) from None
-    return metrics

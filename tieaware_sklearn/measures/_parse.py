@@ -136,10 +136,13 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
 
 def _unknown(name: str, measure: str) -> str:
     spelled = {key: cls.name for key, cls in _CLASSES.items()}
+    rest = measure.strip()[len(name) :]
+    bare = name.rstrip("0123456789")
+    if bare != name and not rest:
+        name, rest = bare, f"@{name[len(bare) :]}"
     near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
     hint = ""
     if near:
-        rest = measure.strip()[len(name) :]
         hint = f"; did you mean {spelled[near[0]] + rest!r}?"
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
     return f"unknown measure {measure!r}{hint} (known: {known})"
