@@ -91,7 +91,6 @@ def gather_queries(
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid").by_id()
     if evaluation:
         check_query_weight(weight, queries, name="eval_sample_weight")
-
     if weight is not None:
         weight = check_scores(weight, n_rows=len(labels), name=f"{name}sample_weight")
         reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")

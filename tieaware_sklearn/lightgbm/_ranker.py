@@ -250,7 +250,7 @@ random_state, n_jobs, importance_type
             eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
         ):
             seen = one.X is X and one.y is y and one.qid is qid
-            plain = one.weight is one.init_score is sample_weight is init_score is None
+            plain = one.weight is one.init_score is sample_weight is None
             if seen and plain and self.class_weight is None:
                 evals.append(train)
             else:
@@ -259,20 +259,10 @@ random_state, n_jobs, importance_type
             # LightGBM knows the training data, and does not stop on it, by its name
             names.append("training" if seen else f"valid_{len(names)}")
         metrics = metrics_of(eval_metric)
-        own_metrics = self._first_of(_METRIC) is not None
-        rounds = self._first_of(_EARLY_STOPPING)
-        if isinstance(rounds, (int, np.integer)) and rounds > 0:
-            if not set(names) - {"training"}:
-                raise ValueError(
-                    "early_stopping_rounds needs an evaluation set, got none but the "
-                    "training data: pass eval_X, eval_y and eval_qid to fit"
-                )
-            if not (metrics or own_metrics):
-                raise ValueError(
-                    f"early_stopping_rounds needs a metric, got eval_metric={metrics}"
-                )
+        theirs = self._first_of(_METRIC) is not None
+        self._check_stopping(names, bool(metrics) or theirs)
         callbacks = list(callbacks or [])
-        if own_metrics and metrics:
+        if theirs and metrics:
             callbacks.append(FirstMetric(metrics[0]))
         super().fit(
             train.X,
@@ -388,6 +378,21 @@ validate_features, **kwargs
         params = self.get_params()
         given = (params[name] for name in names if params.get(name) is not None)
         return next(given, None)
+
+    def _check_stopping(self, evals: list[str], measured: bool) -> None:
+        rounds = self._first_of(_EARLY_STOPPING)
+        if not isinstance(rounds, (int, np.integer)) or rounds <= 0:
+            return
+        if not set(evals) - {"training"}:
+            raise ValueError(
+                "early_stopping_rounds needs an evaluation set, got none but the "
+                "training data: pass eval_X, eval_y and eval_qid to fit"
+            )
+        if not measured:
+            raise ValueError(
+                "early_stopping_rounds needs a metric, got none: give eval_metric to "
+                "fit or metric to the constructor"
+            )
 
     def _check_limits(self, train: QueryData) -> None:
         """What LightGBM's ranking objectives refuse, in plain words."""
