@@ -43,9 +43,9 @@ class Stop(NamedTuple):
     held_out: float
 
 
-def split(rows: Rows, parts: list[int]) -> list[Rows]:
+def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
     """Whole queries in so many shares."""
-    cv = QueryKFold(sum(parts), shuffle=True, random_state=0)
+    cv = QueryKFold(sum(parts), shuffle=True, random_state=seed)
     tests = [test for _, test in cv.split(rows.X, qid=rows.qid)]
     ends = np.cumsum(parts)
     shares = zip(ends - parts, ends, strict=True)

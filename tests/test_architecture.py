@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tieaware_sklearn
-from tieaware_sklearn import datasets, lightgbm, xgboost
+from tieaware_sklearn import datasets, lightgbm, optuna, xgboost
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
@@ -22,6 +22,7 @@ HOUSE = [
     "_validation",
     "_qid_column",
     "_ties",
+    "_digests",
     "measures",
     "_averages",
     "_scoring",
@@ -39,6 +40,9 @@ HOUSE = [
     "_boosting",
     "lightgbm",
     "xgboost",
+    "linear",
+    "_query_buckets",
+    "optuna",
     "_screen",
     "_demo",
     "cli",
@@ -47,7 +51,7 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (datasets, lightgbm):
+for module in (datasets, lightgbm, optuna):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
 

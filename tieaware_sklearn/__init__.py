@@ -2,6 +2,7 @@
 
 from .evaluation import RankingReport, RankingSummary, evaluate, ranking_score
 from .feature_selection import RankingFeatureSelector
+from .linear import LinearRanker
 from .measures import (
     CG,
     DCG,
@@ -32,6 +33,7 @@ __all__ = [
     "AveragePrecision",
     "FBeta",
     "Fallout",
+    "LinearRanker",
     "Measure",
     "Precision",
     "QueryKFold",

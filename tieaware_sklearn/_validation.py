@@ -295,21 +295,6 @@ def check_query_weight(
     return per_query
 
 
-def query_marks(
-    labels: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """A number per query that tells its labels, in any order, from others.
-
-    Labels stand query by query.
-    """
-    # the finaliser of splitmix64 (Steele, Lea and Flood 2014), summed modulo 2^64
-    bits = (labels + 1.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    bits = bits ^ (bits >> np.uint64(31))
-    return np.asarray(np.add.reduceat(bits, offsets[:-1]))
-
-
 def check_no_nan(X: Any) -> None:
     """Refuse NaN in a matrix, dense or sparse."""
     values = X.data if hasattr(X, "tocsc") else X
@@ -328,6 +313,13 @@ def check_cutoff(k: Any) -> int | None:
     if k < 1:
         raise ValueError(f"k must be >= 1, got {k}")
     return int(k)
+
+
+def check_count(value: Any, name: str, *, least: int = 1) -> None:
+    """An integer of at least `least`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:

@@ -13,6 +13,7 @@ from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from ._averages import check_zero_relevance, macro_means
+from ._digests import query_marks
 from ._qid_column import how_to_pass_qid, split_qid_column
 from ._scoring import LabelledQueries
 from ._ties import FloatArray
@@ -24,7 +25,6 @@ from ._validation import (
     check_qid,
     check_query_weight,
     check_scores,
-    query_marks,
 )
 from .evaluation import ranking_score
 from .measures import Measure, parse_measures

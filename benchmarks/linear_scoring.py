@@ -1,0 +1,135 @@
+"""Weights of a linear score, tuned on a LETOR file by several ways.
+
+``python -m benchmarks.linear_scoring FILE`` compares `LinearScoringObjective` with
+equal weights, the best single feature and coordinate ascent (Metzler and Croft
+2007), which gets as many evaluations, by exact NDCG@10 on held-out queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+import optuna
+
+from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
+from tieaware_sklearn._text import format_table
+from tieaware_sklearn.optuna import LinearScoringObjective
+
+from .early_stopping import Rows, generated, read, split
+
+
+def coordinate_ascent(
+    value: Callable[[np.ndarray], float],
+    start: np.ndarray,
+    evaluations: int,
+    seed: int,
+) -> np.ndarray:
+    """Move one weight at a time to the best of ten places, near and far."""
+    rng = np.random.default_rng(seed)
+    best, top = start.copy(), value(start)
+    evaluations -= 1
+    step = 0.05
+    while True:
+        before = top
+        for feature in rng.permutation(len(start)):
+            here = best[feature]
+            for move in (sign * step * 2**k for k in range(5) for sign in (1, -1)):
+                if evaluations == 0:
+                    return best
+                trial = best.copy()
+                trial[feature] = np.clip(here + move, -1, 1)
+                found, evaluations = value(trial), evaluations - 1
+                if found > top:
+                    best, top = trial, found
+        step = step if top > before else step / 2
+
+
+def weights_of(objective: LinearScoringObjective, parameters: dict) -> np.ndarray:
+    return np.array([parameters[f"weight_{name}"] for name in objective.feature_names])
+
+
+def compare(
+    train: Rows, test: Rows, columns: np.ndarray, n_trials: int, seed: int
+) -> list[tuple[str, float, float]]:
+    """Exact NDCG@10 on both sets of each way to set the weights."""
+    X = train.X[:, columns]
+    objective = LinearScoringObjective(X, train.y, qid=train.qid)
+    starts = [weights_of(objective, start) for start in objective.starts()]
+
+    def estimator(weights: np.ndarray) -> LinearRanker:
+        trial = optuna.trial.create_trial(
+            params={
+                f"weight_{n}": float(w)
+                for n, w in zip(objective.feature_names, weights, strict=True)
+            },
+            distributions={
+                f"weight_{n}": optuna.distributions.FloatDistribution(-1, 1)
+                for n in objective.feature_names
+            },
+            value=0.0,
+        )
+        return objective.to_estimator(trial)
+
+    def value(weights: np.ndarray) -> float:
+        scores = estimator(weights).predict(X)
+        return ranking_score(train.y, scores, qid=train.qid)
+
+    def worth(ranker: LinearRanker) -> tuple[float, float]:
+        return tuple(
+            ranking_score(rows.y, ranker.predict(rows.X[:, columns]), qid=rows.qid)
+            for rows in (train, test)
+        )
+
+    single = next(w for w in starts if np.count_nonzero(w) == 1)
+    equal = np.ones(len(columns))
+    study = objective.create_study(seed, n_trials=n_trials)
+    study.optimize(objective, n_trials=n_trials)
+    ascent = coordinate_ascent(value, starts[-1], n_trials, seed)
+    blind = objective.create_study(
+        seed, n_trials=n_trials, pruner=optuna.pruners.NopPruner()
+    )
+    blind.optimize(objective, n_trials=n_trials)
+    return [
+        ("equal weights", *worth(estimator(equal))),
+        ("best single feature", *worth(estimator(single))),
+        ("all by their lifts", *worth(estimator(starts[-1]))),
+        ("coordinate ascent", *worth(estimator(ascent))),
+        ("tuned, without pruning", *worth(objective.to_estimator(blind))),
+        ("tuned, with pruning", *worth(objective.to_estimator(study))),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--features", type=int, nargs="*", default=[10, 40])
+    parser.add_argument("--trials", type=int, default=400)
+    parser.add_argument("--seeds", type=int, default=3)
+    arguments = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    for path in arguments.files or [None]:
+        parts = generated() if path is None else read(path)
+        rows = Rows(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+        for n_features in arguments.features:
+            found = []
+            for seed in range(arguments.seeds):
+                train, test = split(rows, [2, 1], seed)
+                selector = RankingFeatureSelector("ndcg@10", redundancy=False)
+                selector.fit(train.X, train.y, qid=train.qid)
+                columns = np.argsort(selector.ranking_)[:n_features]
+                found.append(compare(train, test, columns, arguments.trials, seed))
+            means = [
+                [ways[0][0], *(f"{np.mean([w[i] for w in ways]):.4f}" for i in (1, 2))]
+                for ways in zip(*found, strict=True)
+            ]
+            print(
+                f"{path or 'make_web_search'}: {len(columns)} features, "
+                f"{arguments.trials} evaluations, mean of {arguments.seeds} splits"
+            )
+            print(format_table(["weights", "train", "held out"], means) + "\n")
+
+
+if __name__ == "__main__":
+    main()

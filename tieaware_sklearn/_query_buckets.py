@@ -1,0 +1,149 @@
+"""Queries dealt into buckets, and measured some buckets at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._averages import fill_undefined, mean, std_of_mean
+from ._scoring import STATISTICS, LabelledQueries, columns
+from ._ties import FloatArray, IntArray, TieGroups, expand
+from ._validation import Queries
+from .measures import Measure
+
+
+class Measured(NamedTuple):
+    """What scores of some queries are worth.
+
+    Arrays of shape (n_chosen,); `tied` and `ranked` count documents.
+    """
+
+    chosen: IntArray
+    values: dict[str, FloatArray]
+    tied: int
+    ranked: int
+
+
+class Summary(NamedTuple):
+    """Averages over the queries measured so far."""
+
+    value: float
+    best: float
+    worst: float
+    tie_std: float
+    tied_documents: float
+    n_queries: int
+
+
+class QueryBuckets:
+    """Labels of queries, measured for any choice of them.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,), float64
+        Query by query.
+    queries : Queries
+        In the order of their ids, their rows arranged already.
+    measure : Measure
+    zero_relevance : float, "skip" or "raise"
+    weight : ndarray of shape (n_queries,) or None
+    """
+
+    def __init__(
+        self,
+        labels: FloatArray,
+        queries: Queries,
+        measure: Measure,
+        zero_relevance: float | str,
+        weight: FloatArray | None,
+    ) -> None:
+        self.queries = Queries(queries.qid, queries.offsets, None)
+        self.measure = measure
+        self.labels = labels
+        self._zero_relevance = zero_relevance
+        self._weight = weight
+        self._all = LabelledQueries(labels, self.queries, keep=True)
+        (chance,) = self._all.of_labels([measure], ["chance"])
+        defined = ~np.isnan(self._filled(chance, self.queries))
+        if not defined.any():
+            raise ValueError(
+                f"y must hold a query for which {measure} is defined, got none (of "
+                f"{self.queries.n_queries} queries)"
+            )
+
+    def reorder(self, rows: IntArray) -> None:
+        """Take the rows of each query in another order."""
+        self.labels = self.labels[rows]
+        self._all = LabelledQueries(self.labels, self.queries, keep=True)
+
+    def rows(self, chosen: IntArray) -> IntArray:
+        """The rows of these queries, one after another."""
+        owner, place = expand(self.queries.sizes[chosen])
+        return np.asarray(self.queries.offsets[chosen][owner] + place)
+
+    def _filled(self, values: FloatArray, queries: Queries) -> FloatArray:
+        undefined = np.isnan(values)
+        return fill_undefined(
+            values, undefined, self._zero_relevance, [self.measure], queries
+        )[:, 0]
+
+    def measured(self, chosen: IntArray, scores: Any) -> Measured:
+        """Exact values of these queries, given scores of their rows in order."""
+        if len(chosen) == self.queries.n_queries and (np.diff(chosen) == 1).all():
+            labelled, queries = self._all, self.queries
+        else:
+            offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
+            queries = Queries(self.queries.qid[chosen], offsets, None)
+            labelled = LabelledQueries(self.labels[self.rows(chosen)], queries)
+
+        def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
+            found = columns([self.measure], STATISTICS, groups)
+            tied = int(groups.n[groups.n > 1].sum())
+            return found, tied, int(groups.n.sum())
+
+        parts = labelled.each_block(compute, scores)
+        stacked = [np.concatenate(arrays) for arrays in zip(*(p[0] for p in parts))]  # noqa: B905
+        found = dict(zip(STATISTICS, stacked, strict=True))
+        undefined = np.isnan(found["expected"][:, 0])
+        values = {name: self._filled(found[name], queries) for name in found}
+        if not isinstance(self._zero_relevance, str):
+            values["std"] = np.where(undefined, 0.0, values["std"])
+        return Measured(
+            chosen, values, sum(p[1] for p in parts), sum(p[2] for p in parts)
+        )
+
+    def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:
+        """Mean value of some of the queries, NaN where none is defined."""
+        values, chosen = measured.values["expected"][part], measured.chosen[part]
+        return mean(values, None if self._weight is None else self._weight[chosen])
+
+    def summary(self, parts: list[Measured]) -> Summary:
+        """Averages over all that was measured."""
+        chosen = np.concatenate([part.chosen for part in parts])
+        weight = None if self._weight is None else self._weight[chosen]
+        values = {
+            name: np.concatenate([part.values[name] for part in parts])
+            for name in STATISTICS
+        }
+        ranked = sum(part.ranked for part in parts)
+        return Summary(
+            value=mean(values["expected"], weight),
+            best=mean(values["best"], weight),
+            worst=mean(values["worst"], weight),
+            tie_std=std_of_mean(values["std"], weight),
+            tied_documents=sum(part.tied for part in parts) / max(ranked, 1),
+            n_queries=len(chosen),
+        )
+
+
+def deal(
+    n_queries: int, size: int | None, seed: int, limit: int = 256
+) -> list[IntArray]:
+    """Fixed buckets of `size` queries at random, by default at most `limit` of them."""
+    if size is None:
+        size = math.ceil(n_queries / limit)
+    order = np.random.default_rng(seed).permutation(n_queries)
+    n_buckets = math.ceil(n_queries / size)
+    return [np.sort(part) for part in np.array_split(order, n_buckets)]

@@ -1,0 +1,230 @@
+"""What all objectives share: queries in buckets, reports, pruning, studies."""
+
+from __future__ import annotations
+
+import math
+import uuid
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._averages import check_zero_relevance
+from .._optional import import_optional
+from .._query_buckets import Measured, QueryBuckets, Summary, deal
+from .._ties import IntArray
+from .._validation import (
+    check_count,
+    check_labels,
+    check_qid,
+    check_query_weight,
+)
+from ..measures import Measure, parse_measure
+
+optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
+
+#: queries are scored in about so many blocks where trials may be pruned
+N_BLOCKS = 16
+_WORKER = "worker "
+#: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
+#: which takes a quarter of a second
+_LEAST_PAIRS = 14
+
+
+class QueryObjective(ABC):
+    """An Optuna objective whose value is the mean of a measure over queries.
+
+    `ScoringObjective`, `LinearScoringObjective` and `RankerObjective` are the ones
+    to use.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        *,
+        qid: Any,
+        measure: str | Measure,
+        zero_relevance: float | str,
+        query_weight: ArrayLike | None,
+        report_every: int | None,
+        random_state: int,
+    ) -> None:
+        self.measure = parse_measure(measure)
+        check_zero_relevance(zero_relevance)
+        if report_every is not None:
+            check_count(report_every, "report_every")
+        check_count(random_state, "random_state", least=0)
+        labels = check_labels(y, name="y")
+        queries = check_qid(qid, n_rows=len(labels))
+        weight = check_query_weight(query_weight, queries)
+        by_id = queries.sorted()
+        self.random_state = int(random_state)
+        self._queries = queries.by_id()
+        self._data = QueryBuckets(
+            self._queries.arrange(labels),
+            self._queries,
+            self.measure,
+            zero_relevance,
+            None if weight is None else weight[by_id],
+        )
+        self._report_every = report_every
+
+    @property
+    def direction(self) -> str:
+        """``"maximize"`` or ``"minimize"``: what a study must do with the measure."""
+        return "maximize" if self.measure.greater_is_better else "minimize"
+
+    @abstractmethod
+    def _steps(
+        self, trial: Any, order: np.random.Generator | None, prune: bool
+    ) -> Iterator[tuple[Measured, list[tuple[int, IntArray]]]]:
+        """Some queries measured, and the positions in them of each of their buckets.
+
+        `order` draws the order of buckets; without it they stand as they are.
+        """
+
+    def __call__(self, trial: Any) -> float:
+        """The exact mean of the measure, or of the queries before pruning.
+
+        Parameters
+        ----------
+        trial : optuna.trial.Trial
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the study's direction does not go with the measure, if it has several
+            objectives and prunes, and for scores that cannot rank.
+        """
+        pruner = self._check_study(trial)
+        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
+        prune = pruner is not None
+        seed = [self.random_state, trial.number]
+        order = np.random.default_rng(seed) if paired else None
+        parts: list[Measured] = []
+        reported = 0
+        pruned = False
+        for part, buckets in self._steps(trial, order, prune):
+            parts.append(part)
+            if not prune:
+                continue
+            if paired:
+                for bucket, places in buckets:
+                    value = self._data.mean(part, places)
+                    if not math.isnan(value):
+                        trial.report(value, step=bucket)
+                        reported += 1
+                if reported < _LEAST_PAIRS:
+                    continue
+            else:
+                so_far = self._data.summary(parts)
+                if not math.isnan(so_far.value):
+                    trial.report(so_far.value, step=so_far.n_queries)
+            if trial.should_prune():
+                pruned = True
+                break
+        summary = self._data.summary(parts)
+        self._tell(trial, summary, pruned)
+        return summary.value
+
+    def _check_study(self, trial: Any) -> Any:
+        """The pruner that reports are for, or None."""
+        study = getattr(trial, "study", None)
+        if study is None:  # a FixedTrial
+            return None
+        pruner = study.pruner
+        if isinstance(pruner, optuna.pruners.NopPruner):
+            pruner = None
+        if len(study.directions) > 1:
+            if pruner is not None:
+                raise ValueError(
+                    "a study of several objectives cannot prune, got "
+                    f"{type(pruner).__name__}: create it with "
+                    "pruner=optuna.pruners.NopPruner()"
+                )
+            return None
+        direction = study.direction.name.lower()
+        if direction != self.direction:
+            raise ValueError(
+                f"the study must {self.direction} {self.measure}, got direction "
+                f'"{direction}": optuna.create_study(direction="{self.direction}")'
+            )
+        return pruner
+
+    def _tell(self, trial: Any, summary: Summary, pruned: bool) -> None:
+        for name in ("best", "worst", "tie_std", "tied_documents", "n_queries"):
+            trial.set_user_attr(name, getattr(summary, name))
+        trial.set_user_attr("pruned", pruned)
+
+    def create_study(
+        self,
+        seed: int | None = None,
+        *,
+        n_trials: int | None = None,
+        storage: Any = None,
+        study_name: str | None = None,
+        load_if_exists: bool = False,
+        sampler: Any = None,
+        pruner: Any = None,
+    ) -> Any:
+        """A study that suits the objective; `optuna.create_study` does as well.
+
+        Parameters
+        ----------
+        seed : int, optional
+            With one worker, equal seeds give equal studies. Workers that join a
+            study derive seeds of their own: with equal ones they would all try the
+            same.
+        n_trials : int, optional
+            How many trials there will be, where the choice of a sampler depends on
+            it.
+        storage, study_name, load_if_exists
+            As in `optuna.create_study`. For several processes,
+            ``JournalStorage(JournalFileBackend(path))``.
+        sampler, pruner : optional
+            By default `TPESampler` and `WilcoxonPruner`.
+
+        Returns
+        -------
+        optuna.study.Study
+        """
+        if pruner is None:
+            with warnings.catch_warnings():
+                # Optuna has called it experimental since 3.6
+                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                pruner = optuna.pruners.WilcoxonPruner()
+        study = optuna.create_study(
+            direction=self.direction,
+            storage=storage,
+            study_name=study_name,
+            load_if_exists=load_if_exists,
+            pruner=pruner,
+        )
+        if storage is not None:
+            seed = _own_seed(study, seed)
+        study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
+        return study
+
+    def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
+        return optuna.samplers.TPESampler(seed=seed)
+
+    def _buckets(self, n_queries: int, seed: int, limit: int = 256) -> list[IntArray]:
+        return deal(n_queries, self._report_every, seed, limit)
+
+
+def _own_seed(study: Any, seed: int | None) -> int | None:
+    """The seed for the first worker of a study, one derived from it for others."""
+    me = uuid.uuid4().hex
+    study.set_user_attr(_WORKER + me, "joined")
+    # written before read: of two workers at once, at least one sees the other
+    workers = {name for name in study.user_attrs if name.startswith(_WORKER)}
+    if seed is None or workers == {_WORKER + me}:
+        return seed
+    return int(np.random.SeedSequence([seed, int(me, 16)]).generate_state(1)[0])
