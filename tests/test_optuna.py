@@ -495,6 +495,7 @@ def test_the_sampler_suits_the_number_of_weights_and_trials(web):
     for objective, n_trials, expected in cases:
         study = objective.create_study(0, n_trials=n_trials)
         assert type(study.sampler).__name__ == expected
+        assert isinstance(study.pruner, NopPruner)
     study = many.create_study(0)
     study.optimize(many, n_trials=30)
     assert study.best_value >= max(t.value for t in study.trials[:3])

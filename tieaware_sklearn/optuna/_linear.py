@@ -60,8 +60,9 @@ random_state
     -----
     `create_study` enqueues equal weights, the best single feature, and all features
     by what they are worth alone, and samples by CMA-ES where there are more than 20
-    weights or 200 trials, by TPE otherwise (and where transforms are tuned). Scores
-    are sums that give equal rows equal bits.
+    weights or 200 trials, by TPE otherwise (and where transforms are tuned). It does
+    not prune unless it is given a pruner: linear scores are cheap, and CMA-ES learns
+    less from values of some queries. Scores are sums that give equal rows equal bits.
 
     Examples
     --------
@@ -212,7 +213,12 @@ random_state
         ]
 
     def create_study(
-        self, seed: int | None = None, *, n_trials: int | None = None, **options: Any
+        self,
+        seed: int | None = None,
+        *,
+        n_trials: int | None = None,
+        pruner: Any = None,
+        **options: Any,
     ) -> Any:
         """A study that starts from simple weights, with a sampler that suits them.
 
@@ -221,12 +227,15 @@ random_state
         seed, n_trials, **options
             As in `QueryObjective.create_study`. More than 200 trials are for CMA-ES,
             as more than 20 weights are.
+        pruner : optional
+            By default none.
 
         Returns
         -------
         optuna.study.Study
         """
-        study = super().create_study(seed, n_trials=n_trials, **options)
+        pruner = optuna.pruners.NopPruner() if pruner is None else pruner
+        study = super().create_study(seed, n_trials=n_trials, pruner=pruner, **options)
         for parameters in self.starts():
             study.enqueue_trial(parameters, skip_if_exists=True)
         return study

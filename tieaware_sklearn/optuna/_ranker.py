@@ -113,8 +113,8 @@ class RankerObjective(QueryObjective):
         self._y = self._data.labels
         self._qid = np.repeat(queries.qid, queries.sizes)
         if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-            cv = QueryKFold(cv)
-        if not hasattr(cv, "split"):
+            cv = QueryKFold(int(cv))
+        if isinstance(cv, str) or not hasattr(cv, "split"):
             raise ValueError(
                 f"cv must be a number of folds or a cross-validator, got {cv!r}"
             )
