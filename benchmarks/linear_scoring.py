@@ -90,7 +90,7 @@ def compare(
     return [
         ("equal weights", *worth(estimator(equal))),
         ("best single feature", *worth(estimator(single))),
-        ("all by their lifts", *worth(estimator(starts[-1]))),
+        ("the best to start from", *worth(estimator(starts[-1]))),
         ("coordinate ascent", *worth(estimator(ascent))),
         ("LinearScoringObjective", *worth(objective.to_estimator(study))),
     ]

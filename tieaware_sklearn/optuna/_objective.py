@@ -7,7 +7,7 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,14 @@ _WORKER = "worker "
 #: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
 #: which takes a quarter of a second
 _LEAST_PAIRS = 14
+
+
+class Step(NamedTuple):
+    """Queries measured together, and the places in them of each of their buckets."""
+
+    measured: Measured
+    buckets: list[tuple[int, IntArray]]
+    is_last: bool
 
 
 class QueryObjective(ABC):
@@ -80,8 +88,8 @@ class QueryObjective(ABC):
     @abstractmethod
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[tuple[Measured, list[tuple[int, IntArray]]]]:
-        """Some queries measured, and the positions in them of each of their buckets.
+    ) -> Iterator[Step]:
+        """Some queries after others, until all are measured.
 
         `order` draws the order of buckets; without it they stand as they are.
         """
@@ -111,7 +119,7 @@ class QueryObjective(ABC):
         parts: list[Measured] = []
         reported = 0
         pruned = False
-        for part, buckets in self._steps(trial, order, prune):
+        for part, buckets, is_last in self._steps(trial, order, prune):
             parts.append(part)
             if not prune:
                 continue
@@ -121,13 +129,12 @@ class QueryObjective(ABC):
                     if not math.isnan(value):
                         trial.report(value, step=bucket)
                         reported += 1
-                if reported < _LEAST_PAIRS:
-                    continue
             else:
                 so_far = self._data.summary(parts)
                 if not math.isnan(so_far.value):
                     trial.report(so_far.value, step=so_far.n_queries)
-            if trial.should_prune():
+            few = paired and reported < _LEAST_PAIRS
+            if not (few or is_last) and trial.should_prune():
                 pruned = True
                 break
         summary = self._data.summary(parts)

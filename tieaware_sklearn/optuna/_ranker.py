@@ -14,12 +14,11 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._digests import by_content
 from .._qid_column import take_rows
-from .._query_buckets import Measured
 from .._ties import IntArray
 from .._validation import check_scores
 from ..measures import Measure
 from ..model_selection import QueryKFold
-from ._objective import QueryObjective, optuna
+from ._objective import QueryObjective, Step, optuna
 
 #: distributions by what suggests them
 _SUGGEST = ("FloatDistribution", "IntDistribution", "CategoricalDistribution")
@@ -141,11 +140,13 @@ class RankerObjective(QueryObjective):
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[tuple[Measured, list[tuple[int, IntArray]]]]:
+    ) -> Iterator[Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
         first = np.cumsum([0, *(len(dealt) for _, _, dealt in self._folds)]).tolist()
-        numbers = range(len(self._folds))
-        for fold in numbers if order is None else order.permutation(len(self._folds)):
+        numbers = np.arange(len(self._folds))
+        if order is not None:
+            order.shuffle(numbers)
+        for fold in numbers:
             train, held_out, dealt = self._folds[fold]
             fitted = self._fitted(clone(model), train)
             rows = self._data.rows(held_out)
@@ -155,7 +156,8 @@ class RankerObjective(QueryObjective):
                 name=f"predictions of {type(fitted).__name__}",
             )
             buckets = list(enumerate(dealt, start=first[fold]))
-            yield self._data.measured(held_out, scores), buckets
+            is_last = fold == numbers[-1]
+            yield Step(self._data.measured(held_out, scores), buckets, is_last)
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if callable(self.space):

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._qid_column import take_rows
-from .._query_buckets import Measured
-from .._ties import IntArray
 from .._validation import check_count, check_scores
 from ..measures import Measure
-from ._objective import N_BLOCKS, QueryObjective
+from ._objective import N_BLOCKS, QueryObjective, Step
 
 
 class ScoringObjective(QueryObjective):
@@ -125,11 +123,11 @@ class ScoringObjective(QueryObjective):
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
-    ) -> Iterator[tuple[Measured, list[tuple[int, IntArray]]]]:
+    ) -> Iterator[Step]:
         if not prune:
             everything = np.arange(self._queries.n_queries)
             scores = self._checked(trial, self._X, self._queries.n_rows)
-            yield self._data.measured(everything, scores), []
+            yield Step(self._data.measured(everything, scores), [], True)
             return
         n_buckets = len(self._dealt)
         numbers = np.arange(n_buckets)
@@ -143,7 +141,8 @@ class ScoringObjective(QueryObjective):
             scores = self._checked(trial, take_rows(self._X, rows), len(rows))
             places = np.split(np.arange(len(chosen)), ends[:-1])
             buckets = list(zip(block, places, strict=True))
-            yield self._data.measured(chosen, scores), buckets
+            is_last = start + self._per_block >= n_buckets
+            yield Step(self._data.measured(chosen, scores), buckets, is_last)
 
     def _checked(self, trial: Any, X: Any, n_rows: int) -> Any:
         scores = self._score(trial, X)
