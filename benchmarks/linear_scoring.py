@@ -36,7 +36,7 @@ def coordinate_ascent(
         for feature in rng.permutation(len(start)):
             here = best[feature]
             for move in (sign * step * 2**k for k in range(5) for sign in (1, -1)):
-                if evaluations == 0:
+                if evaluations <= 0:
                     return best
                 trial = best.copy()
                 trial[feature] = np.clip(here + move, -1, 1)

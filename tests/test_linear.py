@@ -51,6 +51,14 @@ def test_equal_rows_have_equal_scores_wherever_they_stand(n_features, seed):
     np.testing.assert_allclose(scores, X @ ranker.coef_, atol=1e-12)
 
 
+def test_very_wide_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 9001))
+    ranker = LinearRanker(rng.normal(size=9001)).fit(X)
+    scores = ranker.predict(X)
+    assert [ranker.predict(X[i : i + 1])[0] for i in range(60)] == scores.tolist()
+
+
 def test_transforms():
     X = np.array([[3.0, -8.0, 2.0], [0.0, 0.0, 2.0], [1.0, 8.0, 5.0], [1.0, 1.0, 9.0]])
     ranker = LinearRanker([1, 1, 1], transforms=["identity", "log1p", "rank"]).fit(X)

@@ -10,6 +10,7 @@ import sys
 import time
 from types import SimpleNamespace
 
+import lightgbm as lgb
 import numpy as np
 import optuna
 import pandas as pd
@@ -21,14 +22,21 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.pruners import MedianPruner, NopPruner, ThresholdPruner
+from optuna.pruners import (
+    MedianPruner,
+    NopPruner,
+    SuccessiveHalvingPruner,
+    ThresholdPruner,
+)
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import KFold
-from sklearn.pipeline import Pipeline
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
 from benchmarks.bm25 import bm25, made_up, tune
@@ -185,8 +193,109 @@ def test_other_pruners_get_running_means_of_one_order(web):
     stop = objective.create_study(0, pruner=ThresholdPruner(lower=2))
     stop.optimize(objective, n_trials=1)
     (trial,) = stop.trials
+    assert trial.state is optuna.trial.TrialState.PRUNED
     assert trial.user_attrs["pruned"]
-    assert trial.value == list(trial.intermediate_values.values())[-1]
+    assert trial.user_attrs["n_queries"] < 60
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "pruner",
+    [None, MedianPruner(n_startup_trials=2), SuccessiveHalvingPruner(), "hard"],
+    ids=["wilcoxon", "median", "halving", "hard"],
+)
+def test_the_best_trial_is_never_a_pruned_one(web, pruner, weighted):
+    ids = np.unique(web.qid)
+    seen = 0
+    for seed in range(4):
+        weight = np.random.default_rng(seed).lognormal(0, 2, len(ids))
+        weight = weight[np.searchsorted(ids, web.qid)] if weighted else None
+        objective = scoring(
+            web,
+            lambda trial, X: (
+                X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)]
+            ),
+            query_weight=weight,
+            block_size=6,
+            random_state=seed,
+        )
+        given = hard_pruner() if pruner == "hard" else pruner
+        study = objective.create_study(seed, pruner=given)
+        study.optimize(objective, n_trials=20)
+        best = study.best_trial
+        assert not best.user_attrs["pruned"]
+        assert best.user_attrs["n_queries"] == 60
+        assert objective(optuna.trial.FixedTrial(best.params)) == best.value
+        seen += sum(t.user_attrs["pruned"] for t in study.trials)
+    assert seen > 0
+
+
+def test_patience_around_a_paired_pruner_is_refused(web):
+    objective = scoring(web)
+    with pytest.warns(optuna.exceptions.ExperimentalWarning):
+        pruner = optuna.pruners.PatientPruner(hard_pruner(), patience=1)
+    study = objective.create_study(0, pruner=pruner)
+    with pytest.raises(ValueError, match="must be WilcoxonPruner itself"):
+        study.optimize(objective, n_trials=1)
+
+
+def test_a_study_holds_reports_of_one_kind(web):
+    storage = optuna.storages.InMemoryStorage()
+    objective = scoring(web)
+    objective.create_study(0, storage=storage, study_name="z").optimize(
+        objective, n_trials=2
+    )
+    loaded = optuna.load_study(study_name="z", storage=storage)
+    again = scoring(web)
+    with pytest.raises(ValueError, match="got values of buckets of NDCG@10"):
+        loaded.optimize(again, n_trials=1)
+    for other in (scoring(web, measure="rr"), scoring(web, random_state=1)):
+        study = other.create_study(
+            0, storage=storage, study_name="z", load_if_exists=True
+        )
+        with pytest.raises(ValueError, match="must hold reports of this objective"):
+            study.optimize(other, n_trials=1)
+    study = again.create_study(0, storage=storage, study_name="z", load_if_exists=True)
+    study.optimize(again, n_trials=1)
+    assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
+
+
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame, sp.csr_array])
+def test_a_function_cannot_write_into_x(web, make):
+    def score(trial, X):
+        trial.suggest_float("x", 0, 1)
+        if sp.issparse(X):
+            X.data[:] = 0
+        elif hasattr(X, "iloc"):
+            X.iloc[:, 1] = 0
+        else:
+            X[:, 1] = 0
+        return np.zeros(X.shape[0])
+
+    order = np.argsort(web.qid, kind="stable")
+    X = make(web.data[order])
+    objective = ScoringObjective(score, X, web.target[order], qid=web.qid[order])
+    trial = optuna.trial.FixedTrial({"x": 0.5})
+    if make is np.array:
+        with pytest.raises(ValueError, match="read-only"):
+            objective(trial)
+    else:
+        objective(trial)
+    dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+    assert np.array_equal(dense, web.data[order])
+
+
+def test_queries_that_count_must_have_weight(web):
+    y = np.where(web.qid <= 20, 0, web.target)
+    with pytest.raises(ValueError, match="is defined and that has weight, got none"):
+        ScoringObjective(
+            boosted,
+            web.data,
+            y,
+            qid=web.qid,
+            zero_relevance="skip",
+            query_weight=(web.qid <= 20).astype(float),
+        )
 
 
 def test_without_a_pruner_everything_is_scored_at_once(web):
@@ -389,7 +498,7 @@ def test_two_processes_share_a_study_and_a_killed_one_is_resumed(tmp_path):
     assert [t.number for t in study.trials] == list(range(len(study.trials)))
     assert len({tuple(t.params.values()) for t in done}) == len(done)
 
-    third = worker(path, 200, pause=0.05)
+    third = worker(path, 200, pause=0.4)  # not killed inside the journal
     assert third.stdout.readline().strip() == "ready"
     before = len(study.trials)
     while len(load(path).trials) < before + 3:
@@ -501,6 +610,49 @@ def test_the_sampler_suits_the_number_of_weights_and_trials(web):
     assert study.best_value >= max(t.value for t in study.trials[:3])
 
 
+def test_starts_keep_to_a_simplex_and_to_bounds():
+    rng = np.random.default_rng(0)
+    web = make_web_search(n_queries=40, n_documents=15, random_state=0)
+    noise = rng.normal(size=(len(web.qid), 3)) + web.target[:, None] * [0.3, 0.6, 0.3]
+    names = {"feature_names": ["a", "b", "c"]}
+    simplex = LinearScoringObjective(
+        noise, web.target, qid=web.qid, simplex=True, **names
+    )
+    starts = [list(start.values()) for start in simplex.starts()]
+    assert [0.0, 1.0, 0.0] in starts
+    assert [1.0, 1.0, 1.0] in starts
+    assert len(starts) == 3
+    narrow = LinearScoringObjective(
+        noise, web.target, qid=web.qid, bounds=(0.5, 1), **names
+    )
+    study = narrow.create_study(0)
+    study.optimize(narrow, n_trials=4)
+    assert all(0.5 <= w <= 1 for t in study.trials for w in t.params.values())
+    study = narrow.create_study(
+        0, storage=study._storage, study_name=study.study_name, load_if_exists=True
+    )
+    assert len(study.trials) == 4
+
+
+def test_features_of_extreme_scale(web):
+    X = web.data[:, [1, 5]] * [1e-200, 1]
+    with pytest.raises(ValueError, match="from 1e-100 to 1e100, got"):
+        LinearScoringObjective(X, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match="in column 1"):
+        LinearRanker().fit(np.array([[1.0, 1e200], [2.0, 0.0]]))
+
+
+def test_the_estimator_knows_the_columns(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    objective = LinearScoringObjective(frame, web.target, qid=web.qid)
+    study = objective.create_study(0)
+    study.optimize(objective, n_trials=3)
+    ranker = objective.to_estimator(study)
+    assert ranker.feature_names_in_.tolist() == list(web.feature_names)
+    scores = ranker.predict(frame)
+    assert ranking_score(web.target, scores, qid=web.qid) == study.best_value
+
+
 def test_constant_features_and_equal_rows(web):
     X = np.column_stack([web.data[:, 1], np.full(len(web.qid), 7.0)])
     objective = linear(X, web.target, web.qid)
@@ -516,9 +668,15 @@ def test_constant_features_and_equal_rows(web):
         ({"feature_names": ["a"] * 12}, "a different name"),
         ({"bounds": (1, 0)}, "two finite numbers that rise"),
         ({"signs": [1]}, r"one entry per feature \(12\), got 1"),
-        ({"signs": [2] * 12}, "signs must be one of"),
+        ({"signs": [0.5] * 12}, "signs must be -1, 0 or 1, got 0.5"),
         ({"signs": [-1] * 12, "bounds": (0, 1)}, "leave room within bounds"),
         ({"signs": [1] * 12, "simplex": True}, "left out with simplex"),
+        ({"bounds": (0, 1), "simplex": True}, "left out with simplex"),
+        ({"bounds": (1,)}, "two finite numbers that rise"),
+        ({"bounds": None}, "two finite numbers that rise"),
+        ({"signs": 1}, "signs must be a list of -1, 0 and 1"),
+        ({"transforms": 3}, "transforms must be a name or a list"),
+        ({"feature_names": "abcdefghijkl"}, "a different name"),
         ({"transforms": "square"}, "transforms must be one of"),
         ({"measure": "ndgc"}, "did you mean 'NDCG'"),
         ({"report_every": 0}, "report_every must be an integer >= 1, got 0"),
@@ -690,6 +848,11 @@ CUT = SimpleNamespace(split=lambda X, y, groups: KFold(3).split(X))
             "cv must keep queries whole",
         ),
         ({"max_depth": IntDistribution(1, 2)}, {"cv": "5"}, "cv must be a number of"),
+        (
+            {"max_depth": IntDistribution(1, 2)},
+            {"fit_params": {"qid": [1]}},
+            r"must not hold qid or group.*\['qid'\]",
+        ),
     ],
 )
 def test_bad_ranker_objectives(web, space, options, message):
@@ -702,6 +865,61 @@ def test_bad_ranker_objectives(web, space, options, message):
             qid=web.qid,
             **options,
         )
+
+
+def test_folds_by_position_are_those_of_the_rows_given():
+    n = 30
+    qid = np.repeat(np.arange(n)[::-1], 10)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 3, 300)
+    fold = np.repeat(np.where(np.arange(n) < 5, 0, -1), 10)
+    objective = RankerObjective(
+        DecisionTreeRegressor(random_state=0),
+        {"max_depth": IntDistribution(1, 3)},
+        X,
+        y,
+        qid=qid,
+        cv=PredefinedSplit(fold),
+    )
+    value = objective(optuna.trial.FixedTrial({"max_depth": 2}))
+    test = fold == 0
+    content = np.lexsort((*X.T, qid))  # any order of rows serves a tree
+    train = content[~test[content]]
+    model = DecisionTreeRegressor(random_state=0, max_depth=2).fit(X[train], y[train])
+    assert value == ranking_score(y[test], model.predict(X[test]), qid=qid[test])
+
+
+def test_texts_classifiers_and_lightgbms_own_ranker(web):
+    texts = np.array([f"w{int(c)} w{int(d)}" for c, d in web.data[:, :2]], dtype=object)
+    cases = [
+        (make_pipeline(CountVectorizer(), Ridge()), "ridge__alpha", texts, {}),
+        (
+            DecisionTreeClassifier(random_state=0),
+            "max_depth",
+            web.data,
+            {"response_method": "predict_proba"},
+        ),
+        (
+            lgb.LGBMRanker(n_estimators=2, verbosity=-1),
+            "num_leaves",
+            web.data,
+            {"fit_params": {"categorical_feature": [3]}},
+        ),
+    ]
+    for model, name, X, options in cases:
+        values = []
+        for rows in (slice(None), np.random.default_rng(0).permutation(len(texts))):
+            objective = RankerObjective(
+                model,
+                {name: IntDistribution(2, 5)},
+                X[rows],
+                web.target[rows],
+                qid=web.qid[rows],
+                **options,
+            )
+            values.append(objective(optuna.trial.FixedTrial({name: 3})))
+        assert values[0] == values[1]
+        assert 0 < values[0] < 1
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,22 @@ def row_digests(X: Any) -> Digests:
         filled = np.diff(X.indptr) > 0
         out[filled] = np.add.reduceat(entry, X.indptr[:-1][filled]) if len(entry) else 0
         return out
-    out = np.zeros(X.shape[0], dtype=np.uint64)
-    for column in np.asarray(X).T:
-        out = _mix(out + _FIRST) ^ bits_of(column)
+    values = np.asarray(X)
+    out = np.zeros(len(values), dtype=np.uint64)
+    for column in values.reshape(len(values), -1).T:
+        bits = bits_of(column) if column.dtype.kind in "biuf" else _text_bits(column)
+        out = _mix(out + _FIRST) ^ bits
     return out
+
+
+def _text_bits(values: NDArray[Any]) -> Digests:
+    """64 bits of each value that is no number, the same in every process."""
+    known: dict[str, int] = {}
+    for text in map(repr, values.tolist()):
+        if text not in known:
+            digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+            known[text] = int.from_bytes(digest, "little")
+    return np.array([known[repr(v)] for v in values.tolist()], dtype=np.uint64)
 
 
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:

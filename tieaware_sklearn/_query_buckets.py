@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,10 +65,13 @@ class QueryBuckets:
         self._weight = weight
         self._all = LabelledQueries(labels, self.queries, keep=True)
         (chance,) = self._all.of_labels([measure], ["chance"])
-        defined = ~np.isnan(self._filled(chance, self.queries))
-        if not defined.any():
+        counts = ~np.isnan(self._filled(chance, self.queries))
+        if weight is not None:
+            counts &= weight > 0
+        if not counts.any():
             raise ValueError(
-                f"y must hold a query for which {measure} is defined, got none (of "
+                f"y must hold a query for which {measure} is defined"
+                f"{'' if weight is None else ' and that has weight'}, got none (of "
                 f"{self.queries.n_queries} queries)"
             )
 
@@ -138,12 +140,7 @@ class QueryBuckets:
         )
 
 
-def deal(
-    n_queries: int, size: int | None, seed: int, limit: int = 256
-) -> list[IntArray]:
-    """Fixed buckets of `size` queries at random, by default at most `limit` of them."""
-    if size is None:
-        size = math.ceil(n_queries / limit)
+def deal(n_queries: int, size: int, seed: int) -> list[IntArray]:
+    """Fixed buckets of about `size` queries, drawn at random."""
     order = np.random.default_rng(seed).permutation(n_queries)
-    n_buckets = math.ceil(n_queries / size)
-    return [np.sort(part) for part in np.array_split(order, n_buckets)]
+    return [np.sort(part) for part in np.array_split(order, -(-n_queries // size))]

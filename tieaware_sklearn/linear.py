@@ -126,7 +126,12 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
 
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Σ_j X_ij coef_j, the same bits for the same row."""
-    return np.asarray(np.einsum("ij,j->i", np.ascontiguousarray(X), coef))
+    scores = np.zeros(len(X))
+    # einsum itself cuts rows in buffers of 8192, not at the same place in each
+    for start in range(0, len(coef), 4096):
+        part = np.ascontiguousarray(X[:, start : start + 4096])
+        scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
+    return scores
 
 
 def transformed(
@@ -146,16 +151,28 @@ def transformed(
 
 def scales(X: FloatArray) -> FloatArray:
     """Standard deviations of features, infinite for constant ones."""
+    constant = (X[:1] == X).all(axis=0)
+    largest = np.abs(X).max(axis=0)
+    extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
+    if extreme.any():
+        column = int(np.argmax(extreme))
+        raise ValueError(
+            "X must hold features whose largest values are from 1e-100 to 1e100, got "
+            f"{largest[column]:g} in column {column}"
+        )
     # sorted first: a sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)
-    constant = (X[:1] == X).all(axis=0)
     return np.where(constant, np.inf, deviations)
 
 
-def check_transforms(transforms: Any, n_features: int) -> tuple[str, ...]:
+def check_transforms(
+    transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
+) -> tuple[str, ...]:
     """The transform of each feature."""
     if transforms is None:
         transforms = "identity"
+    if not isinstance(transforms, (str, list, tuple, np.ndarray)):
+        raise ValueError(f"transforms must be a name or a list, got {transforms!r}")
     each = [transforms] * n_features if isinstance(transforms, str) else transforms
     names = tuple(each)
     if len(names) != n_features:
@@ -164,5 +181,5 @@ def check_transforms(transforms: Any, n_features: int) -> tuple[str, ...]:
             f"{len(names)}"
         )
     for name in names:
-        check_choice(name, "transforms", TRANSFORMS)
+        check_choice(name, "transforms", allowed)
     return names

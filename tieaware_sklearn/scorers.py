@@ -161,10 +161,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             ("" if parsed.greater_is_better else "neg_") + name
             for parsed, name in zip(self.measures, self._names, strict=True)
         )
-        single = isinstance(response_method, str) or not response_method
-        methods = [response_method] if single else list(response_method)
-        for method in methods:
-            check_choice(method, "response_method", _RESPONSE_METHODS)
         check_zero_relevance(zero_relevance)
         check_choice(unjudged, "unjudged", UNJUDGED)
         self.qid = qid
@@ -175,7 +171,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             score_func=ranking_score,
             sign=1,
             kwargs={},
-            response_method=methods[0] if single else methods,
+            response_method=check_response_method(response_method),
         )
 
     @property
@@ -230,7 +226,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         queries = check_qid(self._query_ids(X, qid), n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
         check_whole_queries(estimator, labels, queries)
-        scores = self._predict(method_caller, estimator, X, len(labels))
+        scores = predicted_scores(
+            estimator, X, len(labels), self._response_method, method_caller
+        )
         values = self._mean_scores(labels, queries, scores, weight)
         if self._single:
             return values[0]
@@ -252,38 +250,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
                 f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
             )
         return qid
-
-    def _predict(
-        self, method_caller: Callable[..., Any], estimator: Any, X: Any, n_rows: int
-    ) -> NDArray[Any]:
-        """One score per row."""
-        wanted = self._response_method
-        methods = [wanted] if isinstance(wanted, str) else wanted
-        method = next((name for name in methods if hasattr(estimator, name)), None)
-        if method is None:
-            raise AttributeError(
-                f"{type(estimator).__name__} has no {' or '.join(methods)}: "
-                "response_method must name a method of the estimator"
-            )
-        if method == "predict" or is_classifier(estimator):
-            # scikit-learn's own way, which predicts once for several scorers
-            response = method_caller(estimator, method, X, pos_label=None)
-        else:
-            response = getattr(estimator, method)(X)
-        if not isinstance(response, np.ma.MaskedArray):
-            response = np.asarray(response)
-        if response.ndim == 2 and response.shape[1] == 1:
-            response = response[:, 0]
-        name = f"{method} of {type(estimator).__name__}"
-        if response.ndim == 2 and method == "predict_proba":
-            response = expected_label(response, getattr(estimator, "classes_", None))
-        elif response.ndim == 2:
-            raise ValueError(
-                f"{name} must give one score per row, got shape {response.shape} (for "
-                'more than two classes, response_method="predict_proba" ranks by the '
-                "expected label)"
-            )
-        return check_scores(response, n_rows=n_rows, name=name)
 
     def _mean_scores(
         self,
@@ -358,6 +324,53 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         if self._unjudged != "raise":
             shown.append(f"unjudged={self._unjudged!r}")
         return f"make_ranking_scorer({', '.join(shown)})"
+
+
+def predicted_scores(
+    estimator: Any,
+    X: Any,
+    n_rows: int,
+    response_method: str | Sequence[str] = "predict",
+    method_caller: Callable[..., Any] | None = None,
+) -> NDArray[Any]:
+    """One score per row, by the first of these methods that the estimator has."""
+    wanted = response_method
+    methods = [wanted] if isinstance(wanted, str) else list(wanted)
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is None:
+        raise AttributeError(
+            f"{type(estimator).__name__} has no {' or '.join(methods)}: "
+            "response_method must name a method of the estimator"
+        )
+    if method == "predict" or is_classifier(estimator):
+        # scikit-learn's own way, which predicts once for several scorers
+        call = partial(_cached_call, None) if method_caller is None else method_caller
+        response = call(estimator, method, X, pos_label=None)
+    else:
+        response = getattr(estimator, method)(X)
+    if not isinstance(response, np.ma.MaskedArray):
+        response = np.asarray(response)
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    name = f"{method} of {type(estimator).__name__}"
+    if response.ndim == 2 and method == "predict_proba":
+        response = expected_label(response, getattr(estimator, "classes_", None))
+    elif response.ndim == 2:
+        raise ValueError(
+            f"{name} must give one score per row, got shape {response.shape} (for "
+            'more than two classes, response_method="predict_proba" ranks by the '
+            "expected label)"
+        )
+    return check_scores(response, n_rows=n_rows, name=name)
+
+
+def check_response_method(response_method: Any) -> str | list[str]:
+    """A method, or a list of them, whose values can rank."""
+    single = isinstance(response_method, str) or not response_method
+    methods = [response_method] if single else list(response_method)
+    for method in methods:
+        check_choice(method, "response_method", _RESPONSE_METHODS)
+    return methods[0] if single else methods
 
 
 def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:

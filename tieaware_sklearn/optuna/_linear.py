@@ -11,7 +11,6 @@ from sklearn.utils import check_array
 
 from .._qid_column import list_columns
 from .._ties import FloatArray
-from .._validation import check_choice
 from ..linear import (
     TRANSFORMS,
     LinearRanker,
@@ -101,7 +100,7 @@ random_state
         report_every: int | None = None,
         random_state: int = 0,
     ) -> None:
-        names = list_columns(X) if feature_names is None else list(feature_names)
+        names = list_columns(X) if feature_names is None else feature_names
         data = check_array(X, dtype=np.float64, order="C", input_name="X")
         super().__init__(
             self._linear,
@@ -119,7 +118,9 @@ random_state
         self.feature_names = _names(names, n_features)
         self._bounds = _bounds(bounds, signs, simplex, n_features)
         self._simplex = simplex
-        self._transforms = _transforms(transforms, n_features)
+        self._transforms = check_transforms(
+            transforms, n_features, (*TRANSFORMS, "tune")
+        )
         tuned = "tune" in self._transforms
         kinds = TRANSFORMS if tuned else tuple(sorted(set(self._transforms)))
         # each feature by each transform that it may have, and what it is divided by
@@ -128,7 +129,7 @@ random_state
             for kind in kinds
         }
         self._scales = {kind: scales(self._columns[kind]) for kind in kinds}
-        self._data_matrix = data
+        self._given = X
 
     def _linear(self, trial: Any, rows: Any) -> FloatArray:
         kinds, coef = self._suggest(trial)
@@ -179,22 +180,27 @@ random_state
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
         everything = np.arange(self._queries.n_queries)
 
-        def value(weights: FloatArray) -> float:
-            coef = self._coef(kinds, weights)
-            scores = self._scores(self._X[:, 0], kinds, coef)
+        def worth(scores: FloatArray) -> float:
             found = self._data.mean(self._data.measured(everything, scores))
             return found if self.measure.greater_is_better else -found
 
-        singles = np.concatenate([np.diag(low), np.diag(high)])
-        worth = np.array([value(weights) for weights in singles])
-        chance = value(np.zeros(len(low)))
-        best = singles[int(np.argmax(worth))]
-        down, up = np.maximum(worth - chance, 0).reshape(2, -1)
-        lifts = np.where(up >= down, up * high, down * low)
+        def value(weights: FloatArray) -> float:
+            coef = self._coef(kinds, weights)
+            return worth(self._scores(self._X[:, 0], kinds, coef))
+
+        down = [value(w) if w.any() else -np.inf for w in np.diag(low)]
+        up = [value(w) if w.any() else -np.inf for w in np.diag(high)]
+        rising = np.array(up) >= np.array(down)
+        alone = np.where(rising, up, down)
+        ends = np.where(rising, high, low)
+        single = np.zeros(len(low))
+        single[np.argmax(alone)] = ends[np.argmax(alone)]
         equal = np.where(high > 0, high, low)
-        candidates = [equal, best]
-        if (lifts != 0).any():
-            candidates.append(lifts / np.abs(lifts).max())
+        candidates = [equal, single]
+        lifts = np.maximum(alone - worth(np.zeros(self._queries.n_rows)), 0)
+        if lifts.any():
+            candidates.append(ends * lifts / lifts.max())
+        candidates = [np.clip(weights, low, high) for weights in candidates]
         candidates.sort(key=value)
         fixed = {
             f"transform_{name}": "identity"
@@ -236,8 +242,9 @@ random_state
         """
         pruner = optuna.pruners.NopPruner() if pruner is None else pruner
         study = super().create_study(seed, n_trials=n_trials, pruner=pruner, **options)
-        for parameters in self.starts():
-            study.enqueue_trial(parameters, skip_if_exists=True)
+        if not study.get_trials(deepcopy=False):
+            for parameters in self.starts():
+                study.enqueue_trial(parameters, skip_if_exists=True)
         return study
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
@@ -262,31 +269,37 @@ random_state
         """
         trial = getattr(study, "best_trial", study)
         kinds, coef = self._suggest(optuna.trial.FixedTrial(trial.params))
-        return LinearRanker(coef, transforms=kinds).fit(self._data_matrix)
+        return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
-def _names(names: list[Any], n_features: int) -> list[str]:
-    if not names:
+def _names(names: Any, n_features: int) -> list[str]:
+    if not len(names):
         names = [f"x{j}" for j in range(n_features)]
-    if len(names) != n_features or len(set(map(str, names))) < n_features:
+    each = [] if isinstance(names, str) else list(map(str, names))
+    if len(each) != n_features or len(set(each)) < n_features:
         raise ValueError(
             f"feature_names must have a different name for each feature ({n_features}),"
-            f" got {names}"
+            f" got {names!r}"
         )
-    return [str(name) for name in names]
+    return each
 
 
 def _bounds(
     bounds: Any, signs: Any, simplex: bool, n_features: int
 ) -> list[tuple[float, float]]:
     """Smallest and largest value of each weight."""
-    low, high = (float(end) for end in bounds)
+    try:
+        low, high = (float(end) for end in bounds)
+    except (TypeError, ValueError):
+        low = high = np.nan
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise ValueError(f"bounds must be two finite numbers that rise, got {bounds}")
+        raise ValueError(f"bounds must be two finite numbers that rise, got {bounds!r}")
     if simplex:
-        if signs is not None:
-            raise ValueError("signs must be left out with simplex=True")
+        if signs is not None or (low, high) != (-1, 1):
+            raise ValueError("signs and bounds must be left out with simplex=True")
         return [(0.0, 1.0)] * n_features
+    if signs is not None and not isinstance(signs, (list, tuple, np.ndarray)):
+        raise ValueError(f"signs must be a list of -1, 0 and 1, got {signs!r}")
     each = [0] * n_features if signs is None else list(signs)
     if len(each) != n_features:
         raise ValueError(
@@ -294,7 +307,8 @@ def _bounds(
         )
     ends = []
     for sign in each:
-        check_choice(int(sign), "signs", (-1, 0, 1))
+        if sign not in (-1, 0, 1):
+            raise ValueError(f"signs must be -1, 0 or 1, got {sign!r}")
         least = max(low, 0.0) if sign > 0 else low
         most = min(high, 0.0) if sign < 0 else high
         if least >= most:
@@ -303,16 +317,3 @@ def _bounds(
             )
         ends.append((least, most))
     return ends
-
-
-def _transforms(transforms: Any, n_features: int) -> list[str]:
-    """The transform of each feature, or "tune"."""
-    if isinstance(transforms, str):
-        transforms = [transforms] * n_features
-    if transforms is None:
-        transforms = ["identity"] * n_features
-    given = list(transforms)
-    check_transforms(
-        ["identity" if kind == "tune" else kind for kind in given], n_features
-    )
-    return given

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._averages import check_zero_relevance
+from .._digests import query_marks
 from .._optional import import_optional
 from .._query_buckets import Measured, QueryBuckets, Summary, deal
 from .._ties import IntArray
@@ -26,9 +27,12 @@ from ..measures import Measure, parse_measure
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
 
+#: at most so many values are reported by a trial
+N_VALUES = 256
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
 _WORKER = "worker "
+_REPORTS = "reports"
 #: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
 #: which takes a quarter of a second
 _LEAST_PAIRS = 14
@@ -79,6 +83,12 @@ class QueryObjective(ABC):
             None if weight is None else weight[by_id],
         )
         self._report_every = report_every
+        marks = query_marks(self._data.labels, self._queries.offsets)
+        self._fingerprint = (
+            f"random_state={self.random_state}, report_every={report_every}, labels "
+            f"{int(np.bitwise_xor.reduce(marks)):016x}"
+        )
+        self._joined: set[str] = set()
 
     @property
     def direction(self) -> str:
@@ -114,6 +124,8 @@ class QueryObjective(ABC):
         pruner = self._check_study(trial)
         paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
         prune = pruner is not None
+        if prune:
+            self._check_reports(trial.study, paired)
         seed = [self.random_state, trial.number]
         order = np.random.default_rng(seed) if paired else None
         parts: list[Measured] = []
@@ -134,12 +146,23 @@ class QueryObjective(ABC):
                 if not math.isnan(so_far.value):
                     trial.report(so_far.value, step=so_far.n_queries)
             few = paired and reported < _LEAST_PAIRS
-            if not (few or is_last) and trial.should_prune():
+            if is_last or few or not trial.should_prune():
+                continue
+            # a part of the queries must not pass for the best trial
+            if not paired or self._is_worse(self._data.summary(parts).value, trial):
                 pruned = True
                 break
         summary = self._data.summary(parts)
         self._tell(trial, summary, pruned)
+        if pruned and not paired:
+            raise optuna.TrialPruned(
+                f"{self.measure} of {summary.n_queries} queries: {summary.value:.6g}"
+            )
         return summary.value
+
+    def _is_worse(self, value: float, trial: Any) -> bool:
+        best = trial.study.best_value
+        return bool(value < best if self.measure.greater_is_better else value > best)
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
@@ -149,6 +172,12 @@ class QueryObjective(ABC):
         pruner = study.pruner
         if isinstance(pruner, optuna.pruners.NopPruner):
             pruner = None
+        inner = getattr(pruner, "_wrapped_pruner", None)
+        if isinstance(inner, optuna.pruners.WilcoxonPruner):
+            raise ValueError(
+                "the pruner must be WilcoxonPruner itself, got PatientPruner around "
+                "it: patience has no meaning for values of buckets"
+            )
         if len(study.directions) > 1:
             if pruner is not None:
                 raise ValueError(
@@ -164,6 +193,23 @@ class QueryObjective(ABC):
                 f'"{direction}": optuna.create_study(direction="{self.direction}")'
             )
         return pruner
+
+    def _check_reports(self, study: Any, paired: bool) -> None:
+        """Refuse a study whose trials reported other things under the same steps."""
+        if study.study_name in self._joined:
+            return
+        kind = "values of buckets" if paired else "running means"
+        mine = f"{kind} of {self.measure}, {self._fingerprint}"
+        theirs = study.user_attrs.get(_REPORTS, mine)
+        if theirs != mine:
+            raise ValueError(
+                f"the study must hold reports of this objective ({mine}), got "
+                f"{theirs}: join it by objective.create_study(..., "
+                "load_if_exists=True), or give optuna.load_study the pruner that it "
+                "began with"
+            )
+        study.set_user_attr(_REPORTS, mine)
+        self._joined.add(study.study_name)
 
     def _tell(self, trial: Any, summary: Summary, pruned: bool) -> None:
         for name in ("best", "worst", "tie_std", "tied_documents", "n_queries"):
@@ -196,12 +242,15 @@ class QueryObjective(ABC):
             As in `optuna.create_study`. For several processes,
             ``JournalStorage(JournalFileBackend(path))``.
         sampler, pruner : optional
-            By default `TPESampler` and `WilcoxonPruner`.
+            By default `TPESampler` and `WilcoxonPruner`. A sampler is used as it is:
+            two workers whose samplers have one seed try the same.
 
         Returns
         -------
         optuna.study.Study
         """
+        if seed is not None:
+            check_count(seed, "seed", least=0)
         if pruner is None:
             with warnings.catch_warnings():
                 # Optuna has called it experimental since 3.6
@@ -222,8 +271,11 @@ class QueryObjective(ABC):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
 
-    def _buckets(self, n_queries: int, seed: int, limit: int = 256) -> list[IntArray]:
-        return deal(n_queries, self._report_every, seed, limit)
+    def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
+        size = self._report_every
+        if size is None:
+            size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
+        return deal(n_queries, size, seed)
 
 
 def _own_seed(study: Any, seed: int | None) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from .._digests import by_content
 from .._qid_column import take_rows
 from .._ties import IntArray
-from .._validation import check_scores
 from ..measures import Measure
 from ..model_selection import QueryKFold
+from ..scorers import check_response_method, predicted_scores
 from ._objective import QueryObjective, Step, optuna
 
 #: distributions by what suggests them
@@ -30,8 +31,10 @@ class RankerObjective(QueryObjective):
     Parameters
     ----------
     estimator : estimator
-        `QueryLGBMRanker`, another ranker, a regressor or a pipeline; `fit` is given
-        ``qid`` if it takes it, or asks for it by metadata routing.
+        `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline;
+        `fit` is given ``qid`` if it takes it, or asks for it by metadata routing
+        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``), and LightGBM's
+        own ranker ``group``.
     space : dict or callable
         Optuna distributions by the names of parameters
         (``{"num_leaves": IntDistribution(2, 64)}``; steps of pipelines as in
@@ -42,7 +45,10 @@ class RankerObjective(QueryObjective):
         As in `ScoringObjective`; a pruner is asked after each fold.
     cv : int or cross-validator, default=5
         A number of folds is that of `QueryKFold`. A cross-validator's
-        ``split(X, y, groups)`` is given query ids as groups.
+        ``split(X, y, groups)`` is given X and y as they came, and query ids as
+        groups.
+    response_method : str or list of str, default="predict"
+        As in `make_ranking_scorer`; classifiers rank better by ``"predict_proba"``.
     fit_params : dict, optional
         What else `fit` is given, as it is (no values per row).
 
@@ -81,6 +87,7 @@ class RankerObjective(QueryObjective):
         qid: Any,
         cv: Any = 5,
         measure: str | Measure = "ndcg@10",
+        response_method: str | Sequence[str] = "predict",
         fit_params: Mapping[str, Any] | None = None,
         zero_relevance: float | str = 0.0,
         query_weight: ArrayLike | None = None,
@@ -98,34 +105,50 @@ class RankerObjective(QueryObjective):
         )
         self.estimator = estimator
         self.space = _check_space(space)
+        self._response_method = check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
+        if {"qid", "group"} & set(self._fit_params):
+            raise ValueError(
+                "fit_params must not hold qid or group: the objective passes them, got "
+                f"{sorted(self._fit_params)}"
+            )
         queries = self._queries
         X = X if hasattr(X, "shape") else np.asarray(X)
         if X.shape[0] != queries.n_rows:
             raise ValueError(
                 f"X must have one row per label ({queries.n_rows}), got {X.shape[0]}"
             )
-        X = take_rows(X, queries.order)
-        rows = by_content(X, self._data.labels, queries.offsets)
-        self._X = take_rows(X, rows)
+        gathered = take_rows(X, queries.order)
+        rows = by_content(gathered, self._data.labels, queries.offsets)
+        self._X = take_rows(gathered, rows)
         self._data.reorder(rows)
         self._y = self._data.labels
         self._qid = np.repeat(queries.qid, queries.sizes)
+        # where each row of X went
+        place = np.empty(len(rows), dtype=np.int64)
+        place[rows if queries.order is None else queries.order[rows]] = np.arange(
+            len(rows)
+        )
         if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
             cv = QueryKFold(int(cv))
         if isinstance(cv, str) or not hasattr(cv, "split"):
             raise ValueError(
                 f"cv must be a number of folds or a cross-validator, got {cv!r}"
             )
-        self._folds = self._split(cv)
-
-    def _split(self, cv: Any) -> list[tuple[IntArray, IntArray, list[IntArray]]]:
-        """Of each fold: training rows, queries held out, and their buckets."""
-        number = np.repeat(np.arange(self._queries.n_queries), self._queries.sizes)
-        folds = list(cv.split(self._X, self._y, self._qid))
+        with warnings.catch_warnings():
+            # folds by position need no groups
+            warnings.filterwarnings("ignore", "The groups parameter is ignored")
+            folds = list(cv.split(X, self._y[place], self._qid[place]))
         if not folds:
             raise ValueError(f"cv must make a fold, got none from {cv!r}")
-        limit = max(1, 256 // len(folds))
+        moved = [(place[train], place[test]) for train, test in folds]
+        self._folds = self._deal(moved, cv)
+
+    def _deal(
+        self, folds: list[tuple[IntArray, IntArray]], cv: Any
+    ) -> list[tuple[IntArray, IntArray, list[IntArray]]]:
+        """Of each fold: training rows, queries held out, and their buckets."""
+        number = np.repeat(np.arange(self._queries.n_queries), self._queries.sizes)
         out = []
         for fold, (train, test) in enumerate(folds):
             held_out = np.unique(number[test])
@@ -134,7 +157,8 @@ class RankerObjective(QueryObjective):
                     f"cv must keep queries whole, got a part of one in fold {fold} of "
                     f"{cv!r}: QueryKFold does"
                 )
-            dealt = self._buckets(len(held_out), self.random_state + fold, limit)
+            seed = self.random_state + fold
+            dealt = self._buckets(len(held_out), seed, n_folds=len(folds))
             out.append((np.sort(train), held_out, dealt))
         return out
 
@@ -150,10 +174,8 @@ class RankerObjective(QueryObjective):
             train, held_out, dealt = self._folds[fold]
             fitted = self._fitted(clone(model), train)
             rows = self._data.rows(held_out)
-            scores = check_scores(
-                fitted.predict(take_rows(self._X, rows)),
-                n_rows=len(rows),
-                name=f"predictions of {type(fitted).__name__}",
+            scores = predicted_scores(
+                fitted, take_rows(self._X, rows), len(rows), self._response_method
             )
             buckets = list(enumerate(dealt, start=first[fold]))
             is_last = fold == numbers[-1]
@@ -161,19 +183,29 @@ class RankerObjective(QueryObjective):
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if callable(self.space):
-            return dict(self.space(trial))
+            parameters = self.space(trial)
+            if not isinstance(parameters, Mapping):
+                raise ValueError(
+                    f"space(trial) must give a dict of parameters, got {parameters!r}"
+                )
+            return dict(parameters)
         return {name: _suggest(trial, name, d) for name, d in self.space.items()}
 
     def _fitted(self, model: Any, rows: IntArray | None) -> Any:
         """`model` fitted on these rows, on all of them for None."""
         X = take_rows(self._X, rows)
         y, qid = (v if rows is None else v[rows] for v in (self._y, self._qid))
-        if "qid" in inspect.signature(model.fit).parameters:
+        takes = inspect.signature(model.fit).parameters
+        if "qid" in takes:
             return model.fit(X, y, qid=qid, **self._fit_params)
+        if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
+            changes = np.flatnonzero(qid[1:] != qid[:-1]) + 1
+            sizes = np.diff(np.concatenate([[0], changes, [len(qid)]]))
+            return model.fit(X, y, group=sizes, **self._fit_params)
         with sklearn.config_context(enable_metadata_routing=True):
-            routes = get_routing_for_object(model).consumes("fit", ["qid"])
-            given = {"qid": qid} if routes else {}
-            return model.fit(X, y, **given, **self._fit_params)
+            if get_routing_for_object(model).consumes("fit", ["qid"]):
+                return model.fit(X, y, qid=qid, **self._fit_params)
+        return model.fit(X, y, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """The estimator with the best parameters, fitted on all rows.

@@ -38,7 +38,8 @@ class ScoringObjective(QueryObjective):
         Weight of each row's query.
     block_size : int, optional
         How many queries `score` is given at a time where trials may be pruned; by
-        default a sixteenth of all. Without a pruner it is given all at once.
+        default a sixteenth of all, in any case whole buckets. Without a pruner it is
+        given all at once.
     report_every : int, optional
         How many queries share one reported value, their mean; by default as many as
         make at most 256 values. 1 reports query by query.
@@ -48,10 +49,15 @@ class ScoringObjective(QueryObjective):
 
     Notes
     -----
+    The score of a row may depend on the rows of its own query, not on other rows of
+    the block.
+
     For `WilcoxonPruner`, which compares trials bucket by bucket, buckets are scored
-    in an order drawn for each trial; for other pruners, which compare running
-    means, in one order for all. A pruned trial returns its running mean. A value
-    that is undefined is never reported.
+    in an order drawn for each trial. It is asked once 14 values are reported. A
+    pruned trial returns its running mean, so that Optuna counts it as complete; it
+    is never the best. Other pruners compare running means, over one order of
+    buckets; with them a trial ends as pruned. A value that is undefined is never
+    reported.
 
     Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the
     measure over the orders of tied documents, ``tied_documents`` (the share of
@@ -126,7 +132,7 @@ class ScoringObjective(QueryObjective):
     ) -> Iterator[Step]:
         if not prune:
             everything = np.arange(self._queries.n_queries)
-            scores = self._checked(trial, self._X, self._queries.n_rows)
+            scores = self._checked(trial, _guarded(self._X), self._queries.n_rows)
             yield Step(self._data.measured(everything, scores), [], True)
             return
         n_buckets = len(self._dealt)
@@ -147,3 +153,12 @@ class ScoringObjective(QueryObjective):
     def _checked(self, trial: Any, X: Any, n_rows: int) -> Any:
         scores = self._score(trial, X)
         return check_scores(scores, n_rows=n_rows, name="what score(trial, X) returns")
+
+
+def _guarded(X: Any) -> Any:
+    """X for a function that might write into it."""
+    if isinstance(X, np.ndarray):
+        X = X.view()
+        X.setflags(write=False)
+        return X
+    return X.copy() if hasattr(X, "iloc") or hasattr(X, "tocsr") else X
