@@ -1,0 +1,217 @@
+"""TREC files, and the official program's numbers."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.datasets import load_trec
+
+QRELS = """\
+301 0 FR-1 1
+301 0 FR-2 0
+301 0 FR-9 2
+301 0 FR-3 -1
+302 0 AP-1 1
+303 0 AP-7 1
+"""
+RUN = """\
+301 Q0 FR-2 1 5.0e-1 sys
+301 Q0 FR-1 2 0.5 sys
+301 Q0 FR-5 3 -1 sys
+301 Q0 FR-3 4 2E0 sys
+
+302 Q0 AP-2 10 -3.5 sys
+304 Q0 XX-1 1 1 sys
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(qrels=QRELS, run=RUN):
+        paths = tmp_path / "qrels", tmp_path / "run"
+        for path, text in zip(paths, (qrels, run), strict=True):
+            path.write_text(text)
+        return paths
+
+    return write
+
+
+def test_rows(files):
+    trec = load_trec(*files())
+    assert trec.qid.tolist() == ["301"] * 5 + ["302"] * 2
+    assert trec.docno.tolist() == [
+        *("FR-2", "FR-1", "FR-5", "FR-3", "FR-9"),
+        *("AP-2", "AP-1"),
+    ]
+    nan, inf = np.nan, np.inf
+    np.testing.assert_array_equal(trec.score, [0.5, 0.5, -1, 2, -inf, -3.5, -inf])
+    np.testing.assert_array_equal(trec.target, [0, 1, nan, nan, 2, nan, 1])
+    np.testing.assert_array_equal(trec["rank"], [1, 2, 3, 4, nan, 10, nan])
+    assert trec.n_inversions == 1
+    assert trec.n_contradictions == 1
+    assert "2 topics, 7 documents" in trec.DESCR
+
+
+def test_relevant_documents_never_retrieved_count(files):
+    trec = load_trec(*files())
+    found = ranking_score(
+        trec.target,
+        trec.score,
+        qid=trec.qid,
+        measure="ap",
+        unjudged="nonrelevant",
+        average=None,
+    )
+    # FR-3 first (unjudged), then FR-1 and FR-2 tied; FR-9 is not retrieved
+    assert found[0] == pytest.approx((1 / 2 + 1 / 3) / 2 / 2)
+    assert found[1] == 0
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        evaluate(trec.target, trec.score, qid=trec.qid)
+
+
+def test_topics_of_the_judgments(files):
+    trec = load_trec(*files(), topics="qrels")
+    assert trec.qid.tolist()[-1] == "303"
+    assert trec.score[-1] == -np.inf
+
+
+def test_the_order_of_trec_eval(files):
+    run = "301 Q0 FR-1 1 0.1 s\n301 Q0 FR-2 2 0.10000000001 s\n301 Q0 FR-9 3 0.1 s\n"
+    trec = load_trec(*files(run=run), order="trec_eval")
+    assert trec.docno.tolist()[:3] == ["FR-9", "FR-2", "FR-1"]
+    assert len(set(trec.score[:3])) == 1
+    found = ranking_score(
+        trec.target,
+        trec.score,
+        qid=trec.qid,
+        measure="ap",
+        ties="input",
+        unjudged="nonrelevant",
+    )
+    assert found == (1 + 2 / 3) / 2
+
+
+def test_compressed(files, tmp_path):
+    plain = load_trec(*files())
+    packed = tmp_path / "qrels.gz", tmp_path / "run.gz"
+    for path, text in zip(packed, (QRELS, RUN), strict=True):
+        path.write_bytes(gzip.compress(text.encode()))
+    again = load_trec(*packed)
+    for name in ("target", "score", "qid", "docno"):
+        np.testing.assert_array_equal(again[name], plain[name])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"run": "301 Q0 FR-1 1 0.5\n"}, "run, line 1: must have 6 columns .*got 5"),
+        ({"qrels": "301 0 FR-1\n"}, "qrels, line 1: must have 4 columns .*, got 3"),
+        ({"run": RUN + "301 Q0 FR-1 9 0.1 s\n"}, r"line 8: FR-1 is .* \(line 2 has"),
+        ({"qrels": QRELS + "302 0 AP-1 0\n"}, "qrels, line 7: AP-1 is judged twice"),
+        ({"run": "301 Q0 FR-1 1 nan s\n"}, "line 1: score must be a number, got 'nan'"),
+        ({"run": "301 Q0 FR-1 one 1 s\n"}, "line 1: rank must be a number, got 'one'"),
+        ({"qrels": "301 0 FR-1 yes\n"}, "line 1: label must be a number, got 'yes'"),
+        ({"run": "9 Q0 FR-1 1 1 s\n"}, "must have a topic in common"),
+        ({"run": ""}, "must have a topic in common"),
+    ],
+)
+def test_bad_files(files, change, message):
+    with pytest.raises(ValueError, match=message):
+        load_trec(*files(**change))
+
+
+def test_bad_options(files):
+    with pytest.raises(ValueError, match="topics must be one of"):
+        load_trec(*files(), topics="run")
+    with pytest.raises(ValueError, match="order must be one of"):
+        load_trec(*files(), order="rank")
+
+
+def test_robust03_as_published(shared_data):
+    folder = shared_data / "robust03"
+    lines = (folder / "official.tsv").read_text().splitlines()[1:]
+    assert len(lines) == 7
+    for line in lines:
+        run, *published = line.split("\t")
+        trec = load_trec(
+            folder / "qrels.robust03.txt.gz",
+            folder / f"input.{run}.gz",
+            order="trec_eval",
+        )
+        data = {"qid": trec.qid, "unjudged": "nonrelevant"}
+        for measure, value in zip(("ap", "rprec"), published, strict=True):
+            scores = {
+                ties: ranking_score(
+                    trec.target, trec.score, measure=measure, ties=ties, **data
+                )
+                for ties in ("input", "worst", "expected", "best")
+            }
+            assert f"{scores['input']:.4f}" == value
+            assert scores["worst"] <= scores["expected"] <= scores["best"]
+
+
+BINARY = {
+    "map": "ap(rel={rel})",
+    "Rprec": "rprec(rel={rel})",
+    "recip_rank": "rr(rel={rel})",
+    "P": "p(rel={rel})@{k}",
+    "recall": "r(rel={rel})@{k}",
+    "map_cut": "ap(rel={rel})@{k}",
+    "success": "success(rel={rel})@{k}",
+}
+GRADED = {"ndcg": "ndcg(gain=linear)", "ndcg_cut": "ndcg(gain=linear)@{k}"}
+
+
+def name_of(measure: str, rel: int) -> str | None:
+    """Our name of trec_eval's measure."""
+    match = re.fullmatch(r"(\w+?)(?:_(\d+))?", measure)
+    known = BINARY if rel > 1 else {**BINARY, **GRADED}
+    name = known.get(match[1]) if match else None
+    if name is None or ("{k}" in name) != (match[2] is not None):
+        return None
+    return name.format(rel=rel, k=match[2])
+
+
+@pytest.mark.parametrize(
+    ("output", "rel"),
+    [("out.test.a", 1), ("out.test.aq", 1), ("out.test.aql", 2), ("out.test.aqc", 1)],
+)
+def test_what_trec_eval_printed(shared_data, tmp_path, output, rel):
+    folder = shared_data / "trec_eval"
+    run = folder / "results.test"
+    if output == "out.test.aqc":
+        # printed for a run cut short: no topic 302, and 84 documents of 303
+        lines = run.read_text().splitlines(keepends=True)
+        first = [line for line in lines if line.startswith("301")]
+        third = [line for line in lines if line.startswith("303")][:84]
+        run = tmp_path / "run"
+        run.write_text("".join(first + third))
+    trec = load_trec(
+        folder / ("qrels.rel_level" if rel > 1 else "qrels.test"),
+        run,
+        topics="qrels" if output.endswith("c") else "both",
+        order="trec_eval",
+    )
+    checked = 0
+    for line in (folder / output).read_text().splitlines():
+        measure, topic, value = line.split()
+        name = name_of(measure, rel)
+        if name is None:
+            continue
+        one = np.ones(len(trec.qid), bool) if topic == "all" else trec.qid == topic
+        found = ranking_score(
+            trec.target[one],
+            trec.score[one],
+            qid=trec.qid[one],
+            measure=name,
+            ties="input",
+            unjudged="nonrelevant",
+        )
+        assert f"{found:.4f}" == value, (measure, topic)
+        checked += 1
+    assert checked > 30

@@ -1,0 +1,203 @@
+"""TREC runs and relevance judgments."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._files import TextSource
+from .._validation import check_choice
+
+PathLike = str | os.PathLike[str]
+Labels = dict[str, dict[str, float]]
+
+
+class _Line(NamedTuple):
+    """A line of a run."""
+
+    docno: str
+    rank: float
+    score: float
+    number: int
+
+
+def load_trec(
+    qrels: PathLike,
+    run: PathLike,
+    *,
+    topics: str = "both",
+    order: str | None = None,
+) -> Bunch:
+    r"""Read a TREC run and its relevance judgments as rows of documents.
+
+    Parameters
+    ----------
+    qrels : path
+        Lines of ``topic iteration docno label``, plain or compressed; ``-`` is
+        standard input.
+    run : path
+        Lines of ``topic Q0 docno rank score tag``. The score ranks; ranks and the
+        order of lines do not.
+    topics : {"both", "qrels"}, default="both"
+        Topics of both files, or all that are judged (trec_eval's ``-c``): those
+        that the run does not have retrieve nothing.
+    order : {None, "trec_eval"}, default=None
+        Rows of a topic as the run has them, or as trec_eval ranks them: by score
+        in 32 bits, equal ones by document id, descending. Then ``ties="input"``
+        gives trec_eval's numbers.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        A row per document of the run and per judged document that it does not
+        retrieve: ``target``, its label, NaN where it is not judged (or judged
+        below 0); ``score``, -inf where it is not retrieved; ``qid``, the topic;
+        ``docno``; ``rank``, as the run gives it, NaN where it is not retrieved.
+        ``n_inversions`` counts lines whose score is above that of the line before
+        them in their topic, ``n_contradictions`` neighbours by rank whose scores
+        say otherwise. ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        For lines with too few or many columns, labels, ranks or scores that are no
+        numbers, and documents named twice in a topic (with file and line); for
+        files without a topic in common.
+    OSError
+        If a file cannot be read.
+
+    Notes
+    -----
+    Formats: trec_eval's README. Buckley's trec_eval breaks ties of scores by
+    document id; Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs
+    whose ranks and scores disagree.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.datasets import load_trec
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qrels, run = pathlib.Path(folder, "qrels"), pathlib.Path(folder, "run")
+    ...     _ = qrels.write_text("301 0 FR-1 1\n301 0 FR-2 0\n301 0 FR-9 2\n")
+    ...     _ = run.write_text("301 Q0 FR-2 1 5e-1 x\n301 Q0 FR-1 2 0.5 x\n")
+    ...     trec = load_trec(qrels, run)
+    >>> trec.docno.tolist(), trec.score.tolist()
+    (['FR-2', 'FR-1', 'FR-9'], [0.5, 0.5, -inf])
+    >>> ranking_score(trec.target, trec.score, qid=trec.qid, measure="ap")
+    0.375
+    """
+    check_choice(topics, "topics", ("both", "qrels"))
+    check_choice(order, "order", (None, "trec_eval"))
+    judged = _read_qrels(TextSource(qrels))
+    ranked = _read_run(TextSource(run))
+    names = [name for name in judged if topics == "qrels" or name in ranked]
+    if not set(judged) & set(ranked):
+        raise ValueError(
+            f"{qrels} and {run} must have a topic in common, got {len(judged)} topics "
+            f"and {len(ranked)}"
+        )
+    rows: list[tuple[str, str, float, float, float]] = []
+    for topic in names:
+        labels, lines = judged[topic], ranked.get(topic, [])
+        if order == "trec_eval":
+            lines = sorted(lines, key=_trec_eval_key, reverse=True)
+        retrieved = {line.docno for line in lines}
+        for line in lines:
+            label = labels.get(line.docno, math.nan)
+            rows.append((topic, line.docno, label, line.score, line.rank))
+        for document, label in labels.items():
+            if document not in retrieved:
+                rows.append((topic, document, label, -math.inf, math.nan))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    qid, docno, target, score, rank = columns
+    if order == "trec_eval":
+        score = score.astype(np.float32).astype(np.float64)
+    kept = [ranked[topic] for topic in names if topic in ranked]
+    return Bunch(
+        target=target,
+        score=score,
+        qid=qid,
+        docno=docno,
+        rank=rank,
+        n_inversions=sum(map(_rises, kept)),
+        n_contradictions=sum(
+            _rises(sorted(lines, key=lambda line: line.rank)) for lines in kept
+        ),
+        DESCR=f"{run}, judged by {qrels}: {len(names)} topics, {len(rows)} documents",
+    )
+
+
+def _trec_eval_key(line: _Line) -> tuple[float, str]:
+    return float(np.float32(line.score)), line.docno
+
+
+def _rises(lines: list[_Line]) -> int:
+    """How often a score is above the one before it."""
+    scores = np.array([line.score for line in lines])
+    return int((scores[1:] > scores[:-1]).sum())
+
+
+def _read_qrels(source: TextSource) -> Labels:
+    judged: Labels = {}
+    for number, cells in _lines(source, 4, "topic iteration docno label"):
+        topic, _, docno, text = cells
+        label = _number(text, "label", source, number)
+        labels = judged.setdefault(topic, {})
+        if docno in labels:
+            raise ValueError(
+                f"{source}, line {number}: {docno} is judged twice for topic {topic}"
+            )
+        labels[docno] = math.nan if label < 0 else label
+    return judged
+
+
+def _read_run(source: TextSource) -> dict[str, list[_Line]]:
+    ranked: dict[str, list[_Line]] = {}
+    first: dict[tuple[str, str], int] = {}
+    for number, cells in _lines(source, 6, "topic Q0 docno rank score tag"):
+        topic, _, docno, rank, score, _ = cells
+        seen = first.setdefault((topic, docno), number)
+        if seen != number:
+            raise ValueError(
+                f"{source}, line {number}: {docno} is retrieved twice for topic "
+                f"{topic} (line {seen} has it too)"
+            )
+        place = _number(rank, "rank", source, number)
+        value = _number(score, "score", source, number)
+        ranked.setdefault(topic, []).append(_Line(docno, place, value, number))
+    return ranked
+
+
+def _lines(
+    source: TextSource, columns: int, form: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Numbered lines that are not empty, cut at white space."""
+    with source.reading(), source.open() as file:
+        for number, raw in enumerate(file, start=1):
+            cells = raw.decode("utf-8", "replace").split()
+            if not cells:
+                continue
+            if len(cells) != columns:
+                raise ValueError(
+                    f"{source}, line {number}: must have {columns} columns ({form}), "
+                    f"got {len(cells)}"
+                )
+            yield number, cells
+
+
+def _number(text: str, name: str, source: TextSource, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(
+            f"{source}, line {line}: {name} must be a number, got {text!r}"
+        )
+    return value
