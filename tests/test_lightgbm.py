@@ -874,6 +874,78 @@ def test_the_training_data_as_evaluation_set(web):
     assert values(web.data, "mine")[0] == "mine"
 
 
+def test_the_training_data_never_stops_training(web, valid):
+    few = web.qid <= 3
+    seen = web.data[few], web.target[few], web.qid[few]
+    model = ranker(min_child_samples=3, early_stopping_rounds=8, n_estimators=60)
+
+    def best(names=None, **more):
+        model.fit(
+            *seen[:2],
+            qid=seen[2],
+            eval_X=(seen[0], valid.data),
+            eval_y=(seen[1], valid.target),
+            eval_qid=(seen[2], valid.qid),
+            eval_names=names,
+            **more,
+        )
+        return model.best_iteration_, set(model.evals_result_), set(model.best_score_)
+
+    ones = {"sample_weight": np.ones(few.sum())}
+    plain = best()
+    assert plain == best(**ones)
+    assert plain[1] == plain[2] == {"training", "valid_1"}
+    assert best(["a", "b"], **ones) == (plain[0], {"a", "b"}, {"a", "b"})
+    assert best(["a", "b"]) == (plain[0], {"a", "b"}, {"a", "b"})
+    with pytest.raises(ValueError, match='must keep "training" for the training data'):
+        best(["a", "training"])
+
+
+def test_a_callable_decides_before_lightgbms_metrics(web, valid):
+    def falling(y_true, y_pred):
+        return "falling", -float(np.ptp(y_pred)), True
+
+    model = ranker(early_stopping_rounds=3, n_estimators=30, metric="ndcg")
+    for metric in (falling, [falling, "rr"]):
+        model.fit(
+            web.data,
+            web.target,
+            qid=web.qid,
+            eval_X=valid.data,
+            eval_y=valid.target,
+            eval_qid=valid.qid,
+            eval_metric=metric,
+        )
+        assert model.best_iteration_ == 1
+        assert next(iter(model.evals_result_["valid_0"])) == "falling"
+
+
+def test_score_with_and_without_the_column(web, valid):
+    frame = pd.DataFrame(web.data, columns=web.feature_names).assign(qid=web.qid)
+    held_out = pd.DataFrame(valid.data, columns=web.feature_names)
+    ids = valid.qid + 1000
+    model = ranker(qid="qid").fit(frame, web.target)
+    expected = ranking_score(valid.target, model.predict(held_out), qid=ids)
+    assert model.score(held_out, valid.target, qid=ids) == expected
+    assert model.score(held_out.assign(qid=ids), valid.target) == expected
+
+
+def test_frames_with_numbers_as_names(web):
+    frame = pd.DataFrame(np.column_stack([web.qid, web.data]))
+    model = ranker(qid=0).fit(frame, web.target)
+    with pytest.raises(ValueError, match="in order: 1 as column 0, got 12"):
+        model.predict(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="X must be 2-dimensional"):
+        ranker().fit(web.data[:, 0], web.target, qid=web.qid)
+
+
+def test_whole_numbers_in_32_bits_stay_as_they_are():
+    labels = np.array([134217728, 0, 2147483648], dtype=np.float32)
+    sizes = np.array([3])
+    found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, sizes)
+    assert found == ("CG", 134217728.0 + 2147483648.0, True)
+
+
 def test_several_sets_as_lists(web, valid):
     model = ranker().fit(
         web.data,

@@ -255,9 +255,74 @@ def test_a_study_holds_reports_of_one_kind(web):
         )
         with pytest.raises(ValueError, match="must hold reports of this objective"):
             study.optimize(other, n_trials=1)
+    with pytest.raises(ValueError, match="got values of buckets"):
+        loaded.optimize(objective, n_trials=1)
     study = again.create_study(0, storage=storage, study_name="z", load_if_exists=True)
     study.optimize(again, n_trials=1)
     assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
+
+
+def test_objectives_are_told_apart_by_all_that_steps_mean(web):
+    tree = DecisionTreeRegressor(random_state=0)
+    space = {"max_depth": IntDistribution(1, 3)}
+    data = (web.data, web.target)
+    folds = [QueryKFold(5), QueryKFold(4)]
+    folds += [QueryKFold(5, shuffle=True, random_state=s) for s in (0, 1)]
+    objectives = [
+        RankerObjective(tree, space, *data, qid=web.qid, cv=cv) for cv in folds
+    ]
+    weight = web.qid % 3 + 1.0
+    objectives += [
+        scoring(web),
+        scoring(web, random_state=1),
+        scoring(web, report_every=2),
+        scoring(web, zero_relevance="skip"),
+        scoring(web, query_weight=weight),
+        ScoringObjective(boosted, web.data, web.target[::-1], qid=web.qid),
+    ]
+    digests = [objective._data_digest() for objective in objectives]
+    assert len(set(digests)) == len(digests)
+    X, y, qid = shuffled(web)
+    again = ScoringObjective(boosted, X, y, qid=qid)
+    assert again._data_digest() == scoring(web)._data_digest()
+
+
+def test_the_column_is_for_estimators_alone(web):
+    frame = pd.DataFrame(web.data).assign(qid=web.qid)
+    space = {"num_leaves": IntDistribution(2, 4)}
+    for options in (
+        {"estimator": QueryLGBMRanker(qid="qid")},
+        {"estimator": QueryLGBMRanker(), "cv": QueryKFold(3, qid="qid")},
+    ):
+        with pytest.raises(ValueError, match="given to the objective alone, got Query"):
+            RankerObjective(space=space, X=frame, y=web.target, qid=web.qid, **options)
+
+
+def test_xgboost_with_texts_as_ids(web):
+    ids = np.array([f"q{q:03}" for q in web.qid])
+    values = []
+    for qid in (web.qid, ids):
+        objective = RankerObjective(
+            XGBRanker(n_estimators=2, n_jobs=1),
+            {"max_depth": IntDistribution(1, 3)},
+            web.data,
+            web.target,
+            qid=qid,
+        )
+        values.append(objective(optuna.trial.FixedTrial({"max_depth": 2})))
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("pruner", [NopPruner(), None])
+def test_blocks_are_read_only_with_and_without_a_pruner(web, pruner):
+    def score(trial, X):
+        X[:, 1] *= trial.suggest_float("x", 0, 1)
+        return X[:, 1]
+
+    objective = scoring(web, score)
+    study = objective.create_study(0, pruner=pruner)
+    with pytest.raises(ValueError, match="read-only"):
+        study.optimize(objective, n_trials=1)
 
 
 @pytest.mark.parametrize("make", [np.array, pd.DataFrame, sp.csr_array])

@@ -94,7 +94,6 @@ class BoostingMeasures:
         given = [labels, sizes]
         if weight is not None:
             given.append(np.asarray(weight))
-            weight = shortest_decimals(given[-1])
         key = id(owner)
         data = self._prepared.get(key)
         if (
@@ -105,6 +104,8 @@ class BoostingMeasures:
         ):
             checked = check_labels(shortest_decimals(labels), name="label")
             queries = queries_of(sizes)
+            if weight is not None:
+                weight = shortest_decimals(given[-1])
             data = _Prepared(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
                 [part.copy() for part in given],
@@ -128,7 +129,8 @@ def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
         return values
     levels, codes = np.unique(values, return_inverse=True)
     decimals = np.array([float(str(level)) for level in levels])
-    return np.asarray(decimals[codes])
+    # whole numbers are exact as they are
+    return np.where(levels == np.floor(levels), levels, decimals)[codes]
 
 
 def queries_of(sizes: NDArray[Any]) -> Queries:

@@ -61,8 +61,8 @@ class QueryBuckets:
         self.queries = Queries(queries.qid, queries.offsets, None)
         self.measure = measure
         self.labels = labels
-        self._zero_relevance = zero_relevance
-        self._weight = weight
+        self.zero_relevance = zero_relevance
+        self.weight = weight
         self._all = LabelledQueries(labels, self.queries, keep=True)
         (chance,) = self._all.of_labels([measure], ["chance"])
         counts = ~np.isnan(self._filled(chance, self.queries))
@@ -88,7 +88,7 @@ class QueryBuckets:
     def _filled(self, values: FloatArray, queries: Queries) -> FloatArray:
         undefined = np.isnan(values)
         return fill_undefined(
-            values, undefined, self._zero_relevance, [self.measure], queries
+            values, undefined, self.zero_relevance, [self.measure], queries
         )[:, 0]
 
     def measured(self, chosen: IntArray, scores: Any) -> Measured:
@@ -110,7 +110,7 @@ class QueryBuckets:
         found = dict(zip(STATISTICS, stacked, strict=True))
         undefined = np.isnan(found["expected"][:, 0])
         values = {name: self._filled(found[name], queries) for name in found}
-        if not isinstance(self._zero_relevance, str):
+        if not isinstance(self.zero_relevance, str):
             values["std"] = np.where(undefined, 0.0, values["std"])
         return Measured(
             chosen, values, sum(p[1] for p in parts), sum(p[2] for p in parts)
@@ -119,12 +119,12 @@ class QueryBuckets:
     def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:
         """Mean value of some of the queries, NaN where none is defined."""
         values, chosen = measured.values["expected"][part], measured.chosen[part]
-        return mean(values, None if self._weight is None else self._weight[chosen])
+        return mean(values, None if self.weight is None else self.weight[chosen])
 
     def summary(self, parts: list[Measured]) -> Summary:
         """Averages over all that was measured."""
         chosen = np.concatenate([part.chosen for part in parts])
-        weight = None if self._weight is None else self._weight[chosen]
+        weight = None if self.weight is None else self.weight[chosen]
         values = {
             name: np.concatenate([part.values[name] for part in parts])
             for name in STATISTICS

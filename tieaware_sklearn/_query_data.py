@@ -83,6 +83,10 @@ def gather_queries(
         )
     labels = check_labels(y, name=f"{name}y")
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
     if X.shape[0] != len(labels):
         raise ValueError(
             f"{name}y must have one value per row of {name}X ({X.shape[0]}), got "
@@ -108,16 +112,14 @@ def gather_queries(
 
 
 class Columns(NamedTuple):
-    """How many features there are, and their names if they are all texts."""
+    """How many features there are, and their names if they have any."""
 
     n: int
-    names: list[str] | None
+    names: list[Any] | None
 
     @classmethod
     def of(cls, X: Any) -> Columns:
-        names = list_columns(X)
-        texts = names and all(isinstance(name, str) for name in names)
-        return cls(X.shape[1], names if texts else None)
+        return cls(X.shape[1], list_columns(X) or None)
 
 
 def check_columns(X: Any, fitted: Columns, name: str = "X") -> None:
@@ -223,14 +225,19 @@ def without_qid(categorical: Any, qid: Any, at: int) -> Any:
     return features
 
 
-def check_names(given: Any, default: list[str]) -> list[str] | None:
+def check_names(given: Any, default: list[str]) -> list[str]:
     """Names of the evaluation sets, one each and all different."""
-    if given is None:
-        return default or None
-    names = [given] if isinstance(given, str) else list(given)
+    names = default if given is None else given
+    names = [names] if isinstance(names, str) else list(names)
     if len(names) != len(default) or len(set(names)) < len(names):
         raise ValueError(
             "eval_names must have a different name for each evaluation set "
             f"({len(default)}), got {names}"
         )
+    for name, usual in zip(names, default, strict=True):
+        if name == "training" != usual:
+            raise ValueError(
+                'eval_names must keep "training" for the training data, on which '
+                f"LightGBM does not stop, got {names}"
+            )
     return names

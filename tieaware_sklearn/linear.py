@@ -99,7 +99,6 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
                 )
             if not np.isfinite(self.coef_).all():
                 raise ValueError(f"coef must be finite, got {self.coef_}")
-        self.coef_[~np.isfinite(self.coef_)] = 0.0
         return self
 
     def predict(self, X: Any) -> FloatArray:

@@ -411,7 +411,8 @@ def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) ->
         f"qid must not hold a query that {type(fitted).__name__} was fitted on, got "
         f"{first!r}{more}. Either the folds split queries: QueryKFold keeps them "
         "whole, an integer cv does not. Or these are other queries with the same ids: "
-        "make ids unique (load_letor of a list of files numbers them through)"
+        "make ids unique (load_letor of a list of files numbers them through). Or they "
+        "are a part of the training data, which is scored as a whole only"
     )
 
 

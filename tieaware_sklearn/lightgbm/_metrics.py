@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from itertools import groupby
 from typing import Any
 
@@ -185,18 +186,31 @@ def eval_metric(
 
 
 class FirstMetric:
-    """Puts the first measure before LightGBM's own: early stopping takes it."""
+    """Puts the first metric before LightGBM's own: early stopping takes it."""
 
     order = 25
     before_iteration = False
 
-    def __init__(self, metric: Any) -> None:
-        measures = getattr(metric, "measures", None)
-        self.name = str(measures[0]) if measures else None
+    def __init__(self) -> None:
+        self.name: str | None = None
+
+    def watch(self, metric: Callable[..., Any]) -> Callable[..., Any]:
+        """`metric`, which tells its name when it is called."""
+
+        # LightGBM copies metrics, but not functions, and counts the parameters of
+        # what is wrapped
+        @wraps(metric)
+        def watched(*data: Any) -> Any:
+            results = metric(*data)
+            first = results[0] if isinstance(results, list) else results
+            self.name = first[0]
+            return results
+
+        return watched
 
     def __call__(self, env: Any) -> None:
         results = env.evaluation_result_list
-        if results and self.name is not None:
+        if results:
             sets = [result[0] for result in results]
             results.sort(key=lambda r: (sets.index(r[0]), r[1] != self.name))
 

@@ -257,21 +257,28 @@ random_state, n_jobs, importance_type
             else:
                 evals.append(gather_queries(*one, column=self.qid, evaluation=True))
                 check_columns(evals[-1].X, columns, "eval_X")
-            # LightGBM knows the training data, and does not stop on it, by its name
             names.append("training" if seen else f"valid_{len(names)}")
+        shown = check_names(eval_names, names)
         metrics = metrics_of(eval_metric)
         theirs = self._first_of(_METRIC) is not None
         self._check_stopping(names, bool(metrics) or theirs)
         callbacks = list(callbacks or [])
         if theirs and metrics:
-            callbacks.append(FirstMetric(metrics[0]))
+            first = FirstMetric()
+            metrics[0] = first.watch(metrics[0])
+            callbacks.append(first)
         super().fit(
             train.X,
             train.y,
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            eval_names=check_names(eval_names, names),
+            # LightGBM knows the training data, and does not stop on it, by this name
+            eval_names=[
+                "training" if name == "training" else other
+                for name, other in zip(names, shown, strict=True)
+            ]
+            or None,
             eval_X=tuple(data.X for data in evals) or None,
             eval_y=tuple(data.y for data in evals) or None,
             eval_sample_weight=[data.weight for data in evals] or None,
@@ -284,6 +291,11 @@ random_state, n_jobs, importance_type
             callbacks=callbacks or None,
             init_model=init_model,
         )
+        for name, other in zip(names, shown, strict=True):
+            if name != other and name == "training":
+                for results in (self.evals_result_, self.best_score_):
+                    if name in results:
+                        results[other] = results.pop(name)
         self._columns_ = columns
         self._query_marks_ = query_marks(train.y, train.queries.offsets)
         self.query_ids_ = train.queries.qid
@@ -356,20 +368,26 @@ validate_features, **kwargs
         ValueError
             As for `make_ranking_scorer`.
         """
-        scorer = make_ranking_scorer("ndcg@10", qid=self.qid)
+        column = self.qid if self._has_qid(X) else None
+        scorer = make_ranking_scorer("ndcg@10", qid=column)
         return float(scorer(self, X, y, qid=qid))  # type: ignore[arg-type]
+
+    def _has_qid(self, X: Any) -> bool:
+        """Whether X still has the column of query ids."""
+        if self.qid is None:
+            return False
+        if hasattr(X, "columns"):
+            return self.qid in list_columns(X)
+        shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+        return len(shape) != 2 or shape[1] != self.n_features_in_
 
     def _features(self, X: Any) -> Any:
         """X as it was fitted on, without the qid column."""
         if not self.__sklearn_is_fitted__():
             return X
         X = X if hasattr(X, "shape") else np.asarray(X)
-        if self.qid is not None:
-            if hasattr(X, "columns"):
-                there = self.qid in list_columns(X)
-            else:
-                there = len(X.shape) != 2 or X.shape[1] != self.n_features_in_
-            X = split_qid_column(X, self.qid)[0] if there else X
+        if self.qid is not None and self._has_qid(X):
+            X = split_qid_column(X, self.qid)[0]
         if len(X.shape) == 2:
             check_columns(X, self._columns_)
         return X

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import uuid
 import warnings
@@ -83,12 +84,7 @@ class QueryObjective(ABC):
             None if weight is None else weight[by_id],
         )
         self._report_every = report_every
-        marks = query_marks(self._data.labels, self._queries.offsets)
-        self._fingerprint = (
-            f"random_state={self.random_state}, report_every={report_every}, labels "
-            f"{int(np.bitwise_xor.reduce(marks)):016x}"
-        )
-        self._joined: set[str] = set()
+        self._digest: str | None = None
 
     @property
     def direction(self) -> str:
@@ -194,22 +190,38 @@ class QueryObjective(ABC):
             )
         return pruner
 
+    @abstractmethod
+    def _step_queries(self) -> list[IntArray]:
+        """The queries of each bucket."""
+
     def _check_reports(self, study: Any, paired: bool) -> None:
         """Refuse a study whose trials reported other things under the same steps."""
-        if study.study_name in self._joined:
-            return
         kind = "values of buckets" if paired else "running means"
-        mine = f"{kind} of {self.measure}, {self._fingerprint}"
-        theirs = study.user_attrs.get(_REPORTS, mine)
-        if theirs != mine:
+        mine = f"{kind} of {self.measure}, {self._data_digest()}"
+        theirs = study.user_attrs.get(_REPORTS)
+        if theirs is None:
+            study.set_user_attr(_REPORTS, mine)
+        elif theirs != mine:
             raise ValueError(
                 f"the study must hold reports of this objective ({mine}), got "
                 f"{theirs}: join it by objective.create_study(..., "
                 "load_if_exists=True), or give optuna.load_study the pruner that it "
                 "began with"
             )
-        study.set_user_attr(_REPORTS, mine)
-        self._joined.add(study.study_name)
+
+    def _data_digest(self) -> str:
+        """Tells objectives apart whose steps or values mean other things."""
+        if self._digest is None:
+            data = self._data
+            digest = hashlib.blake2b(digest_size=8)
+            digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
+            digest.update(repr((data.zero_relevance, data.weight is None)).encode())
+            if data.weight is not None:
+                digest.update(data.weight.tobytes())
+            for bucket in self._step_queries():
+                digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
+            self._digest = f"data {digest.hexdigest()}"
+        return self._digest
 
     def _tell(self, trial: Any, summary: Summary, pruned: bool) -> None:
         for name in ("best", "worst", "tie_std", "tied_documents", "n_queries"):

@@ -112,6 +112,13 @@ class RankerObjective(QueryObjective):
                 "fit_params must not hold qid or group: the objective passes them, got "
                 f"{sorted(self._fit_params)}"
             )
+        for owner in (estimator, cv):
+            if getattr(owner, "qid", None) is not None:
+                raise ValueError(
+                    "qid must be given to the objective alone, got "
+                    f"{type(owner).__name__}(qid={owner.qid!r}): give X without that "
+                    "column, and qid=None there"
+                )
         queries = self._queries
         X = X if hasattr(X, "shape") else np.asarray(X)
         if X.shape[0] != queries.n_rows:
@@ -181,6 +188,9 @@ class RankerObjective(QueryObjective):
             is_last = fold == numbers[-1]
             yield Step(self._data.measured(held_out, scores), buckets, is_last)
 
+    def _step_queries(self) -> list[IntArray]:
+        return [held_out[part] for _, held_out, dealt in self._folds for part in dealt]
+
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if callable(self.space):
             parameters = self.space(trial)
@@ -196,6 +206,9 @@ class RankerObjective(QueryObjective):
         X = take_rows(self._X, rows)
         y, qid = (v if rows is None else v[rows] for v in (self._y, self._qid))
         takes = inspect.signature(model.fit).parameters
+        if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
+            # it takes numbers only
+            qid = np.concatenate([[0], np.cumsum(qid[1:] != qid[:-1])])
         if "qid" in takes:
             return model.fit(X, y, qid=qid, **self._fit_params)
         if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._qid_column import take_rows
+from .._ties import IntArray
 from .._validation import check_count, check_scores
 from ..measures import Measure
 from ._objective import N_BLOCKS, QueryObjective, Step
@@ -132,7 +133,10 @@ class ScoringObjective(QueryObjective):
     ) -> Iterator[Step]:
         if not prune:
             everything = np.arange(self._queries.n_queries)
-            scores = self._checked(trial, _guarded(self._X), self._queries.n_rows)
+            X = self._X
+            if hasattr(X, "iloc") or hasattr(X, "tocsr"):
+                X = X.copy()
+            scores = self._checked(trial, X, self._queries.n_rows)
             yield Step(self._data.measured(everything, scores), [], True)
             return
         n_buckets = len(self._dealt)
@@ -150,15 +154,12 @@ class ScoringObjective(QueryObjective):
             is_last = start + self._per_block >= n_buckets
             yield Step(self._data.measured(chosen, scores), buckets, is_last)
 
+    def _step_queries(self) -> list[IntArray]:
+        return self._dealt
+
     def _checked(self, trial: Any, X: Any, n_rows: int) -> Any:
+        if isinstance(X, np.ndarray):  # what is written is written into our own data
+            X = X.view()
+            X.setflags(write=False)
         scores = self._score(trial, X)
         return check_scores(scores, n_rows=n_rows, name="what score(trial, X) returns")
-
-
-def _guarded(X: Any) -> Any:
-    """X for a function that might write into it."""
-    if isinstance(X, np.ndarray):
-        X = X.view()
-        X.setflags(write=False)
-        return X
-    return X.copy() if hasattr(X, "iloc") or hasattr(X, "tocsr") else X
