@@ -86,6 +86,15 @@ class QueryObjective(ABC):
         self._report_every = report_every
         self._digest: str | None = None
 
+    def _check_rows(self, X: Any) -> Any:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.shape[0] != self._queries.n_rows:
+            raise ValueError(
+                f"X must have one row per label ({self._queries.n_rows}), got "
+                f"{X.shape[0]}"
+            )
+        return X
+
     @property
     def direction(self) -> str:
         """``"maximize"`` or ``"minimize"``: what a study must do with the measure."""

@@ -120,11 +120,7 @@ class RankerObjective(QueryObjective):
                     "column, and qid=None there"
                 )
         queries = self._queries
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.shape[0] != queries.n_rows:
-            raise ValueError(
-                f"X must have one row per label ({queries.n_rows}), got {X.shape[0]}"
-            )
+        X = self._check_rows(X)
         gathered = take_rows(X, queries.order)
         rows = by_content(gathered, self._data.labels, queries.offsets)
         self._X = take_rows(gathered, rows)

@@ -115,14 +115,8 @@ class ScoringObjective(QueryObjective):
             )
         if block_size is not None:
             check_count(block_size, "block_size")
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        n_rows = self._queries.n_rows
-        if X.shape[0] != n_rows:
-            raise ValueError(
-                f"X must have one row per label ({n_rows}), got {X.shape[0]}"
-            )
         self._score = score
-        self._X = take_rows(X, self._queries.order)
+        self._X = take_rows(self._check_rows(X), self._queries.order)
         n_queries = self._queries.n_queries
         self._dealt = self._buckets(n_queries, self.random_state)
         block = math.ceil(n_queries / N_BLOCKS) if block_size is None else block_size
