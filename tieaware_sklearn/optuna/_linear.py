@@ -241,11 +241,10 @@ random_state
         optuna.study.Study
         """
         pruner = optuna.pruners.NopPruner() if pruner is None else pruner
-        study = super().create_study(seed, n_trials=n_trials, pruner=pruner, **options)
-        if not study.get_trials(deepcopy=False):
-            for parameters in self.starts():
-                study.enqueue_trial(parameters, skip_if_exists=True)
-        return study
+        return super().create_study(seed, n_trials=n_trials, pruner=pruner, **options)
+
+    def _first_trials(self) -> list[dict[str, Any]]:
+        return self.starts()
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         many = len(self.feature_names) > MANY_WEIGHTS

@@ -284,10 +284,16 @@ class QueryObjective(ABC):
             load_if_exists=load_if_exists,
             pruner=pruner,
         )
-        if storage is not None:
-            seed = _own_seed(study, seed)
+        first, seed = (True, seed) if storage is None else _join(study, seed)
         study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
+        if first and not study.get_trials(deepcopy=False):
+            for parameters in self._first_trials():
+                study.enqueue_trial(parameters)
         return study
+
+    def _first_trials(self) -> list[dict[str, Any]]:
+        """Parameters that a new study begins with."""
+        return []
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
@@ -299,12 +305,13 @@ class QueryObjective(ABC):
         return deal(n_queries, size, seed)
 
 
-def _own_seed(study: Any, seed: int | None) -> int | None:
-    """The seed for the first worker of a study, one derived from it for others."""
-    me = uuid.uuid4().hex
-    study.set_user_attr(_WORKER + me, "joined")
-    # written before read: of two workers at once, at least one sees the other
-    workers = {name for name in study.user_attrs if name.startswith(_WORKER)}
-    if seed is None or workers == {_WORKER + me}:
-        return seed
-    return int(np.random.SeedSequence([seed, int(me, 16)]).generate_state(1)[0])
+def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
+    """Whether this worker is the first of a study, and the seed of its sampler."""
+    me = _WORKER + uuid.uuid4().hex
+    study.set_user_attr(me, "joined")
+    # attributes stand in the order in which they were written, for all workers alike
+    first = next(name for name in study.user_attrs if name.startswith(_WORKER)) == me
+    if first or seed is None:
+        return first, seed
+    derived = np.random.SeedSequence([seed, int(me.removeprefix(_WORKER), 16)])
+    return first, int(derived.generate_state(1)[0])
