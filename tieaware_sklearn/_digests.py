@@ -54,12 +54,12 @@ def row_digests(X: Any) -> Digests:
 
 def _text_bits(values: NDArray[Any]) -> Digests:
     """64 bits of each value that is no number, the same in every process."""
-    known: dict[str, int] = {}
-    for text in map(repr, values.tolist()):
-        if text not in known:
-            digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-            known[text] = int.from_bytes(digest, "little")
-    return np.array([known[repr(v)] for v in values.tolist()], dtype=np.uint64)
+    texts = list(map(repr, values.tolist()))
+    known = {}
+    for text in set(texts):
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        known[text] = int.from_bytes(digest, "little")
+    return np.array([known[text] for text in texts], dtype=np.uint64)
 
 
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._averages import fill_undefined, mean, std_of_mean
 from ._scoring import STATISTICS, LabelledQueries, columns
-from ._ties import FloatArray, IntArray, TieGroups, expand
+from ._ties import FloatArray, IntArray, TieGroups
 from ._validation import Queries
 from .measures import Measure
 
@@ -80,11 +80,6 @@ class QueryBuckets:
         self.labels = self.labels[rows]
         self._all = LabelledQueries(self.labels, self.queries, keep=True)
 
-    def rows(self, chosen: IntArray) -> IntArray:
-        """The rows of these queries, one after another."""
-        owner, place = expand(self.queries.sizes[chosen])
-        return np.asarray(self.queries.offsets[chosen][owner] + place)
-
     def _filled(self, values: FloatArray, queries: Queries) -> FloatArray:
         undefined = np.isnan(values)
         return fill_undefined(
@@ -98,7 +93,7 @@ class QueryBuckets:
         else:
             offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
             queries = Queries(self.queries.qid[chosen], offsets, None)
-            labelled = LabelledQueries(self.labels[self.rows(chosen)], queries)
+            labelled = LabelledQueries(self.labels[self.queries.rows(chosen)], queries)
 
         def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
             found = columns([self.measure], STATISTICS, groups)

@@ -66,13 +66,18 @@ class Queries:
             order = sorted(rows, key=list(map(_sort_key, ids)).__getitem__)
         return np.array(order, dtype=np.intp)
 
+    def rows(self, chosen: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """The arranged rows of these queries, one query after another."""
+        sizes = self.sizes[chosen]
+        before = np.cumsum(sizes) - sizes
+        place = np.arange(sizes.sum()) - np.repeat(before, sizes)
+        return np.asarray(np.repeat(self.offsets[:-1][chosen], sizes) + place)
+
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""
         by_id = self.sorted()
-        sizes = self.sizes[by_id]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        place = np.arange(self.n_rows) - np.repeat(offsets[:-1], sizes)
-        rows = np.repeat(self.offsets[:-1][by_id], sizes) + place
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[by_id])])
+        rows = self.rows(by_id)
         if self.order is not None:
             rows = self.order[rows]
         stands = bool((rows == np.arange(self.n_rows)).all())

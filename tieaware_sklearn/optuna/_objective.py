@@ -71,17 +71,14 @@ class QueryObjective(ABC):
             check_count(report_every, "report_every")
         check_count(random_state, "random_state", least=0)
         labels = check_labels(y, name="y")
-        queries = check_qid(qid, n_rows=len(labels))
-        weight = check_query_weight(query_weight, queries)
-        by_id = queries.sorted()
         self.random_state = int(random_state)
-        self._queries = queries.by_id()
+        self._queries = check_qid(qid, n_rows=len(labels)).by_id()
         self._data = QueryBuckets(
             self._queries.arrange(labels),
             self._queries,
             self.measure,
             zero_relevance,
-            None if weight is None else weight[by_id],
+            check_query_weight(query_weight, self._queries),
         )
         self._report_every = report_every
         self._digest: str | None = None

@@ -176,7 +176,7 @@ class RankerObjective(QueryObjective):
         for fold in numbers:
             train, held_out, dealt = self._folds[fold]
             fitted = self._fitted(clone(model), train)
-            rows = self._data.rows(held_out)
+            rows = self._data.queries.rows(held_out)
             scores = predicted_scores(
                 fitted, take_rows(self._X, rows), len(rows), self._response_method
             )

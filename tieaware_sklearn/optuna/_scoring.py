@@ -141,7 +141,7 @@ class ScoringObjective(QueryObjective):
             block = numbers[start : start + self._per_block].tolist()
             chosen = np.concatenate([self._dealt[number] for number in block])
             ends = np.cumsum([len(self._dealt[number]) for number in block])
-            rows = self._data.rows(chosen)
+            rows = self._data.queries.rows(chosen)
             scores = self._checked(trial, take_rows(self._X, rows), len(rows))
             places = np.split(np.arange(len(chosen)), ends[:-1])
             buckets = list(zip(block, places, strict=True))
