@@ -26,6 +26,7 @@ HOUSE = [
     "measures",
     "_averages",
     "_scoring",
+    "_report",
     "evaluation",
     "prevalence",
     "scorers",

@@ -130,6 +130,38 @@ def test_query_weight():
     assert report.query_weight.tolist() == [2, 5, 1]
 
 
+def test_the_median_is_an_average_too():
+    labels, qid = [1, 0, 1, 0, 0, 1, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    scores = [2, 1, 1, 1, 2, 1, 3, 1]
+    # reciprocal ranks 1, 3/4, 1/2, 1
+    data = {"qid": qid, "measure": "rr", "average": "median"}
+    assert ranking_score(labels, scores, **data) == 7 / 8
+    assert ranking_score(labels, scores, ties="worst", **data) == 3 / 4
+    weight = np.array([1, 1, 1, 1, 5, 5, 0, 0])
+    assert ranking_score(labels, scores, query_weight=weight, **data) == 1 / 2
+    weight = np.array([1, 1, 3, 3, 2, 2, 0, 0])
+    assert ranking_score(labels, scores, query_weight=weight, **data) == 3 / 4
+    weight = np.array([1, 1, 1, 1, 2, 2, 0, 0])
+    assert ranking_score(labels, scores, query_weight=weight, **data) == 5 / 8
+    summary = evaluate(labels, scores, qid=qid, measures="rr").summary("median")
+    assert summary.mean[0] == 7 / 8
+    assert np.isnan(summary.interval).all()
+    assert "median" in str(summary)
+
+
+def test_the_interval_of_a_median_is_between_values_of_known_ranks():
+    n = 20
+    qid = np.repeat(np.arange(n), 30)
+    labels = np.tile(np.arange(30) == 0, n)
+    scores = -np.tile(np.arange(30.0), n)
+    scores[np.arange(n) * 30] = -np.arange(n) - 0.5  # rank i + 2, but for the first
+    report = evaluate(labels, scores, qid=qid, measures="rr")
+    low, high = report.summary("median").interval[0]
+    ranked = np.sort(report.expected[:, 0])
+    assert (low, high) == (ranked[5], ranked[14])
+    assert stats.binom.cdf(5, n, 0.5) <= 0.025 < stats.binom.cdf(6, n, 0.5)
+
+
 def test_summary_is_the_mean_with_a_t_interval():
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 3, 300), rng.integers(0, 5, 300)
@@ -153,7 +185,7 @@ def test_summary_is_the_mean_with_a_t_interval():
         value = ranking_score(labels, scores, qid=qid, measure="ndcg@3", ties=ties)
         assert value == getattr(summary, ties)[0]
     with pytest.raises(ValueError, match="average must be one of"):
-        report.summary("median")
+        report.summary("harmonic")
 
 
 def test_reports_print_as_tables_and_pickle():
@@ -302,7 +334,7 @@ BAD = [
     ({"measure": "ndgc@10"}, r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\?"),
     ({"measure": 7}, "measure must be a name such as"),
     ({"ties": "mean"}, "ties must be one of .* got 'mean'"),
-    ({"average": "median"}, "average must be one of .* got 'median'"),
+    ({"average": "mode"}, "average must be one of .* got 'mode'"),
     ({"zero_relevance": "ignore"}, "zero_relevance must be one of .* got 'ignore'"),
     ({"zero_relevance": math.nan}, "zero_relevance must be a finite number"),
     ({"zero_relevance": None}, "zero_relevance must be a finite number"),

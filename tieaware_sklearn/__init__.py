@@ -1,6 +1,7 @@
 """What a ranking is really worth when scores tie."""
 
-from .evaluation import RankingReport, RankingSummary, evaluate, ranking_score
+from ._report import RankingReport, RankingSummary
+from .evaluation import evaluate, ranking_score
 from .feature_selection import RankingFeatureSelector
 from .linear import LinearRanker
 from .measures import (

@@ -58,7 +58,20 @@ def fill_undefined(
         )
     if isinstance(zero_relevance, str):
         return values
-    return np.where(undefined, float(zero_relevance), values)
+    fillable = np.array([measure.takes_zero_relevance for measure in measures])
+    return np.where(undefined & fillable, float(zero_relevance), values)
+
+
+def fill_std(
+    std: FloatArray,
+    undefined: NDArray[np.bool_],
+    zero_relevance: float | str,
+    measures: Sequence[Measure],
+    queries: Queries,
+) -> FloatArray:
+    """Standard deviations of the same values: a number put in does not vary."""
+    value = zero_relevance if isinstance(zero_relevance, str) else 0.0
+    return fill_undefined(std, undefined, value, measures, queries)
 
 
 def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
@@ -77,6 +90,35 @@ def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> floa
     """exp of the mean log, values below 1e-5 taken as 1e-5."""
     logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
     return math.exp(mean(logs, weight))
+
+
+def median(values: FloatArray, weight: FloatArray | None = None) -> float:
+    """Weighted median of the values that are not NaN; NaN where there is none."""
+    there = ~np.isnan(values)
+    if weight is not None:
+        there &= weight > 0
+    if not there.any():
+        return math.nan
+    if weight is None:
+        return float(np.median(values[there]))
+    order = np.lexsort((weight[there], values[there]))
+    ascending = values[there][order]
+    reached = np.cumsum(weight[there][order])
+    half = reached[-1] / 2
+    at = int(np.searchsorted(reached, half))
+    if reached[at] == half:
+        return float((ascending[at] + ascending[at + 1]) / 2)
+    return float(ascending[at])
+
+
+def median_interval(values: FloatArray) -> tuple[float, float]:
+    """95 % interval of a median, from the ranks of the values (binomial)."""
+    ascending = np.sort(values[~np.isnan(values)])
+    n = len(ascending)
+    below = int(stats.binom.ppf(0.025, n, 0.5)) if n else 0
+    if not below:
+        return math.nan, math.nan
+    return float(ascending[below - 1]), float(ascending[n - below])
 
 
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:

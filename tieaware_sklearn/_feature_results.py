@@ -13,9 +13,9 @@ from scipy import stats
 
 from ._averages import QueryMoments
 from ._feature_statistics import FeatureStatistics
+from ._report import lift
 from ._ties import FloatArray
 from ._validation import check_choice
-from .evaluation import lift
 from .measures import Measure
 
 DIRECTIONS = ("auto", "descending", "ascending")

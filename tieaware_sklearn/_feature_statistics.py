@@ -190,7 +190,8 @@ def _one_feature(
         )
         difference = sign * (expected - chance)
         difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
-        std = np.where(undefined, 0.0, found["std"])
+        # what is skipped has no variance to add
+        std = np.where(undefined | np.isnan(found["std"]), 0.0, found["std"])
         if query_weight is not None:
             std = std * query_weight[:, None]
         return Worth(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._averages import fill_undefined, mean, std_of_mean
+from ._averages import fill_std, fill_undefined, mean, std_of_mean
 from ._scoring import STATISTICS, LabelledQueries, columns
 from ._ties import FloatArray, IntArray, TieGroups
 from ._validation import Queries
@@ -103,10 +103,14 @@ class QueryBuckets:
         parts = labelled.each_block(compute, scores)
         stacked = [np.concatenate(arrays) for arrays in zip(*(p[0] for p in parts))]  # noqa: B905
         found = dict(zip(STATISTICS, stacked, strict=True))
-        undefined = np.isnan(found["expected"][:, 0])
         values = {name: self._filled(found[name], queries) for name in found}
-        if not isinstance(self.zero_relevance, str):
-            values["std"] = np.where(undefined, 0.0, values["std"])
+        values["std"] = fill_std(
+            found["std"],
+            np.isnan(found["expected"]),
+            self.zero_relevance,
+            [self.measure],
+            queries,
+        )[:, 0]
         return Measured(
             chosen, values, sum(p[1] for p in parts), sum(p[2] for p in parts)
         )

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 UNJUDGED = ("raise", "nonrelevant")
+#: the label of documents without a judgment: below every label that there is
+UNJUDGED_LABEL = -1.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -
 def check_labels(
     y_true: ArrayLike, *, unjudged: str = "raise", name: str = "y_true"
 ) -> NDArray[np.float64]:
-    """Labels as finite, non-negative float64."""
+    """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
     if unjudged not in UNJUDGED:
         raise ValueError(f"unjudged must be one of {UNJUDGED}, got {unjudged!r}")
     labels: NDArray[np.float64] = _numeric(y_true, name).astype(np.float64)
@@ -156,10 +158,9 @@ def check_labels(
         advice = ' (unjudged="nonrelevant" takes NaN as not relevant)'
         rule = f"be judged{advice if name == 'y_true' else ''}"
         reject(missing, labels, name, rule)
-    else:
-        labels[missing] = 0.0
-    reject(~(labels >= 0), labels, name, "be >= 0")
+    reject(labels < 0, labels, name, "be >= 0")
     reject(np.isinf(labels), labels, name, "be finite")
+    labels[missing] = UNJUDGED_LABEL
     return labels
 
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._averages import (
-    GEOMETRIC_FLOOR,
-    QueryMoments,
     check_zero_relevance,
+    fill_std,
     fill_undefined,
     geometric_mean,
     mean,
-    std_of_mean,
+    median,
     warn_undefined,
 )
-from ._optional import import_optional
+from ._report import RankingReport
 from ._scoring import STATISTICS, LabelledQueries
-from ._text import format_table, number
 from ._ties import FloatArray
 from ._validation import (
     Queries,
@@ -31,10 +28,11 @@ from ._validation import (
     check_query_weight,
     check_scores,
 )
-from .measures import Measure, parse_measure, parse_measures
+from .measures import Measure, accepted_unjudged, parse_measure, parse_measures
 
 TIES = ("expected", "best", "worst", "input")
-AVERAGES = ("macro", "geometric", "micro", None)
+AVERAGES = ("macro", "geometric", "median", "micro", None)
+_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
 DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
 
 
@@ -51,11 +49,12 @@ def check_ranking(
     y_true: ArrayLike,
     y_score: ArrayLike,
     qid: Any,
+    measures: Iterable[Measure],
     unjudged: str,
     query_weight: ArrayLike | None = None,
 ) -> Ranking:
     """Labels, scores and weights as arrays, the rows gathered into queries."""
-    labels = check_labels(y_true, unjudged=unjudged)
+    labels = check_labels(y_true, unjudged=accepted_unjudged(measures, unjudged))
     scores = check_scores(y_score, n_rows=len(labels))
     queries = check_qid(qid, n_rows=len(labels))
     return Ranking(queries, labels, scores, check_query_weight(query_weight, queries))
@@ -69,7 +68,7 @@ def ranking_score(
     qid: Any = ...,
     measure: str | Measure = ...,
     ties: str = ...,
-    average: Literal["macro", "geometric", "micro"] = ...,
+    average: Literal["macro", "geometric", "median", "micro"] = ...,
     zero_relevance: float | str = ...,
     unjudged: str = ...,
     query_weight: ArrayLike | None = ...,
@@ -118,10 +117,11 @@ def ranking_score(
         The mean over all orders of the tied documents, the most or the least
         favourable order, or the order of the rows: what a tool unaware of ties
         would report.
-    average : {"macro", "geometric", "micro"} or None, default="macro"
-        Over queries: the mean, the geometric mean (of the values per query,
-        floor 1e-5), the ratio of sums (measures that are ratios of counts:
-        P, R, F, Fallout, Rprec), or no average.
+    average : {"macro", "geometric", "median", "micro"} or None, default="macro"
+        Over queries: the mean, the geometric mean or the median of the values
+        per query (floor of the geometric mean 1e-5; Fuhr 2017 on medians), the
+        ratio of sums (measures that are ratios of counts: P, R, F, Fallout,
+        Rprec), or no average.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where the measure is undefined (NDCG, AP, R and Rprec
         without a relevant document, Fallout without a non-relevant one). "skip"
@@ -175,7 +175,7 @@ def ranking_score(
             "average='micro' needs a measure that is a ratio of counts (P, R, F, "
             f"Fallout, Rprec), got {parsed}"
         )
-    data = check_ranking(y_true, y_score, qid, unjudged, query_weight)
+    data = check_ranking(y_true, y_score, qid, [parsed], unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
     plain = ties == "input"
     name = "expected" if plain else ties
@@ -193,8 +193,7 @@ def ranking_score(
         pooled = found["normaliser"][:, 0]
         result = _micro(raw[:, 0], pooled, data.weight, zero_relevance)
     else:
-        reduce = geometric_mean if average == "geometric" else mean
-        result = reduce(values, data.weight)
+        result = _REDUCE[average](values, data.weight)
     if np.isnan(result):
         warn_undefined(parsed)
     return result
@@ -212,192 +211,6 @@ def _micro(
     if np.isnan(result) and not isinstance(zero_relevance, str):
         return float(zero_relevance)
     return result
-
-
-@dataclass(frozen=True, eq=False)
-class RankingSummary:
-    """Averages over queries of a `RankingReport`; prints as a table.
-
-    Attributes
-    ----------
-    measures : tuple of str
-    average : {"macro", "geometric"}
-    mean, best, worst, chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the best value when all documents of a
-        query are retrieved and tie.
-    tie_std : ndarray of shape (n_measures,)
-        Standard deviation of the average over the orders of tied documents; NaN
-        for geometric means.
-    lift : ndarray of shape (n_measures,)
-        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
-        ideal; 0 where the two are equal.
-    interval : ndarray of shape (n_measures, 2)
-        95 % t interval of the average over queries; NaN for fewer than two.
-    n_queries : ndarray of shape (n_measures,), int
-        Queries averaged.
-    """
-
-    measures: tuple[str, ...]
-    average: str
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    tie_std: FloatArray
-    chance: FloatArray
-    ideal: FloatArray
-    lift: FloatArray
-    interval: FloatArray
-    n_queries: NDArray[np.int64]
-
-    def to_pandas(self) -> Any:
-        """The table as a `pandas.DataFrame`, a row per measure."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        columns = {
-            name: getattr(self, name)
-            for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
-        }
-        columns["low"], columns["high"] = self.interval.T
-        columns["n_queries"] = self.n_queries
-        return pandas.DataFrame(
-            columns, index=pandas.Index(self.measures, name="measure")
-        )
-
-    def __str__(self) -> str:
-        rows = [
-            [
-                name,
-                *(
-                    number(float(column[i]))
-                    for column in (self.mean, self.worst, self.best, self.tie_std)
-                ),
-                number(float(self.chance[i])),
-                number(float(self.lift[i])),
-                f"[{number(self.interval[i, 0])}, {number(self.interval[i, 1])}]",
-                str(self.n_queries[i]),
-            ]
-            for i, name in enumerate(self.measures)
-        ]
-        header = [
-            "measure" if self.average == "macro" else "geometric",
-            "mean",
-            "worst",
-            "best",
-            "tie std",
-            "chance",
-            "lift",
-            "95% interval",
-            "queries",
-        ]
-        return format_table(header, rows)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class RankingReport:
-    """What a ranking is worth, query by query; prints as its summary.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Canonical names, such as ``"NDCG@10"``.
-    qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance.
-    expected, best, worst, std : ndarray of shape (n_queries, n_measures)
-        Mean, most and least favourable value, and standard deviation over the
-        orders of the tied documents. NaN where a query was skipped.
-    chance, ideal : ndarray of shape (n_queries, n_measures)
-        Expected and best value if every score were equal: no score can do better
-        than the ideal by ranking all documents (uncut P and F can, by retrieving
-        fewer).
-    n_undefined : ndarray of shape (n_measures,), int
-        Queries where the measure is undefined.
-    query_weight : ndarray of shape (n_queries,) or None
-    """
-
-    measures: tuple[str, ...]
-    qid: NDArray[Any]
-    expected: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    std: FloatArray
-    chance: FloatArray
-    ideal: FloatArray
-    n_undefined: NDArray[np.int64]
-    query_weight: FloatArray | None = None
-
-    def summary(self, average: str = "macro") -> RankingSummary:
-        """Averages over queries.
-
-        Parameters
-        ----------
-        average : {"macro", "geometric"}, default="macro"
-            The geometric mean is of the expected values (floor 1e-5), its
-            interval that of the mean logarithm; it has no tie std.
-
-        Returns
-        -------
-        RankingSummary
-
-        Raises
-        ------
-        ValueError
-            For another `average`.
-        """
-        check_choice(average, "average", ("macro", "geometric"))
-        geometric = average == "geometric"
-        reduce = geometric_mean if geometric else mean
-        columns = range(len(self.measures))
-
-        def averages(values: FloatArray) -> FloatArray:
-            return np.array([reduce(values[:, j], self.query_weight) for j in columns])
-
-        values = self.expected
-        if geometric:
-            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
-        moments = QueryMoments.of(values, self.query_weight)
-        interval = moments.interval()
-        tie_std = np.array(
-            [std_of_mean(self.std[:, j], self.query_weight) for j in columns]
-        )
-        expected, chance = averages(self.expected), averages(self.chance)
-        ideal = averages(self.ideal)
-        return RankingSummary(
-            measures=self.measures,
-            average=average,
-            mean=expected,
-            best=averages(self.best),
-            worst=averages(self.worst),
-            tie_std=np.full(len(self.measures), np.nan) if geometric else tie_std,
-            chance=chance,
-            ideal=ideal,
-            lift=lift(expected, chance, ideal),
-            interval=np.exp(interval) if geometric else interval,
-            n_queries=moments.count.astype(np.int64),
-        )
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row per query and columns (measure, value)."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        names = ("expected", "best", "worst", "std", "chance", "ideal")
-        columns = {
-            (measure, name): getattr(self, name)[:, j]
-            for j, measure in enumerate(self.measures)
-            for name in names
-        }
-        index = pandas.Index(self.qid, name="qid")
-        return pandas.DataFrame(columns, index=index)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    __repr__ = __str__
-
-
-def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
-    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = ideal - chance
-    out = np.where(np.isnan(score), np.nan, 0.0)
-    np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
-    return out
 
 
 def evaluate(
@@ -450,25 +263,24 @@ def evaluate(
     """
     parsed = parse_measures(measures)
     check_zero_relevance(zero_relevance)
-    data = check_ranking(y_true, y_score, qid, unjudged, query_weight)
+    data = check_ranking(y_true, y_score, qid, parsed, unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
-    statistics = (*STATISTICS, "chance", "ideal")
+    statistics = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
     found = labelled.values(parsed, data.scores, statistics=statistics, n_jobs=n_jobs)
     undefined = np.isnan(found["expected"])
 
     def filled(values: FloatArray) -> FloatArray:
         return fill_undefined(values, undefined, zero_relevance, parsed, data.queries)
 
-    std = found["std"]
-    if not isinstance(zero_relevance, str):
-        std = np.where(undefined, 0.0, std)
     return RankingReport(
         measures=tuple(str(measure) for measure in parsed),
         qid=data.queries.qid,
         expected=filled(found["expected"]),
         best=filled(found["best"]),
         worst=filled(found["worst"]),
-        std=std,
+        std=fill_std(found["std"], undefined, zero_relevance, parsed, data.queries),
+        standard_error=found["standard_error"],
+        std_is_estimate=found["std_is_estimate"] > 0,
         chance=filled(found["chance"]),
         ideal=filled(found["ideal"]),
         n_undefined=undefined.sum(axis=0),

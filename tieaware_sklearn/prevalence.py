@@ -157,13 +157,14 @@ def tie_report(
     if cutoff is None:
         raise ValueError("k must be an integer >= 1, got None")
     parsed = parse_measures(measures)
-    queries, labels, scores, _ = check_ranking(y_true, y_score, qid, unjudged)
+    queries, labels, scores, _ = check_ranking(y_true, y_score, qid, parsed, unjudged)
 
     def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
         best, worst = columns(parsed, ("best", "worst"), groups)
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
-        mixed = groups.label[first] != groups.label[last]
+        label = np.maximum(groups.levels, 0)[groups.label]
+        mixed = label[first] != label[last]
         cut = (groups.lo < cutoff) & (cutoff < groups.hi)
         counts = [
             n.sum(),

@@ -27,7 +27,7 @@ from ._validation import (
     check_scores,
 )
 from .evaluation import ranking_score
-from .measures import Measure, parse_measures
+from .measures import Measure, accepted_unjudged, parse_measures
 
 _RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
 
@@ -222,10 +222,12 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        labels = check_labels(y_true, unjudged=self._unjudged)
+        labels = check_labels(
+            y_true, unjudged=accepted_unjudged(self.measures, self._unjudged)
+        )
         queries = check_qid(self._query_ids(X, qid), n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, labels, queries)
+        check_whole_queries(estimator, np.maximum(labels, 0), queries)
         scores = predicted_scores(
             estimator, X, len(labels), self._response_method, method_caller
         )

@@ -3,7 +3,7 @@
 from ._base import Measure
 from ._cascade import ReciprocalRank, Success
 from ._gain_measures import CG, DCG, NDCG, RBP
-from ._parse import parse_measure, parse_measures
+from ._parse import accepted_unjudged, parse_measure, parse_measures
 from ._precision import AveragePrecision
 from ._sets import Fallout, FBeta, Precision, Recall, RPrecision
 
@@ -21,6 +21,7 @@ __all__ = [
     "Recall",
     "ReciprocalRank",
     "Success",
+    "accepted_unjudged",
     "parse_measure",
     "parse_measures",
 ]

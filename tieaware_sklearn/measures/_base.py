@@ -33,6 +33,10 @@ class Measure(ABC):
     greater_is_better: ClassVar[bool] = True
     #: a ratio of counts, which micro-averaging may pool over queries
     is_ratio: ClassVar[bool] = False
+    #: tells documents without a judgment from those that are not relevant
+    takes_unjudged: ClassVar[bool] = False
+    #: a query where the measure is undefined may be given a number instead
+    takes_zero_relevance: ClassVar[bool] = True
 
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -83,6 +87,14 @@ class Measure(ABC):
     def std(self, groups: TieGroups) -> FloatArray:
         """Standard deviation of each query over the same orders."""
         return self._divide(np.sqrt(self.numerator_variance(groups)), groups)
+
+    def standard_error(self, groups: TieGroups) -> FloatArray:
+        """Standard error of `expected` where it is an estimate, 0 where exact."""
+        return np.zeros(groups.n_queries)
+
+    def std_is_estimate(self, groups: TieGroups) -> FloatArray:
+        """1 for queries whose `std` comes from sampled orders, 0 where exact."""
+        return np.zeros(groups.n_queries)
 
     def best(self, groups: TieGroups) -> FloatArray:
         """Value of each query in the most favourable order."""

@@ -94,7 +94,7 @@ def gain_spelling(gain: Any) -> str:
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
-    """The gain of each level.
+    """The gain of each level; documents without a judgment gain what 0 does.
 
     Raises
     ------
@@ -102,6 +102,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         For a label above 60 with exponential gain, a label that the table does
         not have, a gain that is negative or not finite.
     """
+    levels = np.maximum(levels, 0)
     if gain == "linear":
         if len(levels):
             _check_worth(levels[-1], float(levels[-1]))

@@ -134,6 +134,12 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     return parsed
 
 
+def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
+    """What to do with NaN labels: measures that know of them do it themselves."""
+    known = all(measure.takes_unjudged for measure in measures)
+    return "nonrelevant" if known and unjudged == "raise" else unjudged
+
+
 def _unknown(name: str, measure: str) -> str:
     spelled = {key: cls.name for key, cls in _CLASSES.items()}
     rest = measure.strip()[len(name) :]

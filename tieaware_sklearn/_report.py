@@ -1,0 +1,253 @@
+"""What a ranking is worth, query by query and on average, as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._averages import (
+    GEOMETRIC_FLOOR,
+    QueryMoments,
+    geometric_mean,
+    mean,
+    median,
+    median_interval,
+    std_of_mean,
+)
+from ._optional import import_optional
+from ._text import format_table, number
+from ._ties import FloatArray
+from ._validation import check_choice
+
+
+@dataclass(frozen=True, eq=False)
+class RankingSummary:
+    """Averages over queries of a `RankingReport`; prints as a table.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    average : {"macro", "geometric", "median"}
+    mean, best, worst, chance, ideal : ndarray of shape (n_measures,)
+        Averages over queries. `ideal` is the best value when all documents of a
+        query are retrieved and tie.
+    tie_std : ndarray of shape (n_measures,)
+        Standard deviation of the average over the orders of tied documents; NaN
+        for geometric means and medians.
+    standard_error : ndarray of shape (n_measures,)
+        Standard error of `mean` where orders had to be sampled (long ties under
+        IPrec and IAP); 0 where it is exact, as it is for all other measures.
+    n_estimated : ndarray of shape (n_measures,), int
+        Queries whose standard deviation comes from sampled orders.
+    lift : ndarray of shape (n_measures,)
+        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
+        ideal; 0 where the two are equal.
+    interval : ndarray of shape (n_measures, 2)
+        95 % interval of the average over queries: t of the mean, from the ranks
+        of the values of the median; NaN for too few queries.
+    n_queries : ndarray of shape (n_measures,), int
+        Queries averaged.
+    """
+
+    measures: tuple[str, ...]
+    average: str
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    standard_error: FloatArray
+    n_estimated: NDArray[np.int64]
+    chance: FloatArray
+    ideal: FloatArray
+    lift: FloatArray
+    interval: FloatArray
+    n_queries: NDArray[np.int64]
+
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`, a row per measure."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        columns = {
+            name: getattr(self, name)
+            for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
+        }
+        columns["standard_error"] = self.standard_error
+        columns["low"], columns["high"] = self.interval.T
+        columns["n_queries"] = self.n_queries
+        return pandas.DataFrame(
+            columns, index=pandas.Index(self.measures, name="measure")
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                name,
+                *(
+                    number(float(column[i]))
+                    for column in (self.mean, self.worst, self.best, self.tie_std)
+                ),
+                number(float(self.chance[i])),
+                number(float(self.lift[i])),
+                f"[{number(self.interval[i, 0])}, {number(self.interval[i, 1])}]",
+                str(self.n_queries[i]),
+            ]
+            for i, name in enumerate(self.measures)
+        ]
+        header = [
+            "measure" if self.average == "macro" else self.average,
+            "median" if self.average == "median" else "mean",
+            "worst",
+            "best",
+            "tie std",
+            "chance",
+            "lift",
+            "95% interval",
+            "queries",
+        ]
+        return "\n".join([format_table(header, rows), *self._notes()])
+
+    def _notes(self) -> list[str]:
+        """What in the table is an estimate."""
+        notes = []
+        for i, name in enumerate(self.measures):
+            if self.standard_error[i] > 0:
+                error = f"{self.standard_error[i]:.1g}"
+                notes.append(
+                    f"{name}: mean over sampled orders, standard error {error}"
+                )
+            if self.n_estimated[i]:
+                count = self.n_estimated[i]
+                of = "1 query" if count == 1 else f"{count} queries"
+                notes.append(f"{name}: tie std of {of} from sampled orders")
+        return notes
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RankingReport:
+    """What a ranking is worth, query by query; prints as its summary.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Canonical names, such as ``"NDCG@10"``.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected, best, worst, std : ndarray of shape (n_queries, n_measures)
+        Mean, most and least favourable value, and standard deviation over the
+        orders of the tied documents. NaN where a query was skipped.
+    standard_error : ndarray of shape (n_queries, n_measures)
+        Standard error of `expected` where orders had to be sampled, 0 where exact.
+    std_is_estimate : ndarray of shape (n_queries, n_measures), bool
+        Where `std` comes from sampled orders.
+    chance, ideal : ndarray of shape (n_queries, n_measures)
+        Expected and best value if every score were equal: no score can do better
+        than the ideal by ranking all documents (uncut P and F can, by retrieving
+        fewer).
+    n_undefined : ndarray of shape (n_measures,), int
+        Queries where the measure is undefined.
+    query_weight : ndarray of shape (n_queries,) or None
+    """
+
+    measures: tuple[str, ...]
+    qid: NDArray[Any]
+    expected: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    std: FloatArray
+    standard_error: FloatArray
+    std_is_estimate: NDArray[np.bool_]
+    chance: FloatArray
+    ideal: FloatArray
+    n_undefined: NDArray[np.int64]
+    query_weight: FloatArray | None = None
+
+    def summary(self, average: str = "macro") -> RankingSummary:
+        """Averages over queries.
+
+        Parameters
+        ----------
+        average : {"macro", "geometric", "median"}, default="macro"
+            The mean; the geometric mean of the expected values (floor 1e-5),
+            its interval that of the mean logarithm; the median of the expected
+            values (Fuhr 2017). The last two have no tie std.
+
+        Returns
+        -------
+        RankingSummary
+
+        Raises
+        ------
+        ValueError
+            For another `average`.
+        """
+        check_choice(average, "average", ("macro", "geometric", "median"))
+        geometric = average == "geometric"
+        reduce = {"macro": mean, "geometric": geometric_mean, "median": median}[average]
+        columns = range(len(self.measures))
+
+        def averages(values: FloatArray) -> FloatArray:
+            return np.array([reduce(values[:, j], self.query_weight) for j in columns])
+
+        values = self.expected
+        if geometric:
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        moments = QueryMoments.of(values, self.query_weight)
+        interval = moments.interval()
+        if geometric:
+            interval = np.exp(interval)
+        if average == "median":
+            ends = [median_interval(values[:, j]) for j in columns]
+            unknown = np.nan if self.query_weight is not None else 0.0
+            interval = np.array(ends) + unknown
+
+        def error(spread: FloatArray) -> FloatArray:
+            if average != "macro":
+                return np.full(len(self.measures), np.nan)
+            return np.array(
+                [std_of_mean(spread[:, j], self.query_weight) for j in columns]
+            )
+
+        expected, chance = averages(self.expected), averages(self.chance)
+        ideal = averages(self.ideal)
+        return RankingSummary(
+            measures=self.measures,
+            average=average,
+            mean=expected,
+            best=averages(self.best),
+            worst=averages(self.worst),
+            tie_std=error(self.std),
+            standard_error=error(self.standard_error),
+            n_estimated=self.std_is_estimate.sum(axis=0),
+            chance=chance,
+            ideal=ideal,
+            lift=lift(expected, chance, ideal),
+            interval=interval,
+            n_queries=moments.count.astype(np.int64),
+        )
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row per query and columns (measure, value)."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        names = ("expected", "best", "worst", "std", "chance", "ideal")
+        columns = {
+            (measure, name): getattr(self, name)[:, j]
+            for j, measure in enumerate(self.measures)
+            for name in names
+        }
+        index = pandas.Index(self.qid, name="qid")
+        return pandas.DataFrame(columns, index=index)
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    __repr__ = __str__
+
+
+def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
+    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
+    room = ideal - chance
+    out = np.where(np.isnan(score), np.nan, 0.0)
+    np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
+    return out
