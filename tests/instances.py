@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import naive
 
 from tieaware_sklearn.measures import (
     CG,
+    CWL,
     DCG,
+    ERR,
     NDCG,
     RBP,
     AveragePrecision,
+    BPref,
     Fallout,
     FBeta,
+    InterpolatedAveragePrecision,
+    InterpolatedPrecision,
     Measure,
     Precision,
+    PrecisionRecallArea,
+    RaghavanPrecision,
     Recall,
     ReciprocalRank,
     RPrecision,
+    SearchLength,
     Success,
 )
 
@@ -26,6 +35,10 @@ from tieaware_sklearn.measures import (
 class Instance(NamedTuple):
     measure: Measure
     plain: naive.Plain
+    #: the mean over orders is the harmonic one
+    harmonic: bool = False
+    #: the standard deviation comes from sampled orders
+    sampled: bool = False
 
 
 def thirds(label: float) -> float:
@@ -73,6 +86,39 @@ INSTANCES = [
     Instance(ReciprocalRank(), naive.reciprocal_rank()),
     Instance(ReciprocalRank(2), naive.reciprocal_rank(2)),
     Instance(ReciprocalRank(rel=3), naive.reciprocal_rank(rel=3)),
+    Instance(FBeta(3, alpha=0.25), naive.f_beta(3, alpha=0.25)),
+    Instance(ERR(), naive.err()),
+    Instance(ERR(3), naive.err(3)),
+    Instance(ERR(5, max_label=6), naive.err(5, max_label=6)),
+    Instance(BPref(), naive.bpref()),
+    Instance(BPref(rel=2), naive.bpref(rel=2)),
+    Instance(SearchLength(), naive.search_length()),
+    Instance(SearchLength(2, rel=2), naive.search_length(2, rel=2)),
+    Instance(RaghavanPrecision(), naive.precision_at_relevant(), harmonic=True),
+    Instance(
+        RaghavanPrecision(3, rel=2),
+        naive.precision_at_relevant(3, rel=2),
+        harmonic=True,
+    ),
+    Instance(InterpolatedPrecision(0), naive.interpolated([0])),
+    Instance(
+        InterpolatedPrecision(0.3, rel=2), naive.interpolated([Fraction(3, 10)], rel=2)
+    ),
+    Instance(InterpolatedPrecision(1), naive.interpolated([1])),
+    Instance(
+        InterpolatedAveragePrecision(),
+        naive.interpolated([Fraction(i, 10) for i in range(11)]),
+        sampled=True,
+    ),
+    Instance(
+        InterpolatedAveragePrecision("all", rel=2),
+        naive.interpolated(None, rel=2),
+        sampled=True,
+    ),
+    Instance(PrecisionRecallArea(), naive.area()),
+    Instance(PrecisionRecallArea(rel=2), naive.area(rel=2)),
+    Instance(CWL([0.9, 0.5, 0.75]), naive.cwl([0.9, 0.5, 0.75])),
+    Instance(CWL([0.5, 0], gain=thirds), naive.cwl([0.5, 0], gain=thirds)),
 ]
 
 IDS = [str(instance.measure) for instance in INSTANCES]

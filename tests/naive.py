@@ -37,7 +37,11 @@ def orders(labels: Sequence[float], scores: Sequence[float]):
 
 
 def over_ties(
-    plain: Plain, labels: Sequence[float], scores: Sequence[float], lower: bool = False
+    plain: Plain,
+    labels: Sequence[float],
+    scores: Sequence[float],
+    lower: bool = False,
+    harmonic: bool = False,
 ) -> Exact | None:
     missing = [lab for lab, s in zip(labels, scores, strict=True) if s == -math.inf]
     values = [plain(order, missing) for order in orders(labels, scores)]
@@ -46,6 +50,8 @@ def over_ties(
         return None
     mean = sum(values, Fraction(0)) / len(values)
     variance = sum(((v - mean) ** 2 for v in values), Fraction(0)) / len(values)
+    if harmonic and all(values):
+        mean = len(values) / sum((1 / v for v in values), Fraction(0))
     best, worst = max(values), min(values)
     if lower:
         best, worst = worst, best
@@ -74,8 +80,12 @@ def recall(k=None, rel=1) -> Plain:
     return value
 
 
-def f_beta(k=None, rel=1, beta=1) -> Plain:
-    b2 = Fraction(beta) ** 2
+def f_beta(k=None, rel=1, beta=1, alpha=None) -> Plain:
+    b2 = (
+        Fraction(beta) ** 2
+        if alpha is None
+        else (1 - Fraction(alpha)) / Fraction(alpha)
+    )
 
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))
@@ -137,6 +147,114 @@ def reciprocal_rank(k=None, rel=1) -> Plain:
             if hit:
                 return Fraction(1, i + 1)
         return Fraction(0)
+
+    return value
+
+
+def err(k=None, max_label=4) -> Plain:
+    def value(ranked, missing):
+        reached, total = Fraction(1), Fraction(0)
+        for i, label in enumerate(ranked[:k]):
+            stop = Fraction(2**label - 1, 2**max_label)
+            total += reached * stop / (i + 1)
+            reached *= 1 - stop
+        return total
+
+    return value
+
+
+def bpref(rel=1) -> Plain:
+    """Negative labels are those of documents without a judgment."""
+
+    def value(ranked, missing):
+        everything = [*ranked, *missing]
+        relevant = sum(label >= rel for label in everything)
+        other = sum(0 <= label < rel for label in everything)
+        if not relevant:
+            return None
+        most = min(relevant, other)
+        total, above = Fraction(0), 0
+        for label in ranked:
+            if label >= rel:
+                total += 1 - Fraction(min(above, most), most) if most else 1
+            elif label >= 0:
+                above += 1
+        return total / relevant
+
+    return value
+
+
+def search_length(i=1, rel=1) -> Plain:
+    def value(ranked, missing):
+        flags = relevance(ranked, rel)
+        if sum(flags) < i:
+            return None
+        place = [at for at, hit in enumerate(flags) if hit][i - 1]
+        return Fraction(place - (i - 1))
+
+    return value
+
+
+def precision_at_relevant(i=1, rel=1) -> Plain:
+    def value(ranked, missing):
+        if sum(relevance([*ranked, *missing], rel)) < i:
+            return None
+        places = [at + 1 for at, hit in enumerate(relevance(ranked, rel)) if hit]
+        return Fraction(i, places[i - 1]) if len(places) >= i else Fraction(0)
+
+    return value
+
+
+def interpolated(recall, rel=1) -> Plain:
+    """`recall` is a Fraction; None averages over the recall of each relevant one."""
+
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        if not total:
+            return None
+        flags = relevance(ranked, rel)
+        points = [
+            (Fraction(sum(flags[:n]), total), Fraction(sum(flags[:n]), n))
+            for n in range(1, len(flags) + 1)
+        ]
+        levels = [Fraction(i + 1, total) for i in range(total)]
+        if recall is not None:
+            levels = [Fraction(level) for level in recall]
+        best = [max((p for r, p in points if r >= at), default=0) for at in levels]
+        return sum(best, Fraction(0)) / len(best)
+
+    return value
+
+
+def area(rel=1) -> Plain:
+    """Trapezoids under (recall, precision) of every rank, from (0, 1)."""
+
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        if not total:
+            return None
+        flags = relevance(ranked, rel)
+        points = [(Fraction(0), Fraction(1))]
+        for n in range(1, len(flags) + 1):
+            hits = sum(flags[:n])
+            points.append((Fraction(hits, total), Fraction(hits, n)))
+        return sum(
+            ((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in itertools.pairwise(points)),
+            Fraction(0),
+        )
+
+    return value
+
+
+def cwl(continuation, rel=1, gain=None) -> Plain:
+    views = [Fraction(1)]
+    for chance in continuation:
+        views.append(views[-1] * Fraction(chance))
+    worth = gain_of(gain) if gain else lambda label: Fraction(int(label >= rel))
+
+    def value(ranked, missing):
+        seen = zip(ranked, views, strict=False)
+        return sum((worth(label) * v for label, v in seen), Fraction(0)) / sum(views)
 
     return value
 

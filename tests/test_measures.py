@@ -17,7 +17,11 @@ from strategies import queries, ranking
 from tieaware_sklearn import NDCG, evaluate, ranking_score
 from tieaware_sklearn._scoring import LabelledQueries
 from tieaware_sklearn._validation import check_qid
+from tieaware_sklearn.measures._interpolated import _Interpolated
 
+EXACT = np.array([not instance.sampled for instance in INSTANCES])
+# these sample long ties, which takes its time
+LIGHT = [m for m in MEASURES if not isinstance(m, _Interpolated)]
 each_instance = pytest.mark.parametrize("instance", INSTANCES, ids=IDS)
 
 
@@ -29,7 +33,11 @@ def one_query(measure, labels, scores):
 
 def assert_equals_enumeration(instance: Instance, labels, scores):
     exact = naive.over_ties(
-        instance.plain, labels, scores, lower=not instance.measure.greater_is_better
+        instance.plain,
+        labels,
+        scores,
+        lower=not instance.measure.greater_is_better,
+        harmonic=instance.harmonic,
     )
     got = one_query(instance.measure, labels, scores)
     if exact is None:
@@ -40,6 +48,8 @@ def assert_equals_enumeration(instance: Instance, labels, scores):
     assert got["expected"] == pytest.approx(float(exact.expected), **close)
     assert got["best"] == pytest.approx(float(exact.best), **close)
     assert got["worst"] == pytest.approx(float(exact.worst), **close)
+    if instance.sampled:  # of a thousand orders
+        close = {"rel": 0.25, "abs": 1e-12}
     assert got["std"] == pytest.approx(math.sqrt(exact.variance), **close)
 
 
@@ -70,18 +80,28 @@ def test_bounds_hold_in_floats(case):
     labels, scores, qid = case
     report = evaluate(labels, scores, qid=qid, measures=MEASURES)
     up = np.array([m.greater_is_better for m in MEASURES])
+    there = ~np.isnan(report.expected)
+    for name in ("best", "worst", "std"):
+        assert np.array_equal(~np.isnan(getattr(report, name)), there)
+    # only ESL has no value to put where it is undefined
+    assert there[:, [m.takes_zero_relevance for m in MEASURES]].all()
     low = np.where(up, report.worst, report.best)
     high = np.where(up, report.best, report.worst)
-    assert (low <= report.expected).all()
-    assert (report.expected <= high).all()
+    assert (low <= report.expected)[there].all()
+    assert (report.expected <= high)[there].all()
     if -math.inf not in scores:
         reach = np.where(up, report.ideal, -report.ideal)
-        assert (np.where(up, report.best, -report.best) <= reach + 1e-12).all()
+        better = np.where(up, report.best, -report.best)
+        assert (better <= reach + 1e-12)[there].all()
     # Popoviciu: no variable spreads beyond half its range
-    assert (report.std <= (high - low) / 2 + 1e-9).all()
+    assert (report.std <= (high - low) / 2 + 1e-9)[there & EXACT].all()
 
 
-@settings(max_examples=200)
+def assert_same(a, b):
+    assert np.array_equal(a, b, equal_nan=True)
+
+
+@settings(max_examples=60)
 @given(case=queries(), seed=st.integers(0, 2**32 - 1))
 def test_no_bit_depends_on_row_order_or_blocks(case, seed):
     labels, scores, qid = (np.array(column) for column in case)
@@ -92,7 +112,7 @@ def test_no_bit_depends_on_row_order_or_blocks(case, seed):
     )
     order = [again.qid.tolist().index(q) for q in report.qid]
     for name in ("expected", "best", "worst", "std", "chance", "ideal"):
-        assert np.array_equal(getattr(report, name), getattr(again, name)[order])
+        assert_same(getattr(report, name), getattr(again, name)[order])
     assert str(report) == str(again)
 
     rows = check_qid(qid, n_rows=len(qid))
@@ -110,26 +130,26 @@ def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
     qid = np.repeat(np.arange(len(sizes)), sizes)
     labels = rng.integers(0, 5, len(qid)).astype(float)
     scores = rng.integers(0, 40, len(qid))
-    report = evaluate(labels, scores, qid=qid, measures=MEASURES)
-    threads = evaluate(labels, scores, qid=qid, measures=MEASURES, n_jobs=2)
+    report = evaluate(labels, scores, qid=qid, measures=LIGHT)
+    threads = evaluate(labels, scores, qid=qid, measures=LIGHT, n_jobs=2)
     for name in ("expected", "best", "worst", "std"):
-        assert np.array_equal(getattr(report, name), getattr(threads, name))
+        assert_same(getattr(report, name), getattr(threads, name))
     for query in (0, 17, 60):
         rows = qid == query
-        alone = evaluate(labels[rows], scores[rows], measures=MEASURES)
+        alone = evaluate(labels[rows], scores[rows], measures=LIGHT)
         for name in ("expected", "best", "worst", "std"):
-            assert np.array_equal(getattr(report, name)[query], getattr(alone, name)[0])
+            assert_same(getattr(report, name)[query], getattr(alone, name)[0])
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(case=queries())
 def test_all_tied_is_chance_to_the_bit(case):
     labels, scores, qid = case
     report = evaluate(labels, np.full(len(labels), 3), qid=qid, measures=MEASURES)
     other = evaluate(labels, scores, qid=qid, measures=MEASURES)
-    assert np.array_equal(report.expected, report.chance)
-    assert np.array_equal(report.best, report.ideal)
-    assert np.array_equal(report.chance, other.chance)
+    assert_same(report.expected, report.chance)
+    assert_same(report.best, report.ideal)
+    assert_same(report.chance, other.chance)
 
 
 @each_instance
@@ -249,7 +269,7 @@ MILLION, RELEVANT = 1_000_000, 50_000
 
 def tied_million(measure):
     labels = np.zeros(MILLION)
-    labels[7 :: MILLION // RELEVANT] = 1
+    labels[7 :: MILLION // RELEVANT] = 2
     return evaluate(labels, np.ones(MILLION), measures=[measure])
 
 

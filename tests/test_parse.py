@@ -112,7 +112,7 @@ def test_names_read_back(k, rel, p, beta):
             r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP ",
         ),
         ("rbpp(p=0.5)", r"did you mean 'RBP\(p=0.5\)'"),
-        ("xyzzy", r"unknown measure 'xyzzy' \(known: AP CG"),
+        ("xyzzy", r"unknown measure 'xyzzy' \(known: AP AUPRC"),
         ("ndcg@ten", "k must be an integer >= 1, got 'ten' in measure 'ndcg@ten'"),
         ("ndcg@", "measure must look like"),
         ("ndcg@10@5", "k must be an integer"),

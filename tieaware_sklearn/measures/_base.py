@@ -12,12 +12,14 @@ import numpy as np
 
 from .._ties import FloatArray, TieGroups, count_segments, expand, sum_segments
 from .._validation import check_cutoff
+from ._distribution import Distribution
 from ._gains import _plain, gain_spelling
 from ._tables import RankWeight
+from ._user_models import UserModel
 
 
 @dataclass(frozen=True)
-class Measure(ABC):
+class Measure(UserModel, ABC):
     """A measure of a ranking, under ties.
 
     Measures are small, immutable and hashable: their fields are all there is to
@@ -96,6 +98,14 @@ class Measure(ABC):
         """1 for queries whose `std` comes from sampled orders, 0 where exact."""
         return np.zeros(groups.n_queries)
 
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        """Distribution of each query over the same orders, where it is known."""
+        raise ValueError(
+            f"the distribution of {self} over tie orders has no closed form "
+            "(sampled() estimates it); P, R, F, Fallout, Rprec, Success, RR, ESL, PRR, "
+            "IPrec and BPref have one"
+        )
+
     def best(self, groups: TieGroups) -> FloatArray:
         """Value of each query in the most favourable order."""
         return self._extreme(groups, favourable=True)
@@ -159,6 +169,8 @@ def relevance(levels: FloatArray, rel: float) -> FloatArray:
 def _spell(name: str, value: Any) -> str:
     if name == "gain":
         return gain_spelling(value)
+    if isinstance(value, tuple):
+        return "[" + ",".join(map(_plain, value)) + "]"
     return _plain(float(value)) if isinstance(value, numbers.Real) else str(value)
 
 
@@ -170,15 +182,19 @@ def set_number(
     measure: Any,
     name: str,
     *,
-    above: float,
+    above: float = -math.inf,
     below: float = math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
 ) -> None:
     """Check a numeric parameter of a frozen measure and store it as a float."""
     value = getattr(measure, name)
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not (number and above < value < below):
-        between = f"> {above:g}" + ("" if math.isinf(below) else f" and < {below:g}")
-        raise ValueError(f"{name} must be a finite number {between}, got {value!r}")
+    if not (number and above < value < below and least <= value <= most):
+        bounds = {">": above, "<": below, ">=": least, "<=": most}
+        rules = [f"{sign} {x:g}" for sign, x in bounds.items() if math.isfinite(x)]
+        rule = " and ".join(rules)
+        raise ValueError(f"{name} must be a finite number {rule}, got {value!r}")
     object.__setattr__(measure, name, float(value))
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from .._ties import FloatArray, IntArray, TieGroups
 from ._base import BinaryMeasure
+from ._distribution import Distribution
+from ._user_models import even
 
 # beyond this many times n/r places, no relevant document has been met with a
 # chance below 1e-18
@@ -142,6 +144,19 @@ class ReciprocalRank(BinaryMeasure):
             variance[walk.query] = spread + walk.missed * m * m
         return variance
 
+    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+        shown = self._needed(labels)[: self.k] >= self.rel
+        return even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        out = [Distribution(np.zeros(1), np.ones(1)) for _ in range(groups.n_queries)]
+        for walk in _first_relevant(groups, self.rel, self.k):
+            for row, query in enumerate(walk.query.tolist()):
+                values = np.append(1 / walk.rank[row], 0.0)
+                chances = np.append(walk.chance[row], walk.missed[row])
+                out[query] = Distribution.of(values, chances)
+        return out
+
 
 @dataclass(frozen=True)
 class Success(BinaryMeasure):
@@ -186,3 +201,7 @@ class Success(BinaryMeasure):
         for walk in _first_relevant(groups, self.rel, self.k):
             variance[walk.query] = walk.missed * (1 - walk.missed)
         return variance
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        chance = self.numerator(groups).tolist()
+        return [Distribution.of(np.arange(2.0), np.array([1 - p, p])) for p in chance]

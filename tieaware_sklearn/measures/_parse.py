@@ -6,13 +6,17 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from ._base import Measure
 from ._cascade import ReciprocalRank, Success
-from ._gain_measures import CG, DCG, NDCG, RBP
-from ._precision import AveragePrecision
+from ._err import ERR
+from ._gain_measures import CG, CWL, DCG, NDCG, RBP
+from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
+from ._judged import BPref
+from ._precision import AveragePrecision, PrecisionRecallArea
+from ._search_length import RaghavanPrecision, SearchLength
 from ._sets import Fallout, FBeta, Precision, Recall, RPrecision
 
 _CLASSES: dict[str, type[Measure]] = {
@@ -35,6 +39,23 @@ _CLASSES: dict[str, type[Measure]] = {
     "map": AveragePrecision,
     "rr": ReciprocalRank,
     "mrr": ReciprocalRank,
+    "err": ERR,
+    "bpref": BPref,
+    "esl": SearchLength,
+    "prr": RaghavanPrecision,
+    "iprec": InterpolatedPrecision,
+    "iap": InterpolatedAveragePrecision,
+    "auprc": PrecisionRecallArea,
+    "aucpr": PrecisionRecallArea,
+    "cwl": CWL,
+    # ir-measures' names for measures of the whole list
+    "setp": Precision,
+    "setr": Recall,
+    "setf": FBeta,
+}
+_NEEDED: dict[type[Measure], str] = {
+    InterpolatedPrecision: "IPrec@0.1",
+    CWL: "CWL(chances=[0.9,0.5])",
 }
 _SPEC = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+?))?\s*", re.DOTALL)
 # ir-measures' names for the gains of its nDCG
@@ -49,8 +70,11 @@ def parse_measure(measure: str | Measure) -> Measure:
     measure : str or Measure
         Case-insensitive name, parameters in parentheses, cut-off after ``@``:
         ``P@5 R@10 F(beta=2)@10 Fallout@10 Success@10 Rprec CG@10 DCG@10 NDCG
-        NDCG(gain=linear)@10 RBP(p=0.8) AP AP(denominator=cutoff)@10 RR@10``;
-        also ``precision recall f1 hit map mrr``. A measure is returned as it is.
+        NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5]) AP
+        AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
+        ERR(max_label=4)@20 ESL ESL(i=3) PRR``; also ``precision recall f1 hit map
+        mrr SetP SetR SetF`` (the last three without a cut-off). A measure is
+        returned as it is.
 
     Returns
     -------
@@ -90,22 +114,35 @@ def parse_measure(measure: str | Measure) -> Measure:
     if cutoff is not None:
         if "k" in given:
             raise ValueError(f"measure must give its cut-off once, got {measure!r}")
-        given["k"] = _number(cutoff, measure)
+        if cls is InterpolatedPrecision:
+            if "recall" in given:
+                raise ValueError(f"measure must give recall once, got {measure!r}")
+            given["recall"] = _recall(cutoff, measure)
+        else:
+            given["k"] = _number(cutoff, measure)
     if cls is NDCG and "dcg" in given:
         if "gain" in given:
             raise ValueError(f"measure must give gain or dcg, got {measure!r}")
         given["gain"] = _ir_measures_gain(given.pop("dcg"), measure)
     allowed = [field.name for field in fields(cls)]
     if name.lower() == "f1":
-        allowed.remove("beta")
+        allowed = ["k", "rel"]
+    if name.lower().startswith("set"):
+        allowed.remove("k")
     for parameter in given:
         if parameter == "k" and "k" not in allowed:
-            raise ValueError(f"{cls.name} takes no cut-off, got {measure!r}")
+            raise ValueError(f"{name} takes no cut-off, got {measure!r}")
         if parameter not in allowed:
             known = ", ".join(allowed) or "none"
             raise ValueError(
                 f"{name} has no parameter {parameter!r} (it takes: {known}), "
                 f"got {measure!r}"
+            )
+    for field in fields(cls):
+        if field.default is MISSING and field.name not in given:
+            raise ValueError(
+                f"{cls.name} needs {field.name}, as in {_NEEDED[cls]!r}, got "
+                f"{measure!r}"
             )
     try:
         return cls(**given)
@@ -199,6 +236,15 @@ def _number(text: str, measure: str) -> int:
             f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
         )
     return int(text)
+
+
+def _recall(text: str, measure: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"recall must be a number in [0, 1], got {text!r} in measure {measure!r}"
+        ) from None
 
 
 def _ir_measures_gain(dcg: Any, measure: str) -> str:

@@ -1,4 +1,4 @@
-"""Average precision."""
+"""Average precision, and the area under the precision-recall curve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from .._validation import check_choice
-from ._base import BinaryMeasure
+from ._base import BinaryMeasure, Measure, relevance, set_number
 from ._tables import harmonic_difference
 
 
@@ -66,58 +66,75 @@ class AveragePrecision(BinaryMeasure):
         return sum_segments(share[group] * found / (rank + 1), counts)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        r = groups.relevant(self.rel)
-        mixed = (r > 0) & (r < groups.n)
-        chosen = np.flatnonzero(mixed & (groups.inside(self.k) > 0))
+        r, inside = groups.relevant(self.rel), groups.inside(self.k)
+        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
+        inside, lo = inside[chosen], groups.lo[chosen]
+        owner, before = expand(inside)
+        rank = lo[owner] + before
+        weight = 1.0 / (rank + 1)
+        above = groups.relevant_above(self.rel)[chosen][owner]
         variance = np.zeros(len(groups.n))
         variance[chosen] = _group_variance(
-            groups.lo[chosen],
             groups.n[chosen],
             r[chosen],
-            groups.relevant_above(self.rel)[chosen],
-            groups.inside(self.k)[chosen],
+            inside,
+            (above + 1) * weight,
+            weight,
+            harmonic_difference(rank + 1, (lo + inside)[owner]),
         )
         return groups.sum_groups(variance)
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
-        total = groups.total_relevant(self.rel)
+    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+        relevant = self._needed(labels) >= self.rel
+        parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
+        # Moffat et al. (2013) print the sum from 1 where it starts at i
+        from_here = np.cumsum(parts[::-1])[::-1]
+        return np.asarray(from_here / max(self._total(relevant.sum()), 1))
+
+    def _total(self, relevant: Any) -> Any:
         if self.denominator == "cutoff" and self.k is not None:
-            total = np.minimum(total, self.k)
-        return total.astype(np.float64)
+            return np.minimum(relevant, self.k)
+        return relevant
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
 
     def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return groups.total_relevant(self.rel) > 0
 
 
 def _group_variance(
-    lo: IntArray, n: IntArray, r: IntArray, above: IntArray, inside: IntArray
+    n: IntArray,
+    r: IntArray,
+    inside: IntArray,
+    alone: FloatArray,
+    shared: FloatArray,
+    later: FloatArray,
 ) -> FloatArray:
-    """Variance that each mixed group adds to the numerator.
+    """Variance of Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying where relevant ones are.
 
-    With w_j = 1/(lo + j) at the first `inside` places and 0 beyond,
-    W_j = Σ_{i>j} w_i, ρ_j = (j - 1) w_j + W_j and
-    b_j = (R0 + 1) w_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
+    `alone` has the a_j of the first `inside` places of each group and 0 beyond,
+    `shared` the u_j and `later` U_j = Σ_{i>j} u_i. With ρ_j = (j - 1) u_j + U_j and
+    b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
     r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
     r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
-    [Σ (j - 1) w_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
+    [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
     which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
     """
     owner, before = expand(inside)
-    rank = lo[owner] + before
-    weight = 1.0 / (rank + 1)
-    rho = before * weight + harmonic_difference(rank + 1, (lo + inside)[owner])
+    rho = before * shared + later
 
     size, relevant = n.astype(np.float64), r.astype(np.float64)
     other = size - relevant
     slope = (relevant - 1) / np.maximum(size - 2, 1)
-    b = (above[owner] + 1) * weight + rho * slope[owner]
+    b = alone + rho * slope[owner]
     mean = sum_segments(b, inside) / size
     deviation = b - mean[owner]
     places = sum_segments(deviation * deviation, inside)
     places += (size - inside) * mean * mean
     places *= relevant * other / (size * (size - 1))
 
-    pairs = sum_segments(before * weight * weight, inside)
+    pairs = sum_segments(before * shared * shared, inside)
     pairs -= sum_segments(rho * rho, inside) / np.maximum(size - 2, 1)
     pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (size - 1) * (size - 2), 1)
     # 0 where r or n - r is 1: there are no pairs to choose
@@ -126,3 +143,83 @@ def _group_variance(
         (other - 1) / np.maximum(size - 3, 1)
     )
     return np.asarray(places + chance * np.maximum(pairs, 0))
+
+
+@dataclass(frozen=True)
+class PrecisionRecallArea(Measure):
+    """Area under the precision-recall curve, by trapezoids.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0.
+
+    Notes
+    -----
+    Undefined for queries without a relevant document. The curve joins recall and
+    precision of every rank, from precision 1 at recall 0, as scikit-learn's
+    ``auc(recall, precision)`` of `precision_recall_curve`, which counts all tied
+    documents as one step; here the area is averaged over their orders. It ends at
+    the recall reached. `AveragePrecision` is the area under the same points by
+    steps, ``IAP(points=all)`` that under interpolated precision.
+
+    A relevant document at rank i adds the mean of the precisions at ranks i and
+    i - 1: Σ x_j (a_j + u_j Σ_{i<j} x_i) over the places of a tie, as AP.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import PrecisionRecallArea, ranking_score
+    >>> ranking_score([1, 0, 1], [3, 2, 1], measure=PrecisionRecallArea())
+    0.7916666666666666
+    """
+
+    name: ClassVar[str] = "AUPRC"
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        group, rank, counts = groups.documents(None)
+        r = groups.relevant(self.rel)
+        alone, shared = _trapezoids(groups.relevant_above(self.rel)[group], rank)
+        more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
+        found = alone + shared * (rank - groups.lo[group]) * more
+        return sum_segments((r / groups.n)[group] * found, counts)
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        r = groups.relevant(self.rel)
+        chosen = np.flatnonzero((r > 0) & (r < groups.n))
+        n, lo = groups.n[chosen], groups.lo[chosen]
+        owner, before = expand(n)
+        rank, hi = lo[owner] + before, (lo + n)[owner]
+        above = groups.relevant_above(self.rel)[chosen][owner]
+        later = harmonic_difference(rank + 1, hi) + harmonic_difference(rank, hi - 1)
+        variance = np.zeros(len(groups.n))
+        variance[chosen] = _group_variance(
+            n, r[chosen], n, *_trapezoids(above, rank), later / 2
+        )
+        return groups.sum_groups(variance)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return groups.total_relevant(self.rel).astype(np.float64)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return groups.total_relevant(self.rel) > 0
+
+
+def _trapezoids(above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+    """a and u of places with `rank` documents and `above` relevant ones above."""
+    here = 1.0 / (rank + 1)
+    before = 1.0 / np.maximum(rank, 1)
+    at_top = rank == 0
+    alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
+    return alone, np.where(at_top, 0.0, (here + before) / 2)

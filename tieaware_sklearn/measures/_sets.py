@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy import stats
 
 from .._ties import FloatArray, IntArray, TieGroups
 from ._base import BinaryMeasure, Measure, relevance, set_number
+from ._distribution import Distribution
+from ._user_models import even
 
 
 class _CountMeasure(Measure):
@@ -44,6 +47,33 @@ class _CountMeasure(Measure):
         inside = groups.inside(self._cutoff(groups)) / n
         spread = counted * (1 - counted) * inside * (1 - inside)
         return groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
+        cut = (inside > 0) & (inside < groups.n)
+        whole = groups.sum_groups(np.where(cut, 0, counted * (inside > 0)))
+        one = self._worth_of_one()
+        normaliser, defined = self.normaliser(groups), self.defined(groups)
+        # a cut-off falls into one group at most
+        open_group = np.full(groups.n_queries, -1)
+        open_group[groups.query[cut]] = np.flatnonzero(cut)
+        out = []
+        for query, g in enumerate(open_group.tolist()):
+            if not defined[query]:
+                out.append(Distribution.undefined())
+                continue
+            hits, chance = np.zeros(1), np.ones(1)
+            if g >= 0:
+                n, c, kk = int(groups.n[g]), int(counted[g]), int(inside[g])
+                hits = np.arange(max(0, c + kk - n), min(c, kk) + 1, dtype=np.float64)
+                chance = stats.hypergeom.pmf(hits, n, c, kk)
+            values = one * (whole[query] + hits) / max(normaliser[query], 1)
+            out.append(Distribution.of(values, chance))
+        return out
+
+    def _worth_of_one(self) -> float:
+        """What one document adds to the numerator."""
+        return 1.0
 
     def _places(self, groups: TieGroups) -> FloatArray:
         """Places down to the cut-off, filled or not; without one, those filled."""
@@ -89,6 +119,9 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._places(groups)
+
+    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+        return even(len(self._needed(labels)) if self.k is None else self.k)
 
 
 @dataclass(frozen=True)
@@ -143,11 +176,14 @@ class FBeta(_CountMeasure, BinaryMeasure):
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
         How many times as much recall matters as precision.
+    alpha : float, optional
+        Weight of precision in (0, 1), in place of beta: 1/(alpha/P + (1 - alpha)/R),
+        where β² = (1 - alpha)/alpha.
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0 or beta <= 0.
+        For k < 1, rel <= 0, beta <= 0, alpha outside (0, 1), or both of them.
 
     Notes
     -----
@@ -164,19 +200,35 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     name: ClassVar[str] = "F"
     beta: float = 1.0
+    alpha: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         set_number(self, "beta", above=0, below=1e100)
+        if self.alpha is not None:
+            set_number(self, "alpha", above=0, below=1)
+            if self.beta != 1:
+                raise ValueError(
+                    "F takes beta or alpha, got both "
+                    f"(beta={self.beta:g}, alpha={self.alpha:g})"
+                )
+
+    def _beta2(self) -> float:
+        if self.alpha is not None:
+            return (1 - self.alpha) / self.alpha
+        return self.beta**2
+
+    def _worth_of_one(self) -> float:
+        return 1 + self._beta2()
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return (1 + self.beta**2) * super().numerator(groups)
+        return self._worth_of_one() * super().numerator(groups)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return (1 + self.beta**2) ** 2 * super().numerator_variance(groups)
+        return self._worth_of_one() ** 2 * super().numerator_variance(groups)
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
-        return self._places(groups) + self.beta**2 * self._total(groups)
+        return self._places(groups) + self._beta2() * self._total(groups)
 
 
 @dataclass(frozen=True)
@@ -257,6 +309,9 @@ class RPrecision(_CountMeasure):
 
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)
+
+    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+        return even(int((self._needed(labels) >= self.rel).sum()))
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._total(groups)

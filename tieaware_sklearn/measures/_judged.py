@@ -1,0 +1,176 @@
+"""Measures that look at judged documents only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .._ties import FloatArray, IntArray, TieGroups
+from ._base import Measure, relevance, set_number
+from ._distribution import Distribution
+
+#: a distribution of more sums than this is not worth its price
+_CELLS = 200_000_000
+
+
+class _Judged(NamedTuple):
+    """Judged documents of each group, and what a relevant one there is worth.
+
+    A relevant document has x of the s non-relevant ones of its group above it, x
+    being 0 ... s with equal chances, and B above the group: it is worth
+    max(M - B - x, 0)/M, positive for the first t values of x.
+
+    Attributes
+    ----------
+    r, s : ndarray of shape (n_groups,)
+        Relevant documents, and those judged not relevant.
+    headroom : ndarray of shape (n_groups,)
+        h = max(M - B, 0).
+    share : ndarray of shape (n_groups,)
+        t / (s + 1), the chance to be worth anything.
+    mean, variance : ndarray of shape (n_groups,)
+        Of what it is then worth.
+    """
+
+    r: IntArray
+    s: IntArray
+    headroom: IntArray
+    share: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True)
+class BPref(Measure):
+    """Binary preference: relevant documents preferred to judged non-relevant ones.
+
+    Σ (1 - min(B_d, M)/M) / R over the relevant documents d retrieved, where B_d
+    documents judged not relevant stand above d and M is the smaller of R and the
+    number of documents judged not relevant.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0.
+
+    Notes
+    -----
+    Documents without a judgment (NaN labels) are passed over; no other measure
+    tells them from those judged not relevant. Undefined for queries without a
+    relevant document. Buckley and Voorhees (2004), in the form of trec_eval since
+    version 8. Mean and variance under ties: of r relevant and s judged
+    non-relevant documents of a group, each relevant one has 0 ... s of the latter
+    above it with equal chances.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import BPref, ranking_score
+    >>> unjudged = float("nan")
+    >>> ranking_score([unjudged, 1, 0, 1, 0], [5, 4, 3, 2, 1], measure=BPref())
+    0.75
+    """
+
+    name: ClassVar[str] = "BPref"
+    takes_unjudged: ClassVar[bool] = True
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+    def _most(self, groups: TieGroups) -> IntArray:
+        """M of each query."""
+        total = groups.total_relevant(self.rel)
+        # every judged document has a label of at least 0
+        return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
+
+    def _judged(self, groups: TieGroups) -> _Judged:
+        def compute() -> _Judged:
+            r = groups.relevant(self.rel)
+            s = groups.relevant(0.0) - r
+            above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
+            most = self._most(groups)[groups.query]
+            headroom = np.maximum(most - above, 0)
+            t = np.minimum(headroom, s + 1)
+            scale = np.maximum(most, 1)
+            mean = np.maximum(headroom - (t - 1) / 2, 0) / scale
+            t_float = t.astype(np.float64)
+            variance = np.maximum(t_float**2 - 1, 0) / 12 / scale / scale
+            share = t / (s + 1)
+            # without non-relevant documents all preferences hold
+            none = most == 0
+            share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
+            return _Judged(r, s, headroom, share, mean, variance)
+
+        result: _Judged = groups.memo(("judged", self), compute)
+        return result
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        judged = self._judged(groups)
+        return groups.sum_groups(judged.r * (judged.share * judged.mean))
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        judged = self._judged(groups)
+        spread = judged.share * judged.variance
+        spread += judged.share * (1 - judged.share) * judged.mean**2
+        together = (judged.r + judged.s + 1) / (judged.s + 2)
+        return groups.sum_groups(judged.r * spread * together)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return groups.total_relevant(self.rel).astype(np.float64)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return groups.total_relevant(self.rel) > 0
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        judged = self._judged(groups)
+        most, total = self._most(groups), groups.total_relevant(self.rel)
+        sums = [np.ones(1) for _ in range(groups.n_queries)]
+        for g in np.flatnonzero(judged.r > 0).tolist():
+            query = groups.query[g]
+            r, s, headroom = (int(a[g]) for a in (judged.r, judged.s, judged.headroom))
+            if most[query]:
+                own = _sums(r, s, headroom)
+                sums[query] = np.convolve(sums[query], own)
+            else:
+                sums[query] = np.concatenate([np.zeros(r), sums[query]])
+        out = []
+        for chances, m, relevant in zip(
+            sums, most.tolist(), total.tolist(), strict=True
+        ):
+            if not relevant:
+                out.append(Distribution.undefined())
+                continue
+            values = np.arange(len(chances)) / (max(m, 1) * relevant)
+            out.append(Distribution.of(values, chances))
+        return out
+
+
+def _sums(r: int, s: int, headroom: int) -> FloatArray:
+    """Chances of Σ max(headroom - x, 0) over r relevant documents among s others."""
+    most = r * headroom
+    if (r + 1) * (s + 1) * (most + 1) > _CELLS:
+        raise ValueError(
+            f"the distribution of BPref is too large for a tie of {r} relevant and "
+            f"{s} other judged documents (sampled() estimates it)"
+        )
+    # rows: relevant documents met so far; columns: their sum
+    state = np.zeros((r + 1, most + 1))
+    state[0, 0] = 1.0
+    for x in range(s + 1):
+        worth = max(headroom - x, 0)
+        for met in range(r):
+            chance = (r - met) / (r - met + s - x)
+            moved = chance * state[met]
+            state[met + 1, worth:] += moved[: most + 1 - worth]
+            state[met] -= moved
+    return np.asarray(state[r])

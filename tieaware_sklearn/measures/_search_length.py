@@ -1,0 +1,211 @@
+"""How far one has to go for the i-th relevant document: ESL and its precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
+from .._validation import check_count
+from ._base import Measure, relevance, set_number
+from ._distribution import Distribution
+
+
+class _Stop(NamedTuple):
+    """The tie groups in which the i-th relevant documents stand.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_found,)
+    before : ndarray of shape (n_found,)
+        Non-relevant documents above the group.
+    r, s : ndarray of shape (n_found,)
+        Relevant and other documents of the group.
+    j : ndarray of shape (n_found,)
+        Which of its relevant documents it is.
+    """
+
+    query: IntArray
+    before: IntArray
+    r: IntArray
+    s: IntArray
+    j: IntArray
+
+    def mean(self) -> FloatArray:
+        return np.asarray(self.before + self.j * (self.s / (self.r + 1)))
+
+    def distributions(self) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+        """Queries, non-relevant documents above, and their chances."""
+        owner, x, chance = self.chances()
+        ends = np.cumsum(self.s + 1)
+        above = (self.before[owner] + x).astype(np.float64)
+        for query, end, s in zip(
+            self.query.tolist(), ends.tolist(), self.s.tolist(), strict=True
+        ):
+            yield query, above[end - s - 1 : end], chance[end - s - 1 : end]
+
+    def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Owners, x and the chance of x of the group's s above: 0 ... s each."""
+        owner, x = expand(self.s + 1)
+        n, s, j = (self.r + self.s)[owner], self.s[owner], self.j[owner]
+        return owner, x, np.asarray(stats.nhypergeom.pmf(x, n, s, j))
+
+
+@dataclass(frozen=True)
+class _IthRelevant(Measure):
+    i: int = 1
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count(self.i, "i")
+        object.__setattr__(self, "i", int(self.i))
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+    def _stop(self, groups: TieGroups) -> _Stop:
+        r = groups.relevant(self.rel)
+        above = groups.relevant_above(self.rel)
+        chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
+        found, above = r[chosen], above[chosen]
+        return _Stop(
+            groups.query[chosen],
+            groups.lo[chosen] - above,
+            found,
+            groups.n[chosen] - found,
+            self.i - above,
+        )
+
+
+@dataclass(frozen=True)
+class SearchLength(_IthRelevant):
+    """Expected search length: non-relevant documents above the i-th relevant one.
+
+    Parameters
+    ----------
+    i : int, default=1
+        How many relevant documents are wanted.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For i < 1 or rel <= 0.
+
+    Notes
+    -----
+    Lower is better. Undefined where fewer than i relevant documents are retrieved:
+    such queries are skipped, whatever `zero_relevance` says (but for "raise"),
+    because 0 would be perfect. The lift of a report is Cooper's reduction factor.
+
+    Cooper (1968). In a group with r relevant and s other documents, the j-th
+    relevant one has j s/(r + 1) of the others above it on average, with variance
+    j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import SearchLength, ranking_score
+    >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=SearchLength())
+    2.0
+    """
+
+    name: ClassVar[str] = "ESL"
+    greater_is_better: ClassVar[bool] = False
+    takes_zero_relevance: ClassVar[bool] = False
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        stop = self._stop(groups)
+        values = np.zeros(groups.n_queries)
+        values[stop.query] = stop.mean()
+        return values
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        stop = self._stop(groups)
+        r, s, j = (a.astype(np.float64) for a in (stop.r, stop.s, stop.j))
+        values = np.zeros(groups.n_queries)
+        share = j / (r + 1) * (r - j + 1) / (r + 1)
+        values[stop.query] = share * s * (r + s + 1) / (r + 2)
+        return values
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        found = np.zeros(groups.n_queries, dtype=bool)
+        found[self._stop(groups).query] = True
+        return found
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        stop = self._stop(groups)
+        out = [Distribution.undefined() for _ in range(groups.n_queries)]
+        for query, above, chance in stop.distributions():
+            out[query] = Distribution.of(above, chance)
+        return out
+
+
+@dataclass(frozen=True)
+class RaghavanPrecision(_IthRelevant):
+    """Precision of a user who stops at the i-th relevant document: i/(i + ESL_i).
+
+    Parameters
+    ----------
+    i : int, default=1
+        How many relevant documents are wanted.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For i < 1 or rel <= 0.
+
+    Notes
+    -----
+    The probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989): one
+    over it is the mean of one over the precision, so that it is the harmonic mean
+    of i/(rank of the i-th relevant document) over the orders of the ties, where
+    every other measure here has the arithmetic mean. Best, worst and standard
+    deviation are those of i/rank. 0 where fewer than i relevant documents are
+    retrieved; undefined where there are fewer.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RaghavanPrecision, ranking_score
+    >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=RaghavanPrecision())
+    0.3333333333333333
+    """
+
+    name: ClassVar[str] = "PRR"
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        stop = self._stop(groups)
+        values = np.zeros(groups.n_queries)
+        values[stop.query] = self.i / (self.i + stop.mean())
+        return values
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        stop = self._stop(groups)
+        owner, x, chance = stop.chances()
+        value = self.i / (self.i + stop.before[owner] + x)
+        mean = sum_segments(chance * value, stop.s + 1)
+        deviation = value - mean[owner]
+        values = np.zeros(groups.n_queries)
+        values[stop.query] = sum_segments(chance * deviation**2, stop.s + 1)
+        return values
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return groups.total_relevant(self.rel) >= self.i
+
+    def distributions(self, groups: TieGroups) -> list[Distribution]:
+        out = [
+            Distribution(np.zeros(1), np.ones(1))
+            if defined
+            else Distribution.undefined()
+            for defined in self.defined(groups).tolist()
+        ]
+        for query, above, chance in self._stop(groups).distributions():
+            out[query] = Distribution.of(self.i / (self.i + above), chance)
+        return out

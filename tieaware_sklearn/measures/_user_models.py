@@ -1,0 +1,129 @@
+"""The users behind measures: continuation, weight and last document (C/W/L).
+
+A user reads on from rank i to i + 1 with chance C(i). The share of attention that
+rank i gets is W(i), and the chance that it is the last one read L(i): each of the
+three determines the others (Moffat, Thomas and Scholer 2013; Azzopardi, Thomas and
+Craswell 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._ties import FloatArray, IntArray
+from .._validation import check_labels
+
+
+class UserModel:
+    """C, W and L of a measure that has a user model."""
+
+    def weight(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """W(i): the share of attention that rank i gets.
+
+        Parameters
+        ----------
+        i : int or array-like of int
+            Ranks, from 1.
+        ranking : array-like of shape (n_documents,), optional
+            Labels in rank order, for models that look at them (AP, RR, ERR, Rprec,
+            P without a cut-off).
+
+        Returns
+        -------
+        float, or ndarray of the shape of `i`
+
+        Raises
+        ------
+        ValueError
+            For ranks below 1, a model that needs a ranking and has none, and
+            measures without a user model.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import RBP, AveragePrecision
+        >>> RBP(p=0.5).weight([1, 2, 3])
+        array([0.5  , 0.25 , 0.125])
+        >>> AveragePrecision().weight([1, 2, 3], ranking=[0, 1, 0])
+        array([0.5, 0.5, 0. ])
+        """
+        return self._at(i, ranking, lambda w, at: w[at])
+
+    def continuation(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """C(i) = W(i + 1)/W(i): the chance to go on from rank i; 0 if never there.
+
+        Parameters, errors and return value as in `weight`.
+        """
+
+        def compute(w: FloatArray, at: IntArray) -> FloatArray:
+            out = np.zeros(at.shape)
+            return np.divide(w[at + 1], w[at], out=out, where=w[at] > 0)
+
+        return self._at(i, ranking, compute)
+
+    def last(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """L(i) = (W(i) - W(i + 1))/W(1): the chance that rank i is the last read.
+
+        Parameters, errors and return value as in `weight`.
+        """
+
+        def compute(w: FloatArray, at: IntArray) -> FloatArray:
+            if not w[0] > 0:
+                return np.zeros(at.shape)
+            return np.asarray((w[at] - w[at + 1]) / w[0])
+
+        return self._at(i, ranking, compute)
+
+    def _at(
+        self,
+        i: ArrayLike,
+        ranking: ArrayLike | None,
+        compute: Callable[[FloatArray, IntArray], FloatArray],
+    ) -> float | FloatArray:
+        ranks = np.asarray(i)
+        if ranks.dtype.kind not in "iu" or (ranks < 1).any():
+            raise ValueError(f"i must be ranks: integers >= 1, got {i!r}")
+        labels = None
+        if ranking is not None:
+            labels = np.maximum(
+                check_labels(ranking, unjudged="nonrelevant", name="ranking"), 0
+            )
+        longest = int(ranks.max(initial=1)) + 1
+        known = self._weights(longest, labels)
+        weights = np.zeros(longest)
+        weights[: len(known)] = known[:longest]
+        values = compute(weights, ranks.astype(np.int64) - 1)
+        return float(values) if ranks.ndim == 0 else values
+
+    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+        """W of at least the first n ranks, or of all that weigh anything."""
+        raise ValueError(
+            f"{self} has no user model; P, CG, DCG, NDCG, RBP, CWL, AP, RR, ERR and "
+            "Rprec have one"
+        )
+
+    def _needed(self, labels: FloatArray | None) -> FloatArray:
+        if labels is None:
+            raise ValueError(
+                f"{self} needs ranking, the labels in rank order, for its user model, "
+                "got None"
+            )
+        return labels
+
+
+def even(n: int) -> FloatArray:
+    """n ranks read alike."""
+    return np.full(n, 1.0 / n) if n else np.zeros(0)
+
+
+def from_views(views: FloatArray) -> FloatArray:
+    """Weights of ranks reached with these chances."""
+    return np.asarray(views / views.sum())
