@@ -20,6 +20,15 @@ def ranking(draw, max_documents: int = 6, scores=SCORES):
 
 
 @st.composite
+def judged_ranking(draw, max_documents: int = 6):
+    """Labels of one query, -1 for documents without a judgment, and scores."""
+    n = draw(st.integers(1, max_documents))
+    labels = draw(st.lists(st.sampled_from([-1, 0, 1, 2]), min_size=n, max_size=n))
+    scores = st.sampled_from([-math.inf, 0.0, 0.0, 0.0, 1.0])
+    return labels, draw(st.lists(scores, min_size=n, max_size=n))
+
+
+@st.composite
 def queries(draw, max_queries: int = 5, max_documents: int = 12):
     """Rows of several queries, interleaved."""
     n = draw(st.integers(1, max_queries * max_documents))

@@ -1,7 +1,7 @@
 """What a ranking is really worth when scores tie."""
 
 from ._report import RankingReport, RankingSummary
-from .evaluation import evaluate, ranking_score
+from .evaluation import evaluate, ranking_score, tie_distributions
 from .feature_selection import RankingFeatureSelector
 from .linear import LinearRanker
 from .measures import (
@@ -67,5 +67,6 @@ __all__ = [
     "make_ranking_scorer",
     "parse_measure",
     "ranking_score",
+    "tie_distributions",
     "tie_report",
 ]

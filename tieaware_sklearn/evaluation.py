@@ -28,7 +28,13 @@ from ._validation import (
     check_query_weight,
     check_scores,
 )
-from .measures import Measure, accepted_unjudged, parse_measure, parse_measures
+from .measures import (
+    Distribution,
+    Measure,
+    accepted_unjudged,
+    parse_measure,
+    parse_measures,
+)
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
@@ -286,3 +292,50 @@ def evaluate(
         n_undefined=undefined.sum(axis=0),
         query_weight=data.weight,
     )
+
+
+def tie_distributions(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measure: str | Measure = "rr",
+    unjudged: str = "raise",
+) -> dict[Any, Distribution]:
+    """All values that a measure can take over the orders of ties, and their chances.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`.
+    measure : str or Measure, default="rr"
+        One whose distribution is known: P, R, F, Fallout, Rprec (hypergeometric),
+        Success, RR, ESL, PRR, IPrec and BPref.
+
+    Returns
+    -------
+    dict of query id to Distribution
+        In order of first appearance (0 is the one query of ``qid=None``):
+        ``values`` and ``probability``, ``mean()``, ``std()``, ``cdf(value)`` and
+        ``quantile(q)``. Without values where the measure is undefined.
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`, for other measures, and for ties too long for IPrec
+        or BPref.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_distributions
+    >>> found = tie_distributions([0, 1, 0], [2, 1, 1], measure="rr")[0]
+    >>> found.values, found.probability
+    (array([0.33333333, 0.5       ]), array([0.5, 0.5]))
+    """
+    parsed = parse_measure(measure)
+    data = check_ranking(y_true, y_score, qid, [parsed], unjudged)
+    blocks = LabelledQueries(data.labels, data.queries).each_block(
+        parsed.distributions, data.scores
+    )
+    every = [distribution for block in blocks for distribution in block]
+    return dict(zip(data.queries.qid.tolist(), every, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from .._ties import FloatArray, IntArray, TieGroups, count_segments, sum_segments
 from ._base import Measure, set_cutoff, set_number
 from ._gains import gains_of
-from ._orders import first_places, generator, n_orders
+from ._orders import first_places, generator, n_orders, places_of
 from ._subset_means import (
     hopeless_after,
     mean_double_products,
@@ -70,8 +70,9 @@ class ERR(Measure):
     -----
     Defined (0) for queries without a relevant document. Chapelle, Metzler, Zhang
     and Grinspan (2009), equation 4. Under ties the mean is exact. The standard
-    deviation is exact where at most 64 places of a tie matter (so with k <= 64),
-    and comes from 100 to 1,000 sampled orders of longer ties; reports say so.
+    deviation is exact where at most 64 places of a tie matter (so with k <= 64);
+    of longer ties, what lies below is estimated from 100 to 1,000 sampled orders,
+    and reports say so.
 
     Examples
     --------
@@ -180,15 +181,16 @@ class ERR(Measure):
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
         variance = np.zeros(len(groups.n))
-        sampled = mixed.places > _MOST_PLACES
-        exact = np.flatnonzero(~sampled)
-        for width, batch in widths(mixed.places[exact], 2):
-            part = exact[batch]
-            variance[mixed.group[part]] = _exact_variance(mixed, part, 1 - gains, width)
-        for i in np.flatnonzero(sampled).tolist():
-            variance[mixed.group[i]] = _sampled_variance(
+        places = np.minimum(mixed.places, _MOST_PLACES)
+        for width, part in widths(places, 2):
+            variance[mixed.group[part]] = _exact_variance(
+                mixed, part, places[part], 1 - gains, width
+            )
+        for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
+            variance[mixed.group[i]] += _sampled_variance(
                 int(mixed.lo[i]), int(mixed.places[i]), mixed.counts[i], gains
             )
+        variance = np.maximum(variance, 0.0)
         return groups.sum_groups(self._passed(groups) ** 2 * variance)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
@@ -199,11 +201,12 @@ class ERR(Measure):
 
 
 def _exact_variance(
-    mixed: _Mixed, part: IntArray, q: FloatArray, width: int
+    mixed: _Mixed, part: IntArray, inside: IntArray, q: FloatArray, width: int
 ) -> FloatArray:
+    """Of what the first `inside` places of some groups add."""
     double = mean_double_products(mixed.counts[part], q, width)
     x = np.arange(1, width + 1)
-    places = mixed.places[part, None]
+    places = inside[:, None]
     rank = mixed.lo[part, None] + x
     weight = np.where(x < places, -1.0 / (rank * (rank + 1.0)), -1.0 / rank)
     # no order changes what passes a whole group
@@ -220,10 +223,26 @@ def _exact_variance(
 def _sampled_variance(
     lo: int, places: int, counts: IntArray, gains: FloatArray
 ) -> float:
-    stops = np.repeat(gains, counts)
+    """What the places below the first `_MOST_PLACES` add to the variance.
+
+    With A and B what is found above and below there, 2 Cov(A, B) + Var(B): B is
+    never large, so that a few orders tell.
+    """
+    n, stops = int(counts.sum()), np.repeat(gains, counts)
     rng = generator(stops, np.array([lo, places]))
-    drawn = first_places(rng, stops, places, n_orders(places))
+    some = stops[stops > 0]
+    if 4 * len(some) < places:
+        # few documents matter: where they stand, and in which order
+        orders = n_orders(len(some))
+        at = places_of(rng, n, len(some), orders)
+        drawn = first_places(rng, some, len(some), orders)
+    else:
+        at = np.arange(1, places + 1)
+        drawn = first_places(rng, stops, places, n_orders(places))
     reached = np.ones_like(drawn)
     np.multiply.accumulate(1 - drawn[:, :-1], axis=1, out=reached[:, 1:])
-    values = (reached * drawn / (lo + np.arange(1, places + 1))).sum(axis=1)
-    return float(values.var(ddof=1))
+    values = reached * drawn / (lo + at)
+    first = (values * (at <= _MOST_PLACES)).sum(axis=1)
+    below = (values * ((at > _MOST_PLACES) & (at <= places))).sum(axis=1)
+    covariance = np.cov(first, below)
+    return float(2 * covariance[0, 1] + covariance[1, 1])
