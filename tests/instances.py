@@ -51,6 +51,10 @@ INSTANCES = [
     Instance(Precision(), naive.precision()),
     Instance(Precision(3), naive.precision(3)),
     Instance(Precision(4, rel=2), naive.precision(4, rel=2)),
+    Instance(
+        Precision(4, denominator="retrieved"),
+        naive.precision(4, denominator="retrieved"),
+    ),
     Instance(Recall(), naive.recall()),
     Instance(Recall(2), naive.recall(2)),
     Instance(FBeta(), naive.f_beta()),

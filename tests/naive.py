@@ -62,9 +62,10 @@ def relevance(labels: Sequence[float], rel: float) -> list[int]:
     return [int(label >= rel) for label in labels]
 
 
-def precision(k=None, rel=1) -> Plain:
+def precision(k=None, rel=1, denominator="cutoff") -> Plain:
     def value(ranked, missing):
-        places = len(ranked) if k is None else k
+        places = len(ranked) if k is None or denominator == "retrieved" else k
+        places = places if k is None else min(k, places)
         hits = sum(relevance(ranked[:places], rel))
         return Fraction(hits, places) if places else Fraction(0)
 

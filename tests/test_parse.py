@@ -123,7 +123,7 @@ def test_names_read_back(k, rel, p, beta):
         ("P(k=True)", "k must be an integer >= 1 or None, got True"),
         ("P(k=3)@5", "give its cut-off once"),
         ("Rprec@5", "Rprec takes no cut-off, got 'Rprec@5'"),
-        ("P(p=0.5)", r"P has no parameter 'p' \(it takes: k, rel\)"),
+        ("P(p=0.5)", r"P has no parameter 'p' \(it takes: k, rel, denominator\)"),
         ("f1(beta=2)", r"f1 has no parameter 'beta'"),
         ("P(2)", "parameters of a measure must look like name=value"),
         ("P(rel=)", "parameters of a measure must look like name=value"),

@@ -1,6 +1,8 @@
 """What a ranking is really worth when scores tie."""
 
 from ._report import RankingReport, RankingSummary
+from .contingency import ContingencyTable, contingency_table
+from .curves import PrecisionRecallCurve, precision_recall_curve
 from .evaluation import evaluate, ranking_score, tie_distributions
 from .feature_selection import RankingFeatureSelector
 from .linear import LinearRanker
@@ -13,6 +15,7 @@ from .measures import (
     RBP,
     AveragePrecision,
     BPref,
+    Distribution,
     Fallout,
     FBeta,
     InterpolatedAveragePrecision,
@@ -30,7 +33,10 @@ from .measures import (
 )
 from .model_selection import QueryKFold
 from .prevalence import TieReport, tie_report
+from .residuals import ResidualReport, residuals
+from .sampling import SampledScore, sample_orderings, sampled
 from .scorers import RankingScorer, make_ranking_scorer
+from .treatments import TieTreatments, tie_treatments
 
 __version__ = "0.1.0"
 
@@ -43,6 +49,8 @@ __all__ = [
     "RBP",
     "AveragePrecision",
     "BPref",
+    "ContingencyTable",
+    "Distribution",
     "FBeta",
     "Fallout",
     "InterpolatedAveragePrecision",
@@ -51,6 +59,7 @@ __all__ = [
     "Measure",
     "Precision",
     "PrecisionRecallArea",
+    "PrecisionRecallCurve",
     "QueryKFold",
     "RPrecision",
     "RaghavanPrecision",
@@ -60,13 +69,22 @@ __all__ = [
     "RankingSummary",
     "Recall",
     "ReciprocalRank",
+    "ResidualReport",
+    "SampledScore",
     "SearchLength",
     "Success",
     "TieReport",
+    "TieTreatments",
+    "contingency_table",
     "evaluate",
     "make_ranking_scorer",
     "parse_measure",
+    "precision_recall_curve",
     "ranking_score",
+    "residuals",
+    "sample_orderings",
+    "sampled",
     "tie_distributions",
     "tie_report",
+    "tie_treatments",
 ]

@@ -44,11 +44,11 @@ def check_zero_relevance(zero_relevance: Any) -> None:
 def fill_undefined(
     values: FloatArray,
     undefined: NDArray[np.bool_],
-    zero_relevance: float | str,
+    zero_relevance: float | str | list[float],
     measures: Sequence[Measure],
     queries: Queries,
 ) -> FloatArray:
-    """`values` with the undefined ones as `zero_relevance` says."""
+    """`values` with the undefined ones as `zero_relevance` says (one per measure)."""
     if zero_relevance == "raise" and undefined.any():
         query, column = np.argwhere(undefined)[0]
         raise ValueError(
@@ -59,13 +59,13 @@ def fill_undefined(
     if isinstance(zero_relevance, str):
         return values
     fillable = np.array([measure.takes_zero_relevance for measure in measures])
-    return np.where(undefined & fillable, float(zero_relevance), values)
+    return np.where(undefined & fillable, np.asarray(zero_relevance, float), values)
 
 
 def fill_std(
     std: FloatArray,
     undefined: NDArray[np.bool_],
-    zero_relevance: float | str,
+    zero_relevance: float | str | list[float],
     measures: Sequence[Measure],
     queries: Queries,
 ) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined
-from ._optional import import_optional
+from ._progress import show_progress
 from ._rank_correlation import RankCorrelation, column_of, rank_correlation
 from ._scoring import LabelledQueries
 from ._ties import FloatArray
@@ -145,7 +145,7 @@ def feature_statistics(
         )
         for j in range(X.shape[1])
     )
-    found = list(_show(columns, X.shape[1], progress))
+    found = list(show_progress(columns, progress, X.shape[1], "feature", "screening"))
     correlation = None
     if correlate:
         correlation = rank_correlation(
@@ -160,13 +160,6 @@ def feature_statistics(
         correlation,
         queries.n_queries,
     )
-
-
-def _show(items: Iterable[Any], total: int, progress: bool) -> Iterator[Any]:
-    if progress:
-        tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
-        items = tqdm.tqdm(items, total=total, desc="screening", unit="feature")
-    yield from items
 
 
 def _one_feature(

@@ -17,6 +17,7 @@ from ._averages import (
     median,
     warn_undefined,
 )
+from ._conventions import apply_convention
 from ._report import RankingReport
 from ._scoring import STATISTICS, LabelledQueries
 from ._ties import FloatArray
@@ -78,6 +79,7 @@ def ranking_score(
     zero_relevance: float | str = ...,
     unjudged: str = ...,
     query_weight: ArrayLike | None = ...,
+    convention: str | None = ...,
 ) -> float: ...
 @overload
 def ranking_score(
@@ -91,6 +93,7 @@ def ranking_score(
     zero_relevance: float | str = ...,
     unjudged: str = ...,
     query_weight: ArrayLike | None = ...,
+    convention: str | None = ...,
 ) -> FloatArray: ...
 def ranking_score(
     y_true: ArrayLike,
@@ -103,6 +106,7 @@ def ranking_score(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
+    convention: str | None = None,
 ) -> float | FloatArray:
     """What a ranking is worth by one measure, exactly, however its scores tie.
 
@@ -137,6 +141,13 @@ def ranking_score(
     query_weight : array-like of shape (n_documents,), optional
         Weight of each document's query in the average: >= 0, constant within a
         query.
+    convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval"}, optional
+        Take the definitions of that tool: gain, denominators, and values of queries
+        without a relevant document (in place of `zero_relevance`), for labels that
+        are whole numbers. Ties are treated as `ties` says all the same: the tool's
+        own numbers need ``ties="input"`` (lightgbm, xgboost, trec_eval with rows
+        from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or
+        "expected" (sklearn's ndcg_score and dcg_score).
 
     Returns
     -------
@@ -172,16 +183,19 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
     """
-    parsed = parse_measure(measure)
+    check_zero_relevance(zero_relevance)
+    applied = apply_convention(
+        convention, [parse_measure(measure)], zero_relevance, unjudged
+    )
+    (parsed,) = applied.measures
     check_choice(ties, "ties", TIES)
     check_choice(average, "average", AVERAGES)
-    check_zero_relevance(zero_relevance)
     if average == "micro" and not parsed.is_ratio:
         raise ValueError(
             "average='micro' needs a measure that is a ratio of counts (P, R, F, "
             f"Fallout, Rprec), got {parsed}"
         )
-    data = check_ranking(y_true, y_score, qid, [parsed], unjudged, query_weight)
+    data = check_ranking(y_true, y_score, qid, [parsed], applied.unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
     plain = ties == "input"
     name = "expected" if plain else ties
@@ -190,14 +204,14 @@ def ranking_score(
         [parsed], data.scores, statistics=statistics, input_order=plain
     )
     raw = found[name]
-    values = fill_undefined(raw, np.isnan(raw), zero_relevance, [parsed], data.queries)[
-        :, 0
-    ]
+    values = fill_undefined(
+        raw, np.isnan(raw), applied.zero_relevance, [parsed], data.queries
+    )[:, 0]
     if average is None:
         return values
     if average == "micro":
         pooled = found["normaliser"][:, 0]
-        result = _micro(raw[:, 0], pooled, data.weight, zero_relevance)
+        result = _micro(raw[:, 0], pooled, data.weight, applied.zero_relevance)
     else:
         result = _REDUCE[average](values, data.weight)
     if np.isnan(result):
@@ -209,13 +223,13 @@ def _micro(
     values: FloatArray,
     normaliser: FloatArray,
     weight: FloatArray | None,
-    zero_relevance: float | str,
+    zero_relevance: float | str | list[float],
 ) -> float:
     """Σ numerator / Σ denominator: the mean weighted by the denominators."""
     pooled = normaliser if weight is None else normaliser * weight
     result = mean(np.where(pooled > 0, values, np.nan), pooled)
     if np.isnan(result) and not isinstance(zero_relevance, str):
-        return float(zero_relevance)
+        return float(np.ravel(zero_relevance)[0])
     return result
 
 
@@ -228,6 +242,7 @@ def evaluate(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
+    convention: str | None = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
     """What a ranking is worth by several measures, with all that ties leave open.
@@ -236,7 +251,7 @@ def evaluate(
 
     Parameters
     ----------
-    y_true, y_score, qid, zero_relevance, unjudged, query_weight
+    y_true, y_score, qid, zero_relevance, unjudged, query_weight, convention
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
     n_jobs : int, optional
@@ -267,8 +282,10 @@ def evaluate(
     P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000   [0.5000, 0.5000]        2
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
     """
-    parsed = parse_measures(measures)
     check_zero_relevance(zero_relevance)
+    parsed, zero, unjudged = apply_convention(
+        convention, parse_measures(measures), zero_relevance, unjudged
+    )
     data = check_ranking(y_true, y_score, qid, parsed, unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)
     statistics = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
@@ -276,7 +293,7 @@ def evaluate(
     undefined = np.isnan(found["expected"])
 
     def filled(values: FloatArray) -> FloatArray:
-        return fill_undefined(values, undefined, zero_relevance, parsed, data.queries)
+        return fill_undefined(values, undefined, zero, parsed, data.queries)
 
     return RankingReport(
         measures=tuple(str(measure) for measure in parsed),
@@ -284,7 +301,7 @@ def evaluate(
         expected=filled(found["expected"]),
         best=filled(found["best"]),
         worst=filled(found["worst"]),
-        std=fill_std(found["std"], undefined, zero_relevance, parsed, data.queries),
+        std=fill_std(found["std"], undefined, zero, parsed, data.queries),
         standard_error=found["standard_error"],
         std_is_estimate=found["std_is_estimate"] > 0,
         chance=filled(found["chance"]),

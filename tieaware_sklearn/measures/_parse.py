@@ -173,8 +173,8 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
 
 def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
     """What to do with NaN labels: measures that know of them do it themselves."""
-    known = all(measure.takes_unjudged for measure in measures)
-    return "nonrelevant" if known and unjudged == "raise" else unjudged
+    known = [measure.takes_unjudged for measure in measures]
+    return "nonrelevant" if known and all(known) and unjudged == "raise" else unjudged
 
 
 def _unknown(name: str, measure: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from .._ties import FloatArray, IntArray, TieGroups
+from .._validation import check_choice
 from ._base import BinaryMeasure, Measure, relevance, set_number
 from ._distribution import Distribution
 from ._user_models import even
@@ -97,11 +98,13 @@ class Precision(_CountMeasure, BinaryMeasure):
         P divides by the number of documents retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
+    denominator : {"cutoff", "retrieved"}, default="cutoff"
+        "retrieved" divides by the length of shorter lists.
 
     Raises
     ------
     ValueError
-        For k < 1 or rel <= 0.
+        For k < 1, rel <= 0 or an unknown denominator.
 
     Notes
     -----
@@ -116,12 +119,21 @@ class Precision(_CountMeasure, BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    denominator: str = "cutoff"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.denominator, "denominator", ("cutoff", "retrieved"))
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
+        if self.denominator == "retrieved":
+            return np.minimum(self._places(groups), groups.retrieved)
         return self._places(groups)
 
     def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return even(len(self._needed(labels)) if self.k is None else self.k)
+        if self.k is not None and self.denominator == "cutoff":
+            return even(self.k)
+        return even(len(self._needed(labels)[: self.k]))
 
 
 @dataclass(frozen=True)

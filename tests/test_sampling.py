@@ -1,0 +1,135 @@
+"""Functions of the user's own, over sampled orders."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import queries
+
+from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributions
+
+
+@settings(max_examples=100)
+@given(case=queries())
+def test_orderings_are_rankings_of_the_scores(case):
+    labels, scores, qid = (np.array(column) for column in case)
+    for rows in sample_orderings(labels, scores, qid=qid, n=3, random_state=0):
+        assert sorted(rows) == list(range(len(labels)))
+        assert list(dict.fromkeys(qid[rows])) == list(dict.fromkeys(qid))
+        changes = np.flatnonzero(qid[rows][1:] != qid[rows][:-1]) + 1
+        for part in np.split(scores[rows], changes):
+            assert (part[:-1] >= part[1:]).all()
+        assert len(changes) == len(set(qid)) - 1
+
+
+@settings(max_examples=30)
+@given(case=queries())
+def test_no_order_of_rows_changes_the_labels_drawn(case):
+    labels, scores, qid = (np.array(column) for column in case)
+    shuffled = np.random.default_rng(0).permutation(len(labels))
+    by_query = [
+        {
+            q: y[rows][ids[rows] == q].tolist()
+            for rows in sample_orderings(y, s, qid=ids, n=1, random_state=7)
+            for q in set(ids)
+        }
+        for y, s, ids in (
+            (labels, scores, qid),
+            (labels[shuffled], scores[shuffled], qid[shuffled]),
+        )
+    ]
+    assert by_query[0] == by_query[1]
+
+
+def test_all_orders_are_equally_likely():
+    labels = np.array([0, 1, 2])
+    seen: dict[tuple[int, ...], int] = {}
+    for rows in sample_orderings(labels, [1, 1, 1], n=6000, random_state=0):
+        key = tuple(labels[rows].tolist())
+        seen[key] = seen.get(key, 0) + 1
+    assert len(seen) == 6
+    # chi-squared with 5 degrees of freedom: 20.5 at 0.1 %
+    assert sum((count - 1000) ** 2 / 1000 for count in seen.values()) < 20.5
+
+
+def test_what_is_sampled_is_near_what_is_exact():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 3, 200), rng.integers(0, 6, 200).astype(float)
+    scores[rng.random(200) < 0.1] = -math.inf
+    qid = rng.integers(0, 8, 200)
+    for measure in ("ap", "ndcg@5", "err@3"):
+        report = evaluate(labels, scores, qid=qid, measures=measure)
+        summary = report.summary()
+        found = sampled(measure, labels, scores, qid=qid, n=400, random_state=1)
+        assert found.qid.tolist() == report.qid.tolist()
+        assert abs(found.mean - summary.mean[0]) < 4 * found.standard_error
+        assert found.std == pytest.approx(summary.tie_std[0], rel=0.25)
+        assert summary.worst[0] <= found.min <= found.max <= summary.best[0]
+        apart = np.abs(found.query_mean - report.expected[:, 0])
+        assert (apart <= 4.5 * found.query_standard_error + 1e-12).all()
+        assert (found.query_min >= report.worst[:, 0] - 1e-12).all()
+        assert (found.query_max <= report.best[:, 0] + 1e-12).all()
+
+
+def test_a_function_of_ones_own():
+    calls = []
+
+    def second(labels, scores):
+        calls.append(len(labels))
+        assert (np.diff(scores[np.isfinite(scores)]) < 0).all()
+        assert np.isneginf(scores[len(scores) - (len(labels) == 4) :]).all()
+        return labels[1]
+
+    labels, scores = [3, 1, 2, 5, 1, 0], [2, 1, 1, -math.inf, 2, 1]
+    qid = ["a", "a", "a", "a", "b", "b"]
+    found = sampled(second, labels, scores, qid=qid, n=200, random_state=0)
+    # no ties in b: once is enough
+    assert calls.count(2) == 1
+    assert calls.count(4) == 200
+    (exact,) = tie_distributions(labels[:4], scores[:4], measure="success(rel=2)@2")
+    assert exact == 0
+    assert found.query_min.tolist() == [1, 0]
+    assert found.query_max.tolist() == [2, 0]
+    assert found.query_standard_error[1] == 0
+    assert found.mean == pytest.approx(0.75, abs=4 * found.standard_error)
+    again = sampled(
+        second, labels[::-1], scores[::-1], qid=qid[::-1], n=200, random_state=0
+    )
+    assert again.mean == found.mean
+    assert again.query_mean[::-1].tolist() == found.query_mean.tolist()
+    assert "second" in str(found)
+    assert "200" in str(found)
+
+
+def test_queries_can_be_left_out():
+    def first(labels, scores):
+        return labels[0] if labels.any() else math.nan
+
+    found = sampled(first, [1, 1, 0], [1, 1, 1], qid=[1, 1, 2], n=5)
+    assert found.mean == 1
+    assert found.standard_error == 0
+    assert np.isnan(found.query_mean[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n": 1}, "n must be an integer >= 2, got 1"),
+        ({"measure_function": 7}, "measure_function must be a function .* got 7"),
+        ({"measure_function": "xyzzy"}, "unknown measure 'xyzzy'"),
+        (
+            {"measure_function": lambda labels, scores: "high"},
+            "must return a number, got 'high' for query 1",
+        ),
+        ({"y_true": [math.nan, 1]}, "y_true must be judged"),
+    ],
+)
+def test_bad_input(change, message):
+    given = {"measure_function": "ap", "y_true": [0, 1], "y_score": [1, 1]}
+    with pytest.raises(ValueError, match=message):
+        sampled(**{**given, "qid": [1, 1], **change})
+    with pytest.raises(ValueError, match="n must be an integer >= 1, got 0"):
+        sample_orderings([0, 1], [1, 1], n=0)

@@ -1,0 +1,158 @@
+"""The definitions of other tools, as parameters that exist here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from ._validation import check_choice
+from .measures import (
+    DCG,
+    NDCG,
+    AveragePrecision,
+    BPref,
+    FBeta,
+    InterpolatedAveragePrecision,
+    InterpolatedPrecision,
+    Measure,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    Success,
+)
+
+
+@dataclass(frozen=True)
+class _Definition:
+    """Parameters of a measure, and its value where it is undefined."""
+
+    undefined: float = 0.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Convention(NamedTuple):
+    """What a tool means by its measures.
+
+    Attributes
+    ----------
+    ties : str
+        The `ties` of `ranking_score` that breaks ties as the tool does.
+    unjudged : str
+        What it takes documents without a judgment for.
+    measures : mapping of type to _Definition
+        The measures that it has.
+    """
+
+    ties: str
+    unjudged: str
+    measures: Mapping[type[Measure], _Definition]
+
+
+_LINEAR = {"gain": "linear"}
+_EXPONENTIAL = {"gain": "exponential"}
+_SHORT = {"denominator": "cutoff"}
+_BOOSTING: dict[type[Measure], _Definition] = {
+    NDCG: _Definition(1.0, _EXPONENTIAL),
+    AveragePrecision: _Definition(1.0, _SHORT),
+}
+#: checked against the tools themselves in tests/test_conventions.py
+CONVENTIONS: dict[str, Convention] = {
+    "lightgbm": Convention("input", "raise", _BOOSTING),
+    "xgboost": Convention(
+        "input",
+        "raise",
+        {**_BOOSTING, Precision: _Definition(0.0, {"denominator": "retrieved"})},
+    ),
+    "catboost": Convention(
+        "worst",
+        "raise",
+        {
+            NDCG: _Definition(1.0, _LINEAR),
+            DCG: _Definition(0.0, _LINEAR),
+            AveragePrecision: _Definition(0.0, _SHORT),
+            Precision: _Definition(0.0, {"denominator": "retrieved"}),
+            Recall: _Definition(1.0),
+            ReciprocalRank: _Definition(),
+        },
+    ),
+    "sklearn": Convention(
+        "expected",
+        "raise",
+        {
+            NDCG: _Definition(0.0, _LINEAR),
+            DCG: _Definition(0.0, _LINEAR),
+            AveragePrecision: _Definition(),
+        },
+    ),
+    "trec_eval": Convention(
+        "input",
+        "nonrelevant",
+        {
+            NDCG: _Definition(0.0, _LINEAR),
+            DCG: _Definition(0.0, _LINEAR),
+            AveragePrecision: _Definition(0.0, {"denominator": "relevant"}),
+            Precision: _Definition(0.0, {"denominator": "cutoff"}),
+            Recall: _Definition(),
+            FBeta: _Definition(),
+            Success: _Definition(),
+            ReciprocalRank: _Definition(),
+            RPrecision: _Definition(),
+            BPref: _Definition(),
+            InterpolatedPrecision: _Definition(),
+            InterpolatedAveragePrecision: _Definition(0.0, {"points": 11}),
+        },
+    ),
+}
+
+
+class Applied(NamedTuple):
+    """Measures as a tool defines them."""
+
+    measures: list[Measure]
+    zero_relevance: float | str | list[float]
+    unjudged: str
+
+
+def apply_convention(
+    convention: str | None,
+    measures: Sequence[Measure],
+    zero_relevance: float | str,
+    unjudged: str,
+) -> Applied:
+    """Measures, their values where undefined, and `unjudged`, by a convention."""
+    if convention is None:
+        return Applied(list(measures), zero_relevance, unjudged)
+    check_choice(convention, "convention", tuple(CONVENTIONS))
+    if isinstance(zero_relevance, str) or zero_relevance != 0:
+        raise ValueError(
+            f"zero_relevance is part of convention={convention!r} and must be left "
+            f"out, got {zero_relevance!r}"
+        )
+    chosen = CONVENTIONS[convention]
+    defined = [_define(measure, convention) for measure in measures]
+    return Applied(
+        defined,
+        [chosen.measures[type(measure)].undefined for measure in measures],
+        chosen.unjudged if unjudged == "raise" else unjudged,
+    )
+
+
+def _define(measure: Measure, convention: str) -> Measure:
+    known = CONVENTIONS[convention].measures
+    if type(measure) not in known:
+        names = " ".join(sorted({cls.name for cls in known}, key=str.lower))
+        raise ValueError(
+            f"measure must be one that {convention} has ({names}), got {measure}"
+        )
+    parameters = known[type(measure)].parameters
+    defaults = {f.name: f.default for f in fields(measure)}
+    for name, value in parameters.items():
+        given = getattr(measure, name)
+        if given not in (defaults[name], value):
+            raise ValueError(
+                f"{name} is {value!r} by convention={convention!r}, got {given!r} in "
+                f"{measure}"
+            )
+    return replace(measure, **parameters)

@@ -1,0 +1,20 @@
+"""Progress bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from ._optional import import_optional
+
+Item = TypeVar("Item")
+
+
+def show_progress(
+    items: Iterable[Item], wanted: bool, total: int, unit: str, what: str = ""
+) -> Iterator[Item]:
+    """`items`, with a bar if it is wanted."""
+    if wanted:
+        tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
+        items = tqdm.tqdm(items, total=total, desc=what or None, unit=unit)
+    yield from items

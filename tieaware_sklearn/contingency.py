@@ -1,0 +1,131 @@
+"""Relevant or not, retrieved or not: the table of two by two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._scoring import LabelledQueries
+from ._text import format_table
+from ._ties import FloatArray, TieGroups
+from .evaluation import check_ranking
+from .measures import Precision
+
+
+@dataclass(frozen=True, eq=False)
+class ContingencyTable:
+    """Documents by relevance and retrieval; prints as a table of sums.
+
+    Attributes
+    ----------
+    qid : ndarray of shape (n_queries,)
+        In order of first appearance.
+    k : int or None
+        Documents below this rank count as not retrieved.
+    true_positive, false_positive : ndarray of shape (n_queries,)
+        Relevant and other documents retrieved: exact means over tie orders where
+        `k` falls inside a tie, whole numbers otherwise.
+    false_negative, true_negative : ndarray of shape (n_queries,)
+        Relevant and other documents not retrieved.
+    """
+
+    qid: NDArray[Any]
+    k: int | None
+    true_positive: FloatArray
+    false_positive: FloatArray
+    false_negative: FloatArray
+    true_negative: FloatArray
+
+    def sum(self) -> FloatArray:
+        """[[true positive, false positive], [false negative, true negative]]."""
+        cells = [
+            [self.true_positive, self.false_positive],
+            [self.false_negative, self.true_negative],
+        ]
+        return np.array([[float(cell.sum()) for cell in row] for row in cells])
+
+    def __str__(self) -> str:
+        table = self.sum()
+        full = np.vstack([table, table.sum(axis=0)])
+        full = np.column_stack([full, full.sum(axis=1)])
+        title = "retrieved" if self.k is None else f"in the first {self.k}"
+        names = [title, f"not {title}", "all"]
+        rows = [
+            [
+                name,
+                *(f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in row),
+            ]
+            for name, row in zip(names, full, strict=True)
+        ]
+        return format_table(["documents", "relevant", "not relevant", "all"], rows)
+
+
+def contingency_table(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    k: int | None = None,
+    rel: float = 1.0,
+    unjudged: str = "raise",
+) -> ContingencyTable:
+    """Count documents by relevance and retrieval.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`: scores of -inf are not retrieved.
+    k : int, optional
+        Take the documents below rank k as not retrieved. Where the cut-off falls
+        inside a tie, counts are exact means over its orders.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Returns
+    -------
+    ContingencyTable
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for k < 1 or rel <= 0.
+
+    Notes
+    -----
+    The measures of the table are P, R, F and Fallout without a cut-off (``SetP``,
+    ``SetR`` and ``SetF`` to `parse_measure`). Manning, Raghavan and Schütze
+    (2008), section 8.3.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import contingency_table
+    >>> retrieved = [1.0, 1.0, 1.0, float("-inf"), float("-inf")]
+    >>> print(contingency_table([1, 1, 0, 1, 0], retrieved))
+    documents      relevant  not relevant  all
+    ------------------------------------------
+    retrieved             2             1    3
+    not retrieved         1             1    2
+    all                   3             2    5
+    """
+    measure = Precision(k, rel)
+    data = check_ranking(y_true, y_score, qid, [measure], unjudged)
+
+    def count(groups: TieGroups) -> FloatArray:
+        places = groups.sum_groups(groups.inside(measure.k))
+        total = groups.total_relevant(measure.rel)
+        hits = measure.numerator(groups)
+        return np.column_stack([hits, places, total, groups.everything.n])
+
+    parts = LabelledQueries(data.labels, data.queries).each_block(count, data.scores)
+    hits, places, relevant, documents = np.concatenate(parts).T
+    return ContingencyTable(
+        qid=data.queries.qid,
+        k=measure.k,
+        true_positive=hits,
+        false_positive=places - hits,
+        false_negative=relevant - hits,
+        true_negative=documents - relevant - (places - hits),
+    )

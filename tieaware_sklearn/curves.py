@@ -1,0 +1,126 @@
+"""Precision by recall, with what ties leave open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._optional import import_optional
+from ._text import format_table, number
+from ._ties import FloatArray
+from .evaluation import evaluate
+from .measures import InterpolatedPrecision
+
+#: the eleven levels of TREC
+ELEVEN_POINTS = tuple(i / 10 for i in range(11))
+_COLUMNS = ("recall", "expected", "worst", "best", "tie_std")
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """Interpolated precision by recall, averaged over queries; prints as a table.
+
+    Attributes
+    ----------
+    recall : ndarray of shape (n_points,)
+    expected, best, worst : ndarray of shape (n_points,)
+        Precision at that recall or more: the mean over tie orders, and the curves
+        of the most and the least favourable order, which bound every other.
+    tie_std : ndarray of shape (n_points,)
+        Standard deviation of the average over tie orders.
+    standard_error : ndarray of shape (n_points,)
+        Of `expected` where long ties had to be sampled; 0 where it is exact.
+    """
+
+    recall: FloatArray
+    expected: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    standard_error: FloatArray
+
+    def to_pandas(self) -> Any:
+        """The table as a `pandas.DataFrame`, a row per recall level."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        names = (*_COLUMNS, "standard_error")
+        return pandas.DataFrame({name: getattr(self, name) for name in names})
+
+    def __str__(self) -> str:
+        columns = [getattr(self, name) for name in _COLUMNS]
+        rows = [
+            [f"{recall:g}", *(number(float(value)) for value in rest)]
+            for recall, *rest in zip(*columns, strict=True)
+        ]
+        return format_table(["recall", "precision", "worst", "best", "tie std"], rows)
+
+
+def precision_recall_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    recall: ArrayLike = ELEVEN_POINTS,
+    rel: float = 1.0,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> PrecisionRecallCurve:
+    """Interpolated precision at recall levels, averaged over queries.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, zero_relevance, unjudged, query_weight, n_jobs
+        As in `evaluate`.
+    recall : array-like of float, default=(0, 0.1, ..., 1)
+        Recall levels in [0, 1], each once.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Returns
+    -------
+    PrecisionRecallCurve
+
+    Raises
+    ------
+    ValueError
+        As in `evaluate`; for recall levels outside [0, 1] or given twice.
+
+    Notes
+    -----
+    The mean of `expected` over eleven points is the measure ``IAP``. See
+    `InterpolatedPrecision` for the definition, and for how long ties may be.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import precision_recall_curve
+    >>> print(precision_recall_curve([1, 0, 1], [2, 1, 1], recall=[0, 0.5, 1]))
+    recall  precision   worst    best  tie std
+    ------------------------------------------
+    0          1.0000  1.0000  1.0000   0.0000
+    0.5        1.0000  1.0000  1.0000   0.0000
+    1          0.8333  0.6667  1.0000   0.1667
+    """
+    levels = np.atleast_1d(np.asarray(recall, dtype=np.float64)).tolist()
+    report = evaluate(
+        y_true,
+        y_score,
+        qid=qid,
+        measures=[InterpolatedPrecision(level, rel) for level in levels],
+        zero_relevance=zero_relevance,
+        unjudged=unjudged,
+        query_weight=query_weight,
+        n_jobs=n_jobs,
+    )
+    summary = report.summary()
+    return PrecisionRecallCurve(
+        recall=np.array(levels),
+        expected=summary.mean,
+        best=summary.best,
+        worst=summary.worst,
+        tie_std=summary.tie_std,
+        standard_error=summary.standard_error,
+    )

@@ -1,0 +1,300 @@
+"""Any other measure, over seeded random orders of tied documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from ._averages import mean
+from ._progress import show_progress
+from ._scoring import LabelledQueries
+from ._text import format_table, number
+from ._ties import FloatArray, dense_ranks, run_starts
+from ._validation import check_count
+from .evaluation import Ranking, check_ranking
+from .measures import Measure, parse_measure
+
+MeasureFunction = Callable[[FloatArray, FloatArray], float]
+
+
+class _Orders:
+    """Random orders of tied documents, query by query in the order of ids.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Rows of the input: by query id, not retrieved ones last, by score, by
+        label. Rows that are alike in all three are interchangeable, and no order
+        of the input can be told from them.
+    offsets : ndarray of shape (n_queries + 1,)
+        Where queries start in `rows`.
+    by_id : ndarray of shape (n_queries,)
+        Queries, by their order of first appearance, in the order of their ids.
+    tied : ndarray of shape (n_queries,), bool
+        Queries with a tie that mixes labels.
+    """
+
+    def __init__(self, data: Ranking, random_state: Any) -> None:
+        queries = data.queries.by_id()
+        self.by_id = data.queries.sorted()
+        self.offsets = queries.offsets
+        ranks, _ = dense_ranks(data.scores)
+        place = -ranks
+        if data.scores.dtype.kind == "f":
+            # not retrieved: below everything
+            place[np.isneginf(data.scores)] = 1
+        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        place, label = queries.arrange(place), queries.arrange(data.labels)
+        order = np.lexsort((label, place, query))
+        arranged = np.arange(len(order)) if queries.order is None else queries.order
+        self.rows = arranged[order]
+        place, label = place[order], label[order]
+        starts = run_starts(query * (place.max() - place.min() + 2) + place)
+        sizes = np.diff(starts, append=len(place))
+        self._group = np.repeat(np.arange(len(starts)), sizes).astype(np.float64)
+        retrieved = place <= 0
+        self.scores = np.where(
+            retrieved, -np.arange(len(place), dtype=np.float64), -np.inf
+        )
+        # what is not retrieved has no order to draw
+        self._open = retrieved.astype(np.float64)
+        mixed = (label[starts] != label[starts + sizes - 1]) & retrieved[starts]
+        self.tied = np.bincount(query[starts], mixed, queries.n_queries) > 0
+        self._random = check_random_state(random_state)
+
+    def draw(self) -> NDArray[np.intp]:
+        """The rows in one more order."""
+        jitter = self._random.random_sample(len(self.rows)) * self._open
+        return np.asarray(self.rows[np.argsort(self._group + jitter, kind="stable")])
+
+
+def sample_orderings(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    n: int = 1000,
+    random_state: Any = None,
+    unjudged: str = "raise",
+) -> Iterator[NDArray[np.intp]]:
+    """Random orders of a ranking, tied documents shuffled.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`.
+    n : int, default=1000
+        How many orders.
+    random_state : int, RandomState or None
+        Equal seeds give equal sequences of labels, in whatever order the rows
+        stand.
+
+    Returns
+    -------
+    iterator of ndarray of shape (n_documents,), int
+        Each holds the rows of the input, query by query in order of first
+        appearance, each query from its top; documents that are not retrieved come
+        last.
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for n < 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import sample_orderings
+    >>> labels, clicks = np.array([0, 1, 0, 0]), np.array([7, 2, 2, 2])
+    >>> tops = [labels[rows][:2].sum()
+    ...         for rows in sample_orderings(labels, clicks, n=300, random_state=0)]
+    >>> print(f"{np.mean(tops):.1f}")  # 1/3
+    0.3
+    """
+    check_count(n, "n")
+    data = check_ranking(y_true, y_score, qid, (), unjudged)
+    orders = _Orders(data, random_state)
+    # from the order of ids back to that of first appearance
+    sizes = np.diff(orders.offsets)
+    back = np.concatenate(
+        [
+            np.arange(orders.offsets[i], orders.offsets[i] + sizes[i])
+            for i in np.argsort(orders.by_id).tolist()
+        ]
+    )
+    # checked when called, drawn when asked for
+    return (orders.draw()[back] for _ in range(n))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledScore:
+    """A measure over sampled tie orders; prints as a table.
+
+    Attributes
+    ----------
+    measure : str
+    mean : float
+        Of the average over queries, over the orders drawn.
+    standard_error : float
+        Of that mean; 0 where no tie mixes labels.
+    std : float
+        Standard deviation of the average over the orders.
+    min, max : float
+        Smallest and largest average drawn: inside the worst and best there are.
+    n : int
+        Orders drawn.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    query_mean, query_standard_error, query_min, query_max : ndarray
+        The same of each query, shape (n_queries,).
+    """
+
+    measure: str
+    mean: float
+    standard_error: float
+    std: float
+    min: float
+    max: float
+    n: int
+    qid: NDArray[Any]
+    query_mean: FloatArray
+    query_standard_error: FloatArray
+    query_min: FloatArray
+    query_max: FloatArray
+
+    def __str__(self) -> str:
+        figures = (self.mean, self.standard_error, self.std, self.min, self.max)
+        header = ["measure", "mean", "standard error", "tie std", "min", "max"]
+        header += ["orders", "queries"]
+        cells = [self.measure, *map(number, figures), str(self.n), str(len(self.qid))]
+        return format_table(header, [cells])
+
+
+def sampled(
+    measure_function: MeasureFunction | str | Measure,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    n: int = 1000,
+    random_state: Any = None,
+    unjudged: str = "raise",
+    progress: bool = False,
+) -> SampledScore:
+    """What a function of yours says of a ranking, over random orders of its ties.
+
+    Parameters
+    ----------
+    measure_function : callable, str or Measure
+        Called for one query as ``measure_function(labels, scores)``: labels from
+        the top of the list down, and scores without ties that fall along them
+        (-inf for documents that are not retrieved, which come last). It returns a
+        number, NaN for a query to leave out. A name or a measure of this library
+        is sampled likewise, to check by.
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`.
+    n : int, default=1000
+        How many orders to draw.
+    random_state : int, RandomState or None
+        Equal seeds give equal results, in whatever order the rows stand.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    SampledScore
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for n < 2, and where the function returns no number.
+
+    Notes
+    -----
+    The function is called n times for queries with ties that mix labels, once for
+    others. Its errors are not caught.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import sampled
+    >>> def relevant_above_first_miss(labels, scores):
+    ...     return labels.argmin() if (labels == 0).any() else len(labels)
+    >>> found = sampled(relevant_above_first_miss, [1, 1, 0, 1], [2, 1, 1, 1],
+    ...                 n=2000, random_state=0)
+    >>> print(f"{found.mean:.2f} ± {found.standard_error:.2f}")  # 2
+    2.00 ± 0.02
+    """
+    check_count(n, "n", least=2)
+    function, name, measures = _function(measure_function)
+    data = check_ranking(y_true, y_score, qid, measures, unjudged)
+    labels = np.maximum(data.labels, 0)
+    if any(measure.takes_unjudged for measure in measures):
+        labels = np.where(data.labels < 0, np.nan, data.labels)
+    orders = _Orders(data, random_state)
+    bounds = orders.offsets
+    values = np.empty((n, len(orders.tied)))
+
+    def measured(rows: NDArray[np.intp], query: int) -> float:
+        part = slice(int(bounds[query]), int(bounds[query + 1]))
+        found = function(labels[rows[part]], orders.scores[part].copy())
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"measure_function must return a number, got {found!r} for query "
+                f"{data.queries.name(int(orders.by_id[query]))}"
+            ) from None
+
+    for query in np.flatnonzero(~orders.tied).tolist():
+        values[:, query] = measured(orders.rows, query)
+    open_queries = np.flatnonzero(orders.tied).tolist()
+    for i in show_progress(range(n if open_queries else 0), progress, n, "order"):
+        rows = orders.draw()
+        for query in open_queries:
+            values[i, query] = measured(rows, query)
+    values[:, orders.by_id] = values.copy()
+    averages = np.array([mean(row, data.weight) for row in values])
+    spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
+    varies = np.ptp(values, axis=0) > 0
+    return SampledScore(
+        measure=name,
+        mean=mean(averages),
+        standard_error=spread / float(np.sqrt(n)),
+        std=spread,
+        min=float(averages.min()),
+        max=float(averages.max()),
+        n=n,
+        qid=data.queries.qid,
+        query_mean=np.where(varies, values.mean(axis=0), values[0]),
+        query_standard_error=np.where(
+            varies, values.std(axis=0, ddof=1) / np.sqrt(n), 0.0
+        ),
+        query_min=values.min(axis=0),
+        query_max=values.max(axis=0),
+    )
+
+
+def _function(
+    given: MeasureFunction | str | Measure,
+) -> tuple[MeasureFunction, str, list[Measure]]:
+    if not isinstance(given, (str, Measure)):
+        if not callable(given):
+            raise ValueError(
+                "measure_function must be a function of labels and scores, a name or "
+                f"a Measure, got {given!r}"
+            )
+        return given, getattr(given, "__name__", type(given).__name__), []
+    measure = parse_measure(given)
+
+    def function(labels: FloatArray, scores: FloatArray) -> float:
+        data = check_ranking(labels, scores, None, [measure], "raise")
+        groups = LabelledQueries(data.labels, data.queries)
+        found = groups.values([measure], data.scores, statistics=["expected"])
+        return float(found["expected"][0, 0])
+
+    return function, str(measure), [measure]

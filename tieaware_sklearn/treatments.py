@@ -1,0 +1,192 @@
+"""The ways to treat ties, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._averages import fill_undefined, mean
+from ._conventions import apply_convention
+from ._optional import import_optional
+from ._scoring import LabelledQueries
+from ._text import format_table, number
+from ._ties import FloatArray, dense_ranks
+from ._validation import check_choice, check_length
+from .evaluation import DEFAULT_MEASURES, check_ranking
+from .measures import Measure, parse_measures
+
+
+@dataclass(frozen=True, eq=False)
+class TieTreatments:
+    """One run under several treatments of its ties; prints as a table.
+
+    Attributes
+    ----------
+    treatments : tuple of str
+        "input order", the external rules by their names, "optimistic",
+        "pessimistic" and "mean".
+    measures : tuple of str
+    qid : ndarray of shape (n_queries,)
+    per_query : ndarray of shape (n_treatments, n_queries, n_measures)
+        NaN where a query is skipped.
+    values : ndarray of shape (n_treatments, n_measures)
+        Averages over queries.
+    """
+
+    treatments: tuple[str, ...]
+    measures: tuple[str, ...]
+    qid: NDArray[Any]
+    per_query: FloatArray
+    values: FloatArray
+
+    def to_pandas(self) -> Any:
+        """The averages as a `pandas.DataFrame`, a row per treatment."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        index = pandas.Index(self.treatments, name="treatment")
+        return pandas.DataFrame(self.values, index=index, columns=list(self.measures))
+
+    def __str__(self) -> str:
+        rows = [
+            [name, *map(number, row)]
+            for name, row in zip(self.treatments, self.values.tolist(), strict=True)
+        ]
+        return format_table(["treatment", *self.measures], rows)
+
+
+def tie_treatments(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    external: Mapping[str, Any] | None = None,
+    convention: str | None = None,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+) -> TieTreatments:
+    """Measure one ranking under every way to treat its ties.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, convention, zero_relevance, unjudged, query_weight
+        As in `ranking_score`.
+    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    external : mapping of str to key, optional
+        External rules by name. A key is an array of shape (n_documents,) of numbers
+        or texts, the smallest ranked first among equal scores, or a pair of such an
+        array and "ascending" or "descending": ``(docno, "descending")`` is
+        trec_eval's rule. What ties in score and key is averaged over.
+
+    Returns
+    -------
+    TieTreatments
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for keys of another length or that are missing where
+        a document is retrieved.
+
+    Notes
+    -----
+    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
+    2016, section 2.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_treatments
+    >>> found = tie_treatments([0, 1, 1], [1, 1, 1], measures=["rr", "ap"],
+    ...                        external={"shortest first": [90, 20, 55]})
+    >>> print(found)
+    treatment           RR      AP
+    ------------------------------
+    input order     0.5000  0.5833
+    shortest first  1.0000  1.0000
+    optimistic      1.0000  1.0000
+    pessimistic     0.5000  0.5833
+    mean            0.8333  0.8056
+    """
+    applied = apply_convention(
+        convention, parse_measures(measures), zero_relevance, unjudged
+    )
+    data = check_ranking(
+        y_true, y_score, qid, applied.measures, applied.unjudged, query_weight
+    )
+    labelled = LabelledQueries(data.labels, data.queries, keep=True)
+
+    def values(
+        scores: NDArray[Any], *names: str, plain: bool = False
+    ) -> list[FloatArray]:
+        found = labelled.values(
+            applied.measures, scores, statistics=names, input_order=plain
+        )
+        return [
+            fill_undefined(
+                found[name],
+                np.isnan(found[name]),
+                applied.zero_relevance,
+                applied.measures,
+                data.queries,
+            )
+            for name in names
+        ]
+
+    rules = {} if external is None else dict(external)
+    treatments = {"input order": values(data.scores, "expected", plain=True)[0]}
+    for name, key in rules.items():
+        if name in ("input order", "optimistic", "pessimistic", "mean"):
+            raise ValueError(f"external must use names of its own, got {name!r}")
+        treatments[str(name)] = values(_broken(data.scores, name, key), "expected")[0]
+    best, worst, average = values(data.scores, "best", "worst", "expected")
+    treatments |= {"optimistic": best, "pessimistic": worst, "mean": average}
+    per_query = np.stack(list(treatments.values()))
+    return TieTreatments(
+        treatments=tuple(treatments),
+        measures=tuple(str(measure) for measure in applied.measures),
+        qid=data.queries.qid,
+        per_query=per_query,
+        values=np.array(
+            [[mean(column, data.weight) for column in table.T] for table in per_query]
+        ),
+    )
+
+
+def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
+    """Scores that rank as `scores` do, and by `key` where those tie."""
+    direction = "ascending"
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str):
+        key, direction = key
+        check_choice(direction, f"external[{name!r}]", ("ascending", "descending"))
+    array = np.asarray(key)
+    if array.ndim != 1:
+        raise ValueError(
+            f"external[{name!r}] must be 1-dimensional, got shape {array.shape}"
+        )
+    check_length(array, len(scores), f"external[{name!r}]")
+    retrieved = np.ones(len(scores), dtype=bool)
+    if scores.dtype.kind == "f":
+        retrieved = ~np.isneginf(scores)
+    own = array[retrieved]
+    missing = [value is None or value != value for value in own.tolist()]
+    if any(missing):
+        row = int(np.flatnonzero(retrieved)[missing.index(True)])
+        raise ValueError(
+            f"external[{name!r}] must not be missing where a document is retrieved, "
+            f"got {array[row]} in row {row}"
+        )
+    try:
+        keys, code = np.unique(own, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"external[{name!r}] must hold one kind: {error}") from None
+    if direction == "ascending":
+        code = len(keys) - 1 - code
+    ranks, _ = dense_ranks(scores[retrieved])
+    place, _ = dense_ranks(ranks * max(len(keys), 1) + code)
+    out = np.full(len(scores), -np.inf)
+    out[retrieved] = place
+    return out
