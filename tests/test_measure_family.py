@@ -257,6 +257,14 @@ def test_recall_levels_are_decimal_fractions():
     assert found == 30 / 60  # from the third relevant document on
     assert str(InterpolatedPrecision(0.1)) == "IPrec@0.1"
     assert ranking_score(labels, scores, measure="iprec@0") == 1
+    # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
+    measure = InterpolatedPrecision(0.7, rounding="trec_eval9")
+    assert str(measure) == "IPrec(rounding=trec_eval9)@0.7"
+    labels, scores = [1, 0, 1, 0, 0, 1], -np.arange(6)
+    assert ranking_score(labels, scores, measure=measure) == 2 / 3
+    assert ranking_score(labels, scores, measure="iprec@0.7") == 3 / 6
+    found = ranking_score(labels, scores, measure="iprec(rounding=nearest)@0.8")
+    assert found == 2 / 3
 
 
 def test_averages_of_the_textbooks():

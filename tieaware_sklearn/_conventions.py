@@ -52,6 +52,7 @@ class Convention(NamedTuple):
 
 _LINEAR = {"gain": "linear"}
 _EXPONENTIAL = {"gain": "exponential"}
+_ROUNDING = {"rounding": "nearest"}
 _SHORT = {"denominator": "cutoff"}
 _BOOSTING: dict[type[Measure], _Definition] = {
     NDCG: _Definition(1.0, _EXPONENTIAL),
@@ -100,8 +101,8 @@ CONVENTIONS: dict[str, Convention] = {
             ReciprocalRank: _Definition(),
             RPrecision: _Definition(),
             BPref: _Definition(),
-            InterpolatedPrecision: _Definition(),
-            InterpolatedAveragePrecision: _Definition(0.0, {"points": 11}),
+            InterpolatedPrecision: _Definition(0.0, _ROUNDING),
+            InterpolatedAveragePrecision: _Definition(0.0, _ROUNDING),
         },
     ),
 }

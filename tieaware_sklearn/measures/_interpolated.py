@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,10 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups
+from .._validation import check_choice
 from ._base import Measure, relevance, set_number
 from ._distribution import Distribution
 from ._orders import generator, n_orders, places_of
 
+_ROUNDING = ("up", "nearest", "trec_eval9")
 #: beyond this Σ n r over the mixed groups of a query, orders are sampled
 _REACH = 10_000
 
@@ -141,11 +144,15 @@ class InterpolatedPrecision(_Interpolated):
         Recall level in [0, 1], written after @ in names: ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
+    rounding : {"up", "nearest", "trec_eval9"}, default="up"
+        How recall R becomes a number of documents: ⌈recall R⌉; the nearest one, as
+        in trec_eval 10; or the whole part of recall R + 0.9 in floats, as in
+        trec_eval 9, which now and then is one less than ⌈recall R⌉.
 
     Raises
     ------
     ValueError
-        For a recall outside [0, 1] or rel <= 0.
+        For a recall outside [0, 1], rel <= 0 or an unknown rounding.
 
     Notes
     -----
@@ -167,21 +174,24 @@ class InterpolatedPrecision(_Interpolated):
     name: ClassVar[str] = "IPrec"
     recall: float
     rel: float = 1.0
+    rounding: str = "up"
 
     def __post_init__(self) -> None:
         set_number(self, "recall", least=0, most=1)
         set_number(self, "rel", above=0)
+        check_choice(self.rounding, "rounding", _ROUNDING)
 
     def __str__(self) -> str:
-        rel = "" if self.rel == 1 else f"(rel={self.rel:g})"
-        return f"{self.name}{rel}@{self.recall!r}"
+        return f"{super().__str__()}@{self.recall!r}"
+
+    def _is_shown(self, field: Any) -> bool:
+        return field.name != "recall" and super()._is_shown(field)
 
     def _rel(self) -> float:
         return self.rel
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
-        depth = -int(-Fraction(repr(self.recall)) * total // 1)
-        return np.array([max(depth, 1)]), np.ones(1)
+        return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         out = []
@@ -213,11 +223,13 @@ class InterpolatedAveragePrecision(_Interpolated):
         document of the query as a level (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
+    rounding : {"up", "nearest", "trec_eval9"}, default="up"
+        See `InterpolatedPrecision`.
 
     Raises
     ------
     ValueError
-        For fewer than two points or rel <= 0.
+        For fewer than two points, rel <= 0 or an unknown rounding.
 
     Notes
     -----
@@ -238,6 +250,7 @@ class InterpolatedAveragePrecision(_Interpolated):
     name: ClassVar[str] = "IAP"
     points: Any = 11
     rel: float = 1.0
+    rounding: str = "up"
 
     def __post_init__(self) -> None:
         whole = isinstance(self.points, (int, np.integer))
@@ -249,6 +262,7 @@ class InterpolatedAveragePrecision(_Interpolated):
         if whole:
             object.__setattr__(self, "points", int(self.points))
         set_number(self, "rel", above=0)
+        check_choice(self.rounding, "rounding", _ROUNDING)
 
     def _rel(self) -> float:
         return self.rel
@@ -257,9 +271,21 @@ class InterpolatedAveragePrecision(_Interpolated):
         if self.points == "all":
             return np.arange(1, total + 1), np.full(total, 1 / total)
         last = self.points - 1
-        levels = [max(1, -(-step * total // last)) for step in range(self.points)]
+        levels = [
+            _depth(Fraction(step, last), total, self.rounding)
+            for step in range(self.points)
+        ]
         depths, counts = np.unique(levels, return_counts=True)
         return depths, counts / self.points
+
+
+def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
+    """Relevant documents that make up a recall, at least one."""
+    if rounding != "up":
+        added = 0.9 if rounding == "trec_eval9" else 0.5
+        return max(int(float(recall) * total + added), 1)
+    exact = Fraction(repr(recall)) if isinstance(recall, float) else recall
+    return max(math.ceil(exact * total), 1)
 
 
 def _plain(ties: _Ties, depths: IntArray) -> FloatArray:

@@ -1,0 +1,379 @@
+"""Conventions against the tools that they are named after, and tie treatments."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
+
+from tieaware_sklearn import evaluate, ranking_score, tie_treatments
+
+N_CASES = 300
+
+
+def case(seed: int, *, tied: bool, top: int = 4):
+    """Labels and scores of one query, from one document on."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    labels = rng.integers(0, top + 1, n) * (rng.random(n) < rng.random())
+    scores = rng.integers(0, 6, n) / 4 if tied else rng.permutation(n) / 8
+    return labels.astype(float), scores.astype(float)
+
+
+def cases(*, tied: bool, top: int = 4):
+    return [case(seed, tied=tied, top=top) for seed in range(N_CASES)]
+
+
+def assert_same(found, theirs, tolerance=1e-9):
+    np.testing.assert_allclose(found, theirs, rtol=0, atol=tolerance)
+
+
+def together(parts):
+    """Cases as queries of one data set."""
+    labels, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    sizes = [len(part[0]) for part in parts]
+    return labels, scores, np.repeat(np.arange(len(parts)), sizes), sizes
+
+
+def ours(parts, measure, convention, ties):
+    labels, scores, qid, _ = together(parts)
+    return ranking_score(
+        labels,
+        scores,
+        qid=qid,
+        measure=measure,
+        convention=convention,
+        ties=ties,
+        average=None,
+    )
+
+
+# -- LightGBM
+
+
+def lightgbm_values(parts, metric, ks):
+    """Each query as a data set of its own, k by k."""
+    import lightgbm as lgb
+
+    out = []
+    for labels, scores in parts:
+        data = lgb.Dataset(
+            np.arange(len(labels))[:, None].astype(float),
+            label=labels,
+            group=[len(labels)],
+            init_score=scores,
+            params={"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1},
+        )
+        parameters = {"objective": "none", "metric": metric, "eval_at": ks}
+        booster = lgb.Booster({**parameters, "verbosity": -1}, data)
+        found = {name: value for _, name, value, _ in booster.eval_train()}
+        out.append([found[f"{metric}@{k}"] for k in ks])
+    return np.array(out).T
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(("theirs", "name"), [("ndcg", "ndcg"), ("map", "ap")])
+def test_lightgbm(theirs, name, tied):
+    parts = cases(tied=tied)
+    ks = [1, 3, 10, 40]
+    values = lightgbm_values(parts, theirs, ks)
+    for k, expected in zip(ks, values, strict=True):
+        assert_same(ours(parts, f"{name}@{k}", "lightgbm", "input"), expected)
+
+
+# -- XGBoost
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("theirs", "name", "top"),
+    [
+        ("ndcg", "ndcg", 4),
+        ("ndcg@3", "ndcg@3", 4),
+        ("map", "ap", 1),
+        ("map@3", "ap@3", 1),
+        ("pre@4", "p@4", 1),
+        ("pre", "p", 1),
+    ],
+)
+def test_xgboost(theirs, name, top, tied):
+    import xgboost as xgb
+
+    parts = cases(tied=tied, top=top)
+    values = []
+    for labels, scores in parts:
+        data = xgb.DMatrix(
+            np.arange(len(labels))[:, None].astype(float),
+            label=labels,
+            base_margin=scores,
+        )
+        data.set_group([len(labels)])
+        parameters = {"objective": "rank:ndcg", "eval_metric": theirs}
+        booster = xgb.Booster(parameters, [data])
+        values.append(float(booster.eval(data).split(":")[-1]))
+    # XGBoost keeps scores in 32 bits, which these fit, and sums in them
+    assert_same(ours(parts, name, "xgboost", "input"), values, 1e-6)
+
+
+# -- CatBoost
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("theirs", "name"),
+    [
+        ("NDCG", "ndcg"),
+        ("NDCG:top=3", "ndcg@3"),
+        ("DCG:top=3", "dcg@3"),
+        ("MAP:top=3", "ap@3"),
+        ("MAP", "ap"),
+        ("PrecisionAt:top=4", "p@4"),
+        ("RecallAt:top=4", "r@4"),
+        ("MRR", "rr"),
+        ("MRR:top=3", "rr@3"),
+    ],
+)
+def test_catboost(theirs, name, tied):
+    from catboost.utils import eval_metric
+
+    top = 4 if "DCG" in theirs else 1
+    parts = cases(tied=tied, top=top)
+    values = [
+        eval_metric(labels, scores, theirs, group_id=np.zeros(len(labels), int))[0]
+        for labels, scores in parts
+    ]
+    assert_same(ours(parts, name, "catboost", "worst"), values, 1e-6)
+
+
+# -- scikit-learn
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_scikit_learn(tied):
+    parts = [(y, s) for y, s in cases(tied=tied) if len(y) > 1]
+    for k in (1, 3, 40):
+        values = [ndcg_score([y], [s], k=k) for y, s in parts]
+        assert_same(ours(parts, f"ndcg@{k}", "sklearn", "expected"), values)
+        values = [dcg_score([y], [s], k=k) for y, s in parts]
+        assert_same(ours(parts, f"dcg@{k}", "sklearn", "expected"), values)
+    if tied:
+        return  # its AP counts all tied documents as one step: no order gives that
+    parts = cases(tied=False, top=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no positive class
+        values = [average_precision_score(y, s) for y, s in parts]
+    assert_same(ours(parts, "ap", "sklearn", "expected"), values)
+
+
+def test_average_precision_of_scikit_learn_is_no_mean_over_orders():
+    labels, scores = [1, 0], [1, 1]
+    assert average_precision_score(labels, scores) == 1 / 2
+    assert ranking_score(labels, scores, measure="ap", convention="sklearn") == 3 / 4
+
+
+# -- trec_eval
+
+
+TREC_EVAL = {
+    "map": "ap",
+    "map_cut_10": "ap@10",
+    "P_5": "p@5",
+    "P_100": "p@100",
+    "recall_5": "r@5",
+    "Rprec": "rprec",
+    "recip_rank": "rr",
+    "bpref": "bpref",
+    "ndcg": "ndcg",
+    "ndcg_cut_10": "ndcg@10",
+    "success_1": "success@1",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    # version 10, which the convention follows, rounds recall to the nearest
+    "iprec_at_recall_0.00": "iprec(rounding=trec_eval9)@0",
+    "iprec_at_recall_0.10": "iprec(rounding=trec_eval9)@0.1",
+    "iprec_at_recall_0.70": "iprec(rounding=trec_eval9)@0.7",
+    "iprec_at_recall_1.00": "iprec(rounding=trec_eval9)@1",
+    "11pt_avg": "iap(rounding=trec_eval9)",
+}
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_trec_eval(tied):
+    """The program itself, version 9, in the bindings of pytrec_eval."""
+    import pytrec_eval
+
+    rng = np.random.default_rng(0)
+    qrel: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    rows = []
+    for number, (labels, scores) in enumerate(cases(tied=tied)):
+        topic = f"q{number:03}"
+        qrel[topic], run[topic] = {}, {}
+        judged = rng.random(len(labels)) < 0.8
+        retrieved = rng.random(len(labels)) < 0.8
+        # trec_eval leaves out topics without a judgment, or without a document
+        judged[0] = retrieved[-1] = True
+        for i, (label, score) in enumerate(zip(labels, scores, strict=True)):
+            document = f"d{i:02}"
+            if judged[i]:
+                qrel[topic][document] = int(label)
+            if retrieved[i]:
+                run[topic][document] = float(score)
+            if judged[i] or retrieved[i]:
+                value = score if retrieved[i] else -math.inf
+                rows.append((topic, document, label if judged[i] else math.nan, value))
+    # ties by document id, descending
+    rows.sort(key=lambda row: (row[0], row[3], row[1]), reverse=True)
+    topic, _, label, score = (np.array(column) for column in zip(*rows, strict=True))
+    evaluator = pytrec_eval.RelevanceEvaluator(qrel, pytrec_eval.supported_measures)
+    theirs = evaluator.evaluate(run)
+    for name, measure in TREC_EVAL.items():
+        found = ranking_score(
+            label,
+            score,
+            qid=topic,
+            measure=measure,
+            convention=None if "trec_eval9" in measure else "trec_eval",
+            unjudged="nonrelevant",
+            ties="input",
+            average=None,
+        )
+        expected = [theirs[q][name] for q in dict.fromkeys(topic.tolist())]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9, err_msg=name)
+
+
+# -- what all have in common
+
+
+def test_a_convention_is_a_bundle_of_parameters():
+    labels, scores, qid = [0, 0, 1, 2, 0], [1, 2, 1, 1, 1], [1, 1, 2, 2, 2]
+    report = evaluate(
+        labels, scores, qid=qid, measures=["ndcg@2", "ap@2"], convention="lightgbm"
+    )
+    assert report.measures == ("NDCG@2", "AP(denominator=cutoff)@2")
+    assert report.expected[0].tolist() == [1, 1]
+    assert report.n_undefined.tolist() == [1, 1]
+    by_hand = evaluate(
+        labels,
+        scores,
+        qid=qid,
+        measures=["ndcg@2", "ap(denominator=cutoff)@2"],
+        zero_relevance=1,
+    )
+    assert np.array_equal(report.expected, by_hand.expected)
+    catboost = evaluate(
+        labels, scores, qid=qid, measures=["ndcg", "ap", "r@1"], convention="catboost"
+    )
+    assert catboost.measures[0] == "NDCG(gain=linear)"
+    assert catboost.expected[0].tolist() == [1, 0, 1]
+    # a parameter that is not part of a convention stays as it is
+    found = evaluate(labels, scores, measures="ap(rel=2)", convention="trec_eval")
+    assert found.measures == ("AP(rel=2)",)
+
+
+def test_trec_eval_accepts_documents_without_a_judgment():
+    labels, scores = [math.nan, 1, 0], [3, 2, 1]
+    assert ranking_score(labels, scores, measure="ap", convention="trec_eval") == 0.5
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        ranking_score(labels, scores, measure="ap", convention="lightgbm")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"convention": "ranx"}, "convention must be one of .* got 'ranx'"),
+        ({"measure": "rr"}, r"measure must be one that lightgbm has \(AP NDCG\), got"),
+        (
+            {"measure": "ndcg(gain=linear)"},
+            "gain is 'exponential' by convention='lightgbm', got 'linear'",
+        ),
+        (
+            {"measure": "ap(denominator=cutoff)", "convention": "trec_eval"},
+            "denominator is 'relevant' by convention='trec_eval', got 'cutoff'",
+        ),
+        (
+            {"zero_relevance": "skip"},
+            "zero_relevance is part of convention='lightgbm' .* got 'skip'",
+        ),
+        ({"zero_relevance": 1}, "must be left out, got 1"),
+    ],
+)
+def test_bad_conventions(change, message):
+    given = {"measure": "ndcg", "convention": "lightgbm", **change}
+    with pytest.raises(ValueError, match=message):
+        ranking_score([0, 1], [1, 2], **given)
+
+
+# -- tie treatments
+
+
+def test_treatments_side_by_side():
+    labels, scores, qid = [0, 1, 1, 0, 1], [1, 1, 1, 2, 2], [1, 1, 1, 2, 2]
+    found = tie_treatments(
+        labels,
+        scores,
+        qid=qid,
+        measures=["rr", "p@1"],
+        external={
+            "url": (["c", "a", "b", "x", "y"], "descending"),
+            "length": np.array([5, 5, 7, 2, 1]),
+        },
+    )
+    assert found.treatments == (
+        *("input order", "url", "length"),
+        *("optimistic", "pessimistic", "mean"),
+    )
+    rows = dict(zip(found.treatments, found.per_query[:, :, 0].tolist(), strict=True))
+    assert rows["input order"] == [1 / 2, 1 / 2]
+    assert rows["url"] == [1 / 2, 1]
+    # equal lengths are still tied: 1 or 1/2
+    assert rows["length"] == [3 / 4, 1]
+    assert rows["optimistic"] == [1, 1]
+    assert rows["pessimistic"] == [1 / 2, 1 / 2]
+    assert rows["mean"] == pytest.approx([5 / 6, 3 / 4])
+    assert found.values[0].tolist() == [1 / 2, 0]
+    assert found.to_pandas().loc["url", "RR"] == 3 / 4
+    lines = str(found).splitlines()
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_an_external_rule_ranks_by_score_first():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 3, 200), rng.integers(0, 9, 200).astype(float)
+    scores[::7] = -math.inf
+    key = rng.permutation(200)
+    found = tie_treatments(labels, scores, measures="ap", external={"key": key})
+    order = np.lexsort((key, -scores))
+    by_hand = ranking_score(labels[order], scores[order], measure="ap", ties="input")
+    assert found.values[1, 0] == by_hand
+    shuffled = rng.permutation(200)
+    again = tie_treatments(
+        labels[shuffled],
+        scores[shuffled],
+        measures="ap",
+        external={"key": key[shuffled]},
+    )
+    assert again.values[1:].tolist() == found.values[1:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("external", "message"),
+    [
+        ({"mean": [1, 2]}, "external must use names of its own, got 'mean'"),
+        ({"a": [1, 2, 3]}, r"external\['a'\] must have one value per row \(2\), got 3"),
+        (
+            {"a": [1, math.nan]},
+            r"external\['a'\] must not be missing .* got nan in row",
+        ),
+        ({"a": [None, "x"]}, r"external\['a'\] must not be missing .* None in row 0"),
+        ({"a": ([1, 2], "down")}, r"external\['a'\] must be one of .* got 'down'"),
+        ({"a": [[1, 2]]}, r"external\['a'\] must be 1-dimensional"),
+    ],
+)
+def test_bad_external_rules(external, message):
+    with pytest.raises(ValueError, match=message):
+        tie_treatments([0, 1], [1, 1], external=external)
