@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tieaware_sklearn
-from tieaware_sklearn import datasets, lightgbm, optuna, xgboost
+from tieaware_sklearn import datasets, judgments, lightgbm, optuna, xgboost
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
@@ -36,6 +36,7 @@ HOUSE = [
     "curves",
     "residuals",
     "sampling",
+    "judgments",
     "scorers",
     "model_selection",
     "datasets",
@@ -51,7 +52,9 @@ HOUSE = [
     "linear",
     "_query_buckets",
     "optuna",
+    "_outputs",
     "_screen",
+    "_evaluate",
     "_demo",
     "cli",
     "__main__",
@@ -59,7 +62,7 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (datasets, lightgbm, optuna):
+for module in (datasets, judgments, lightgbm, optuna):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
 

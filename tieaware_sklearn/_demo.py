@@ -9,7 +9,8 @@ import numpy as np
 
 from ._feature_table import feature_rows
 from ._files import check_writable
-from ._screen import feature_table, shows_progress
+from ._progress import shows_progress
+from ._screen import feature_table
 from ._text import format_table, number
 from .datasets import dump_letor, load_digits_retrieval
 from .evaluation import evaluate, ranking_score
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         "similarities rank them:\n"
     )
     selector = RankingFeatureSelector(
-        n_jobs=arguments.jobs, progress=shows_progress(arguments)
+        n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
     print(feature_table(feature_rows(selector, digits.feature_names), selector))

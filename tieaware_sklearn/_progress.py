@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -18,3 +19,14 @@ def show_progress(
         tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
         items = tqdm.tqdm(items, total=total, desc=what or None, unit=unit)
     yield from items
+
+
+def shows_progress(quiet: bool) -> bool:
+    """A bar on a terminal, if tqdm is there and nobody asked for quiet."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        return False
+    try:
+        import tqdm  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -106,9 +106,9 @@ class RankingSummary:
             "95% interval",
             "queries",
         ]
-        return "\n".join([format_table(header, rows), *self._notes()])
+        return "\n".join([format_table(header, rows), *self.notes()])
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
         """What in the table is an estimate."""
         notes = []
         for i, name in enumerate(self.measures):
@@ -184,11 +184,15 @@ class RankingReport:
         """
         check_choice(average, "average", ("macro", "geometric", "median"))
         geometric = average == "geometric"
-        reduce = {"macro": mean, "geometric": geometric_mean, "median": median}[average]
         columns = range(len(self.measures))
 
         def averages(values: FloatArray) -> FloatArray:
-            return np.array([reduce(values[:, j], self.query_weight) for j in columns])
+            return np.array(
+                [
+                    reduce_queries(values[:, j], average, self.query_weight)
+                    for j in columns
+                ]
+            )
 
         values = self.expected
         if geometric:
@@ -243,6 +247,16 @@ class RankingReport:
         return str(self.summary())
 
     __repr__ = __str__
+
+
+_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
+
+
+def reduce_queries(
+    values: FloatArray, average: str, weight: FloatArray | None = None
+) -> float:
+    """An average over queries by its name."""
+    return _REDUCE[average](values, weight)
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:

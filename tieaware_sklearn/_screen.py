@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
-import math
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,7 +12,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ._feature_table import feature_rows
-from ._files import TextSource, check_writable, write_whole
+from ._files import TextSource
+from ._outputs import as_csv, as_json, check_outputs, write_output
+from ._progress import shows_progress
 from ._text import format_table, number, probability
 from .datasets._letor import letor_place, read_letor
 from .datasets._tabular import is_tabular, load_tabular
@@ -28,7 +25,7 @@ _SHOWN = 20
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, screen, and print or write what was found."""
-    _check_outputs(arguments.csv, arguments.json)
+    check_outputs(arguments.csv, arguments.json)
     data = read(arguments)
     _check_values(data, arguments.missing)
     selector = RankingFeatureSelector(
@@ -38,16 +35,16 @@ def run(arguments: argparse.Namespace) -> None:
         missing=arguments.missing,
         zero_relevance=arguments.zero_relevance,
         n_jobs=arguments.jobs,
-        progress=shows_progress(arguments),
+        progress=shows_progress(arguments.quiet),
     )
     selector.fit(data.data, data.target, qid=data.qid)
     rows = feature_rows(selector, data.feature_names)
     top = arguments.top
     chosen = rows[:top] if top else rows
     if arguments.csv is not None:
-        _write(arguments.csv, as_csv(chosen))
+        write_output(arguments.csv, as_csv(chosen))
     if arguments.json is not None:
-        _write(arguments.json, as_json(chosen, selector, data, arguments.files))
+        write_output(arguments.json, _document(chosen, selector, data, arguments.files))
     if "-" not in (arguments.csv, arguments.json):
         shown = rows[: _SHOWN if top is None else top or None]
         print(summary(data, arguments.files, selector.n_queries_))
@@ -55,29 +52,6 @@ def run(arguments: argparse.Namespace) -> None:
         print(feature_table(shown, selector))
         print()
         print(closing(selector, len(rows) - len(shown)))
-
-
-def _check_outputs(csv_file: str | None, json_file: str | None) -> None:
-    same = None not in (csv_file, json_file) and os.path.realpath(
-        str(csv_file)
-    ) == os.path.realpath(str(json_file))
-    if same:
-        where = "standard output" if csv_file == "-" else csv_file
-        raise ValueError(f"only one of --csv and --json can go to {where}")
-    for option, path in (("--csv", csv_file), ("--json", json_file)):
-        if path not in (None, "-"):
-            check_writable(str(path), option)
-
-
-def shows_progress(arguments: argparse.Namespace) -> bool:
-    """A bar on a terminal, if tqdm is there and nobody asked for quiet."""
-    if arguments.quiet or sys.stderr is None or not sys.stderr.isatty():
-        return False
-    try:
-        import tqdm  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def read(arguments: argparse.Namespace) -> Bunch:
@@ -204,21 +178,7 @@ def closing(selector: RankingFeatureSelector, hidden: int) -> str:
     return "\n".join(lines)
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
-    """The rows as CSV, numbers in full precision."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({key: _blank(value) for key, value in row.items()})
-    return out.getvalue()
-
-
-def _blank(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
-
-
-def as_json(
+def _document(
     rows: list[dict[str, Any]],
     selector: RankingFeatureSelector,
     data: Bunch,
@@ -238,19 +198,4 @@ def as_json(
         "ideal": dict(zip(measures, selector.ideal_.tolist(), strict=True)),
         "features": rows,
     }
-    return json.dumps(_nulls(document), indent=2, allow_nan=False) + "\n"
-
-
-def _nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _nulls(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_nulls(inner) for inner in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _write(path: str, text: str) -> None:
-    if path == "-":
-        sys.stdout.write(text)
-    else:
-        write_whole(Path(path), [text])
+    return as_json(document)

@@ -18,13 +18,15 @@ def probability(value: float) -> str:
     return "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
-def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text: the first to the left, the others to the right."""
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
+) -> str:
+    """Columns of text: the first `left` to the left, the others to the right."""
     table = [list(header), *[list(row) for row in rows]]
     widths = [max(len(row[i]) for row in table) for i in range(len(header))]
     lines = [
         "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if i < left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in table

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import __version__, _demo, _screen
+from . import __version__, _demo, _evaluate, _screen
 from ._feature_results import DIRECTIONS
 from .evaluation import DEFAULT_MEASURES
 
@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_screen(commands)
+    _add_evaluate(commands)
     return parser
 
 
@@ -177,22 +178,61 @@ def _add_screen(commands: Any) -> None:
         help="value of queries where a measure is undefined, skip or raise (default: "
         "0)",
     )
-    parser.add_argument(
-        "--csv",
-        nargs="?",
-        const="-",
-        metavar="FILE",
-        help="write all figures as CSV; without FILE to standard output",
-    )
-    parser.add_argument(
-        "--json",
-        nargs="?",
-        const="-",
-        metavar="FILE",
-        help="write all figures as JSON; without FILE to standard output",
-    )
+    _add_outputs(parser)
     _add_common(parser)
     parser.set_defaults(run=_screen.run)
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    for form in ("CSV", "JSON"):
+        parser.add_argument(
+            f"--{form.lower()}",
+            nargs="?",
+            const="-",
+            metavar="FILE",
+            help=f"write all figures as {form}; without FILE to standard output",
+        )
+
+
+def _add_evaluate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "evaluate",
+        help="what TREC runs are worth, with the best and worst of their ties",
+        description="Measure TREC runs (topic Q0 docno rank score tag) by relevance "
+        "judgments (topic iteration docno label), plain or compressed; - is standard "
+        "input. Scores rank, and equal ones (in 32 bits, as trec_eval reads them) tie: "
+        "mean, worst and best are over all orders of tied documents. The last column "
+        "has the value in trec_eval's order (document id, descending), for measures "
+        "that it defines alike. Name the files before --measures.",
+    )
+    parser.add_argument("qrels", metavar="QRELS")
+    parser.add_argument("runs", nargs="+", metavar="RUN")
+    parser.add_argument(
+        "--measures",
+        nargs="+",
+        default=list(_evaluate.DEFAULT_MEASURES),
+        action=_Measures,
+        metavar="MEASURE",
+        help=f"such as ap p@5 err@20 (default: {' '.join(_evaluate.DEFAULT_MEASURES)})",
+    )
+    parser.add_argument(
+        "-q", "--per-topic", action="store_true", help="show every topic, too"
+    )
+    parser.add_argument(
+        "-c",
+        "--complete",
+        action="store_true",
+        help="average over all judged topics, not only those of the run",
+    )
+    parser.add_argument(
+        "--average",
+        choices=("macro", "geometric", "median"),
+        default="macro",
+        help="over topics: mean, geometric mean or median (default: macro)",
+    )
+    _add_outputs(parser)
+    _add_common(parser)
+    parser.set_defaults(run=_evaluate.run)
 
 
 class _Measures(argparse.Action):

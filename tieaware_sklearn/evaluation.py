@@ -12,13 +12,11 @@ from ._averages import (
     check_zero_relevance,
     fill_std,
     fill_undefined,
-    geometric_mean,
     mean,
-    median,
     warn_undefined,
 )
 from ._conventions import apply_convention
-from ._report import RankingReport
+from ._report import RankingReport, reduce_queries
 from ._scoring import STATISTICS, LabelledQueries
 from ._ties import FloatArray
 from ._validation import (
@@ -39,7 +37,6 @@ from .measures import (
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
-_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
 DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
 
 
@@ -213,7 +210,7 @@ def ranking_score(
         pooled = found["normaliser"][:, 0]
         result = _micro(raw[:, 0], pooled, data.weight, applied.zero_relevance)
     else:
-        result = _REDUCE[average](values, data.weight)
+        result = reduce_queries(values, average, data.weight)
     if np.isnan(result):
         warn_undefined(parsed)
     return result

@@ -94,8 +94,21 @@ def load_trec(
     """
     check_choice(topics, "topics", ("both", "qrels"))
     check_choice(order, "order", (None, "trec_eval"))
-    judged = _read_qrels(TextSource(qrels))
-    ranked = _read_run(TextSource(run))
+    judged = read_qrels(TextSource(qrels))
+    ranked = read_run(TextSource(run))
+    return trec_rows(judged, ranked, (qrels, run), topics=topics, order=order)
+
+
+def trec_rows(
+    judged: Labels,
+    ranked: dict[str, list[_Line]],
+    files: tuple[PathLike, PathLike],
+    *,
+    topics: str,
+    order: str | None,
+) -> Bunch:
+    """Judgments and a run, of these files, as `load_trec` gives them."""
+    qrels, run = files
     names = [name for name in judged if topics == "qrels" or name in ranked]
     if not set(judged) & set(ranked):
         raise ValueError(
@@ -143,7 +156,8 @@ def _rises(lines: list[_Line]) -> int:
     return int((scores[1:] > scores[:-1]).sum())
 
 
-def _read_qrels(source: TextSource) -> Labels:
+def read_qrels(source: TextSource) -> Labels:
+    """Labels of each topic and document; NaN for those below 0."""
     judged: Labels = {}
     for number, cells in _lines(source, 4, "topic iteration docno label"):
         topic, _, docno, text = cells
@@ -157,7 +171,8 @@ def _read_qrels(source: TextSource) -> Labels:
     return judged
 
 
-def _read_run(source: TextSource) -> dict[str, list[_Line]]:
+def read_run(source: TextSource) -> dict[str, list[_Line]]:
+    """Lines of each topic, as they stand."""
     ranked: dict[str, list[_Line]] = {}
     first: dict[tuple[str, str], int] = {}
     for number, cells in _lines(source, 6, "topic Q0 docno rank score tag"):

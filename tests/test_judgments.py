@@ -1,0 +1,263 @@
+"""Assessors, pools and votes of systems."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from tieaware_sklearn import sample_orderings
+from tieaware_sklearn.judgments import (
+    assessor_agreement,
+    depth_pool,
+    fleiss_kappa,
+    joint_agreement,
+    kappa_in_words,
+    pseudo_relevance,
+    scott_pi,
+)
+
+# relevant for both, for the first alone, for the second alone, for neither
+YES_NO = ([1, 1, 0, 0], [1, 0, 1, 0])
+
+
+def test_the_table_of_the_textbook():
+    weight = [300, 20, 10, 70]
+    agreed = Fraction(370, 400)
+    relevant = Fraction(320 + 310, 800)
+    chance = relevant**2 + (1 - relevant) ** 2
+    pi = (agreed - chance) / (1 - chance)
+    found = scott_pi(*YES_NO, sample_weight=weight)
+    assert found == pytest.approx(float(pi), abs=1e-15)
+    assert round(found, 5) == 0.77591
+    assert joint_agreement(*YES_NO, sample_weight=weight) == 370 / 400
+    rows = [np.repeat(column, weight) for column in YES_NO]
+    assert scott_pi(*rows) == pytest.approx(float(pi), abs=1e-14)
+    # each assessor's own margins give Cohen's
+    cohen = cohen_kappa_score(*rows)
+    assert round(cohen, 5) == 0.77612
+    counts = np.stack([2 - np.add(*rows), np.add(*rows)], axis=1)
+    assert fleiss_kappa(counts) == pytest.approx(float(pi), abs=1e-14)
+
+
+def test_the_table_of_fleiss():
+    """Fourteen assessors, ten items, five categories: Fleiss (1971), as reprinted."""
+    counts = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
+    assert round(fleiss_kappa(counts), 3) == 0.210
+
+
+@settings(max_examples=100)
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1),
+)
+def test_pi_by_fractions(pairs):
+    first, second = zip(*pairs, strict=True)
+    n = len(pairs)
+    agreed = Fraction(sum(a == b for a, b in pairs), n)
+    both = [*first, *second]
+    chance = sum(Fraction(both.count(c), 2 * n) ** 2 for c in set(both))
+    found = scott_pi(first, second)
+    if chance == 1:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(float((agreed - chance) / (1 - chance)))
+    texts = [[f"grade {v}" for v in column] for column in (first, second)]
+    assert scott_pi(*texts) == pytest.approx(found, nan_ok=True)
+
+
+def test_kappa_in_words():
+    scale = [-0.1, 0, 0.2, 0.21, 0.4, 0.41, 0.6, 0.61, 0.8, 0.81, 1]
+    assert [kappa_in_words(kappa) for kappa in scale] == [
+        *("poor", "slight", "slight", "fair", "fair", "moderate", "moderate"),
+        *("substantial", "substantial", "almost perfect", "almost perfect"),
+    ]
+    words = [kappa_in_words(kappa, scale="manning") for kappa in (0.5, 0.67, 0.8, 0.9)]
+    assert words == ["a suspect basis for evaluation", "fair", "fair", "good"]
+    for kappa in (1.1, -2, math.nan):
+        with pytest.raises(ValueError, match=r"kappa must be in \[-1, 1\], got"):
+            kappa_in_words(kappa)
+    with pytest.raises(ValueError, match="scale must be one of"):
+        kappa_in_words(0.5, scale="fleiss")
+
+
+def test_agreement_of_several():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 80)
+    guess = rng.integers(0, 3, (80, 3))
+    noisy = np.where(rng.random((80, 3)) < 0.8, truth[:, None], guess)
+    report = assessor_agreement(noisy, names=["ann", "bob", "cleo"])
+    assert report.scott[0, 2] == scott_pi(noisy[:, 0], noisy[:, 2])
+    alike = (noisy[:, 1] == noisy[:, 2]).mean()
+    assert report.joint[1, 2] == pytest.approx(alike)
+    tau = stats.kendalltau(noisy[:, 0], noisy[:, 1]).statistic
+    assert report.correlation[0, 1] == tau
+    alike = (noisy == noisy[:, :1]).all(axis=1).mean()
+    assert report.all_agree == pytest.approx(alike)
+    assert report.n_items == 80
+    # Fleiss: observed agreement is the mean over pairs
+    observed = np.mean([report.joint[i, j] for i, j in ((0, 1), (0, 2), (1, 2))])
+    share = np.bincount(noisy.ravel()) / noisy.size
+    chance = (share**2).sum()
+    assert report.fleiss == pytest.approx((observed - chance) / (1 - chance))
+    assert "ann, cleo" in str(report)
+    assert "all agree" in str(report)
+    texts = assessor_agreement(np.array(["no", "fair", "good"])[noisy])
+    assert texts.fleiss == pytest.approx(report.fleiss)
+    assert np.isnan(texts.correlation[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: scott_pi([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
+        (lambda: scott_pi([], []), "y1 must be a 1-D array of at least one value"),
+        (lambda: scott_pi([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
+        (
+            lambda: scott_pi([1], [1], sample_weight=[-1]),
+            "sample_weight must be finite",
+        ),
+        (
+            lambda: fleiss_kappa([1, 2]),
+            "counts must be a table of items and categories",
+        ),
+        (
+            lambda: fleiss_kappa([[1, 1], [2, 1]]),
+            "at least 2, in every row, got 3 in row",
+        ),
+        (lambda: fleiss_kappa([[1, 0]]), "at least 2, in every row, got 1 in row 0"),
+        (lambda: fleiss_kappa([[1.5, 0.5]]), "counts must be whole numbers >= 0"),
+        (lambda: assessor_agreement([[1], [2]]), "ratings must have a row per item"),
+        (lambda: assessor_agreement([[1, 2]], names=["a"]), "names must name 2 asses"),
+    ],
+)
+def test_bad_ratings(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# -- pools
+
+
+def run(*rows):
+    qid, docno, score = (list(column) for column in zip(*rows, strict=True))
+    return {"qid": qid, "docno": docno, "score": score}
+
+
+SCORES = st.sampled_from([-math.inf, 0.0, 1.0, 1.0, 2.0])
+
+
+@settings(max_examples=60)
+@given(
+    scores=st.lists(st.lists(SCORES, min_size=4, max_size=4), min_size=1, max_size=2),
+    depth=st.integers(1, 5),
+)
+def test_pools_equal_enumeration(scores, depth):
+    documents = "abcd"
+    runs = [
+        run(*((1, d, s) for d, s in zip(documents, own, strict=True))) for own in scores
+    ]
+    outcomes = []
+    for own in scores:
+        retrieved = [d for d, s in zip(documents, own, strict=True) if s > -math.inf]
+        worth = dict(zip(documents, own, strict=True))
+        orders = [
+            order[:depth]
+            for order in itertools.permutations(retrieved)
+            if all(worth[a] >= worth[b] for a, b in itertools.pairwise(order))
+        ]
+        outcomes.append(orders)
+    pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
+    pool = depth_pool(runs, depth)
+    found = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
+    for document in documents:
+        chance = Fraction(sum(document in p for p in pools), len(pools))
+        assert found.get(document, 0) == pytest.approx(float(chance))
+    sizes = [len(p) for p in pools]
+    assert pool.expected_size == pytest.approx(sum(sizes) / len(sizes))
+    sure, possible = pool.size_range
+    assert sure <= min(sizes)
+    assert max(sizes) <= possible
+
+
+def test_pools_of_interleaved_queries():
+    rng = np.random.default_rng(0)
+    qid, score = rng.integers(0, 5, 100), rng.integers(0, 8, 100)
+    docno = np.array([f"d{i:03}" for i in range(100)])
+    pool = depth_pool([{"qid": qid, "docno": docno, "score": score}], depth=3)
+    hits = dict.fromkeys(docno.tolist(), 0)
+    n = 2000
+    labels = np.arange(100)
+    for rows in sample_orderings(labels, score, qid=qid, n=n, random_state=0):
+        for q in range(5):
+            for row in rows[qid[rows] == q][:3]:
+                hits[docno[row]] += 1
+    chance = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
+    for document, count in hits.items():
+        assert count / n == pytest.approx(chance.get(document, 0), abs=0.06)
+    assert pool.expected_size == pytest.approx(15)
+    assert pool.qid.tolist() == sorted(
+        pool.qid.tolist(), key=list(dict.fromkeys(qid.tolist())).index
+    )
+    assert "depth 3" in str(pool)
+
+
+def test_votes():
+    runs = [
+        run(("q", "a", 2), ("q", "b", 1), ("p", "z", 1)),
+        run(("q", "b", 5), ("q", "a", -math.inf), ("q", "c", 4)),
+        run(("q", "b", 5), ("q", "c", 4)),
+    ]
+    votes = pseudo_relevance(runs, m=1)
+    assert votes.qid.tolist() == ["q", "q", "q", "p"]
+    assert votes.docno.tolist() == ["a", "b", "c", "z"]
+    assert votes.n_runs.tolist() == [1, 3, 2, 1]
+    assert votes.label.tolist() == [0, 1, 1, 0]
+    assert pseudo_relevance(runs, m=2).label.tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: depth_pool([], 5), "runs must be a sequence of at least one run"),
+        (lambda: depth_pool(run(("q", "a", 1)), 5), "runs must be a sequence of at le"),
+        (lambda: depth_pool([{"qid": [1]}], 5), r"runs\[0\] must have qid, docno and"),
+        (lambda: depth_pool([run(("q", "a", 1))], 0), "depth must be an integer >= 1"),
+        (
+            lambda: depth_pool([run(("q", "a", 1), ("q", "a", 2))], 5),
+            r"runs\[0\] must retrieve a document once, got 'a' twice for query 'q'",
+        ),
+        (
+            lambda: depth_pool([run(("q", "a", math.nan))], 5),
+            r"runs\[0\] score must not be NaN",
+        ),
+        (
+            lambda: pseudo_relevance([run(("q", "a", 1))], m=1),
+            r"m must be below the number of runs \(1\), got 1",
+        ),
+        (
+            lambda: pseudo_relevance([run(("q", "a", 1))], m=-1),
+            "m must be an integer >= 0, got -1",
+        ),
+    ],
+)
+def test_bad_runs(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,174 @@
+"""The command ``evaluate``: TREC runs by what they are exactly worth."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from ._conventions import apply_convention
+from ._files import TextSource
+from ._outputs import as_csv, as_json, check_outputs, write_output
+from ._progress import show_progress, shows_progress
+from ._report import RankingReport, reduce_queries
+from ._text import format_table, number
+from ._ties import FloatArray
+from .datasets._trec import read_qrels, read_run, trec_rows
+from .evaluation import evaluate, ranking_score
+from .measures import Measure, parse_measures
+
+DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
+_FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
+_HEADER = ["mean", "worst", "best", "tie std", "trec_eval"]
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the files, measure every run, and print or write what was found."""
+    check_outputs(arguments.csv, arguments.json)
+    if [arguments.qrels, *arguments.runs].count("-") > 1:
+        raise ValueError("only one of the files can be standard input (-)")
+    measures = parse_measures(arguments.measures)
+    judged = read_qrels(TextSource(arguments.qrels))
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
+    for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
+        trec = trec_rows(
+            judged,
+            read_run(TextSource(path)),
+            (arguments.qrels, path),
+            topics="qrels" if arguments.complete else "both",
+            order="trec_eval",
+        )
+        found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
+        name = run_name(path, arguments.runs)
+        rows += [{"run": name, **row} for row in found]
+        notes += [f"{name}: {remark}" for remark in remarks]
+    if arguments.csv is not None:
+        write_output(arguments.csv, as_csv(rows))
+    if arguments.json is not None:
+        document = {
+            "qrels": arguments.qrels,
+            "average": arguments.average,
+            "measures": [str(measure) for measure in measures],
+            "results": rows,
+        }
+        write_output(arguments.json, as_json(document))
+    if "-" not in (arguments.csv, arguments.json):
+        print(result_table(rows, per_topic=arguments.per_topic))
+        if notes:
+            print()
+            print("\n".join(notes))
+
+
+def run_name(path: str, paths: list[str]) -> str:
+    """The name of a file, or all of its path where names repeat."""
+    names = [Path(other).name for other in paths]
+    return path if names.count(Path(path).name) > 1 else Path(path).name
+
+
+def measure_run(
+    trec: Bunch, measures: list[Measure], average: str, n_jobs: int | None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row per measure and topic, ``all`` last; and what there is to say of a run."""
+    data = {"qid": trec.qid, "unjudged": "nonrelevant"}
+    report = evaluate(trec.target, trec.score, measures=measures, n_jobs=n_jobs, **data)
+    summary = report.summary(average)
+    official = trec_eval_values(trec, measures, data)
+    rows = []
+    for j, name in enumerate(report.measures):
+        for i, topic in enumerate(report.qid.tolist()):
+            rows.append(_topic_row(name, topic, report, i, j, official[i, j]))
+        figures = (summary.mean, summary.worst, summary.best, summary.tie_std)
+        values = [float(column[j]) for column in figures]
+        values.append(float(reduce_queries(official[:, j], average)))
+        rows.append(
+            {
+                "measure": name,
+                "topic": "all",
+                **dict(zip(_FIGURES, values, strict=True)),
+                "standard_error": float(summary.standard_error[j]),
+                "n_topics": int(summary.n_queries[j]),
+            }
+        )
+    return rows, [*summary.notes(), *_disorder(trec)]
+
+
+def _topic_row(
+    name: str, topic: str, report: RankingReport, i: int, j: int, official: float
+) -> dict[str, Any]:
+    figures = (report.expected, report.worst, report.best, report.std)
+    values = [*(float(table[i, j]) for table in figures), float(official)]
+    return {
+        "measure": name,
+        "topic": topic,
+        **dict(zip(_FIGURES, values, strict=True)),
+        "standard_error": float(report.standard_error[i, j]),
+        "n_topics": int(not np.isnan(values[0])),
+    }
+
+
+def trec_eval_values(
+    trec: Bunch, measures: list[Measure], data: dict[str, Any]
+) -> FloatArray:
+    """Per topic, in trec_eval's order; NaN for measures that it has not, or not so."""
+    columns: list[NDArray[Any]] = []
+    for measure in measures:
+        if not _is_trec_evals(measure):
+            columns.append(np.full(len(np.unique(trec.qid)), np.nan))
+            continue
+        columns.append(
+            ranking_score(
+                trec.target,
+                trec.score,
+                measure=measure,
+                ties="input",
+                average=None,
+                **data,
+            )
+        )
+    return np.column_stack(columns)
+
+
+def _is_trec_evals(measure: Measure) -> bool:
+    try:
+        (same,) = apply_convention("trec_eval", [measure], 0.0, "raise").measures
+    except ValueError:
+        return False
+    return same == measure
+
+
+def _disorder(trec: Bunch) -> list[str]:
+    """Where the file itself says otherwise than its scores."""
+    kinds = (
+        (trec.n_inversions, "line stands", "lines stand", "below one of a lower score"),
+        (trec.n_contradictions, "rank contradicts", "ranks contradict", "the scores"),
+    )
+    return [
+        f"{count} {one if count == 1 else more} {what} (scores rank)"
+        for count, one, more, what in kinds
+        if count
+    ]
+
+
+def result_table(rows: list[dict[str, Any]], *, per_topic: bool) -> str:
+    """Averages, and every topic if wanted, as a table."""
+    several = len({row["run"] for row in rows}) > 1
+    header = ["run"] * several + ["measure"] + ["topic"] * per_topic + _HEADER
+    body = []
+    for row in rows:
+        if row["topic"] != "all" and not per_topic:
+            continue
+        names = [row["run"]] * several + [row["measure"]]
+        cells = names + [row["topic"]] * per_topic
+        cells += [number(row[name]) for name in _FIGURES]
+        if not per_topic:
+            cells.append(str(row["n_topics"]))
+        body.append(cells)
+    if not per_topic:
+        header.append("topics")
+    return format_table(header, body, left=1 + several + per_topic)

@@ -1,0 +1,361 @@
+"""Do assessors agree."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from .._text import format_table, number
+from .._ties import FloatArray
+from .._validation import check_choice, check_length
+
+#: upper ends of the classes of kappa, and their names
+_SCALES = {
+    "landis-koch": (
+        (0.0, "poor"),
+        (0.2, "slight"),
+        (0.4, "fair"),
+        (0.6, "moderate"),
+        (0.8, "substantial"),
+        (1.0, "almost perfect"),
+    ),
+    "manning": (
+        (0.67, "a suspect basis for evaluation"),
+        (0.8, "fair"),
+        (1.0, "good"),
+    ),
+}
+
+
+def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Numbers or texts, none of them missing."""
+    array = np.asarray(values)
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
+        )
+    missing = [value is None or value != value for value in array.tolist()]
+    if any(missing):
+        row = missing.index(True)
+        raise ValueError(f"{name} must not be missing, got {array[row]} in row {row}")
+    return array
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    check_length(weight, n, "sample_weight")
+    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        raise ValueError("sample_weight must be finite, >= 0 and not all 0")
+    return weight
+
+
+def _contingency(
+    y1: ArrayLike, y2: ArrayLike, sample_weight: ArrayLike | None
+) -> FloatArray:
+    """Shares of items by the categories that two assessors gave them."""
+    first, second = given_values(y1, "y1"), given_values(y2, "y2")
+    check_length(second, len(first), "y2")
+    categories, code = np.unique(np.concatenate([first, second]), return_inverse=True)
+    weight = _weights(sample_weight, len(first))
+    table = np.zeros((len(categories), len(categories)))
+    np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
+    return np.asarray(table / weight.sum())
+
+
+def _beyond_chance(agreement: float, chance: float) -> float:
+    """(P(A) - P(E)) / (1 - P(E)); NaN where chance leaves no room."""
+    room = 1.0 - chance
+    return (agreement - chance) / room if room > 1e-15 else float("nan")
+
+
+def joint_agreement(
+    y1: ArrayLike, y2: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Joint probability of agreement: the share of items judged alike, P(A).
+
+    Parameters
+    ----------
+    y1, y2 : array-like of shape (n_items,)
+        What two assessors said of each item: numbers or texts.
+    sample_weight : array-like of shape (n_items,), optional
+        How often each pair of judgments occurs.
+
+    Returns
+    -------
+    float
+        In [0, 1]. Not corrected for chance; see `scott_pi`.
+
+    Raises
+    ------
+    ValueError
+        For arrays of different lengths, empty or with missing values.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import joint_agreement
+    >>> joint_agreement([1, 0, 1, 1], [1, 0, 0, 1])
+    0.75
+    """
+    return float(np.trace(_contingency(y1, y2, sample_weight)))
+
+
+def scott_pi(
+    y1: ArrayLike, y2: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Scott's pi: agreement of two assessors beyond chance, with pooled margins.
+
+    Parameters
+    ----------
+    y1, y2 : array-like of shape (n_items,)
+        What two assessors said of each item: numbers or texts.
+    sample_weight : array-like of shape (n_items,), optional
+        How often each pair of judgments occurs: with it a table of two by two is
+        four items.
+
+    Returns
+    -------
+    float
+        1 for full agreement, 0 for that of chance; NaN where both used a single
+        category for everything.
+
+    Raises
+    ------
+    ValueError
+        For arrays of different lengths, empty or with missing values.
+
+    See Also
+    --------
+    sklearn.metrics.cohen_kappa_score : the same with each assessor's own margins.
+
+    Notes
+    -----
+    (P(A) - P(E)) / (1 - P(E)), P(E) the sum over categories of the squared share of
+    all judgments: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5,
+    whose table is the example (they print .776).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import scott_pi
+    >>> round(scott_pi([1, 1, 0, 0], [1, 0, 1, 0], sample_weight=[300, 20, 10, 70]), 5)
+    0.77591
+    """
+    table = _contingency(y1, y2, sample_weight)
+    share = (table.sum(axis=0) + table.sum(axis=1)) / 2
+    return _beyond_chance(float(np.trace(table)), float((share * share).sum()))
+
+
+def fleiss_kappa(counts: ArrayLike) -> float:
+    """Fleiss' kappa: agreement of several assessors beyond chance.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_items, n_categories)
+        How many assessors put each item into each category; every item has the same
+        number of them, at least two.
+
+    Returns
+    -------
+    float
+        1 for full agreement, 0 for that of chance; NaN where everything is in one
+        category.
+
+    Raises
+    ------
+    ValueError
+        For counts that are negative or no whole numbers, and rows whose sums differ
+        or are below two.
+
+    Notes
+    -----
+    Fleiss (1971), equations 2 to 7. With two assessors it is Scott's pi.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import fleiss_kappa
+    >>> round(fleiss_kappa([[3, 0], [0, 3], [2, 1], [1, 2]]), 4)
+    0.3333
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(
+            f"counts must be a table of items and categories, got shape {table.shape}"
+        )
+    if not ((table >= 0) & (table == np.floor(table))).all():
+        raise ValueError("counts must be whole numbers >= 0")
+    raters = table.sum(axis=1)
+    if raters[0] < 2 or (raters != raters[0]).any():
+        row = int(np.argmax(raters != raters[0])) if raters[0] >= 2 else 0
+        raise ValueError(
+            "counts must have the same number of assessors, at least 2, in every row, "
+            f"got {raters[row]:g} in row {row}"
+        )
+    n = raters[0]
+    agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
+    share = table.sum(axis=0) / table.sum()
+    return _beyond_chance(float(agreement), float((share * share).sum()))
+
+
+def kappa_in_words(kappa: float, *, scale: str = "landis-koch") -> str:
+    """What a kappa means, in words.
+
+    Parameters
+    ----------
+    kappa : float
+        Of Scott, Fleiss or Cohen, in [-1, 1].
+    scale : {"landis-koch", "manning"}, default="landis-koch"
+        Landis and Koch (1977): poor below 0, slight to .20, fair to .40, moderate to
+        .60, substantial to .80, almost perfect. Manning, Raghavan and Schütze
+        (2008), section 8.5: good above .8, fair from .67 on.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a kappa outside [-1, 1] or an unknown scale.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import kappa_in_words
+    >>> kappa_in_words(0.776), kappa_in_words(0.776, scale="manning")
+    ('substantial', 'fair')
+    """
+    check_choice(scale, "scale", tuple(_SCALES))
+    if not -1 <= kappa <= 1:
+        raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
+    ends, names = zip(*_SCALES[scale], strict=True)
+    # the lowest class ends before its bound, the others at it
+    return str(names[0] if kappa < ends[0] else names[1:][_place(kappa, ends[1:])])
+
+
+def _place(kappa: float, ends: tuple[float, ...]) -> int:
+    return int(np.searchsorted(ends, kappa))
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementReport:
+    """How far assessors agree; prints as a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Assessors.
+    n_items : int
+    joint : ndarray of shape (n_assessors, n_assessors)
+        Share of items that two assessors judge alike.
+    scott : ndarray of shape (n_assessors, n_assessors)
+        Scott's pi of each pair.
+    correlation : ndarray of shape (n_assessors, n_assessors)
+        Kendall's tau-b of the grades of each pair; NaN for grades that are no
+        numbers, or all alike.
+    all_agree : float
+        Share of items that all assessors judge alike.
+    fleiss : float
+        Fleiss' kappa of all assessors.
+    """
+
+    names: tuple[str, ...]
+    n_items: int
+    joint: FloatArray
+    scott: FloatArray
+    correlation: FloatArray
+    all_agree: float
+    fleiss: float
+
+    def __str__(self) -> str:
+        rows = []
+        for i, j in itertools.combinations(range(len(self.names)), 2):
+            pi = float(self.scott[i, j])
+            rows.append(
+                [
+                    f"{self.names[i]}, {self.names[j]}",
+                    number(float(self.joint[i, j])),
+                    number(pi),
+                    "-" if np.isnan(pi) else kappa_in_words(pi),
+                    number(float(self.correlation[i, j])),
+                ]
+            )
+        table = format_table(
+            ["assessors", "agree", "Scott's pi", "", "Kendall's tau-b"], rows
+        )
+        if len(self.names) == 2:
+            return table
+        kappa = number(self.fleiss)
+        words = "-" if np.isnan(self.fleiss) else kappa_in_words(self.fleiss)
+        share = number(self.all_agree)
+        return f"{table}\n\nall agree {share}, Fleiss' kappa {kappa} ({words})"
+
+
+def assessor_agreement(
+    ratings: ArrayLike, *, names: Sequence[str] | None = None
+) -> AgreementReport:
+    """How far assessors agree, pair by pair and all together.
+
+    Parameters
+    ----------
+    ratings : array-like of shape (n_items, n_assessors)
+        What each assessor said of each item: grades, or texts.
+    names : sequence of str, optional
+        Of the assessors; by default their numbers, from 1.
+
+    Returns
+    -------
+    AgreementReport
+
+    Raises
+    ------
+    ValueError
+        For fewer than two assessors, no item, missing ratings, and names of another
+        number.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import assessor_agreement
+    >>> print(assessor_agreement([[2, 2], [1, 0], [0, 0], [1, 1]]))
+    assessors   agree  Scott's pi               Kendall's tau-b
+    -----------------------------------------------------------
+    1, 2       0.7500      0.6190  substantial           0.8000
+    """
+    table = np.asarray(ratings)
+    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
+        raise ValueError(
+            "ratings must have a row per item and a column per assessor (at least "
+            f"two), got shape {table.shape}"
+        )
+    count = table.shape[1]
+    shown = tuple(map(str, range(1, count + 1))) if names is None else tuple(names)
+    if len(shown) != count:
+        raise ValueError(f"names must name {count} assessors, got {len(shown)}")
+    columns = [
+        given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
+    ]
+    joint, scott, tau = np.eye(count), np.eye(count), np.eye(count)
+    numeric = table.dtype.kind in "biuf"
+    for i, j in itertools.combinations(range(count), 2):
+        pair = columns[i], columns[j]
+        joint[i, j] = joint[j, i] = joint_agreement(*pair)
+        scott[i, j] = scott[j, i] = scott_pi(*pair)
+        found = stats.kendalltau(*pair).statistic if numeric else np.nan
+        tau[i, j] = tau[j, i] = found
+    _, code = np.unique(table, return_inverse=True)
+    code = code.reshape(table.shape)
+    counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
+    return AgreementReport(
+        names=shown,
+        n_items=len(table),
+        joint=joint,
+        scott=scott,
+        correlation=tau,
+        all_agree=float((counts == count).any(axis=1).mean()),
+        fleiss=fleiss_kappa(counts),
+    )

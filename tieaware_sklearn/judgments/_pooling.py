@@ -1,0 +1,276 @@
+"""What assessors should look at: pools, and votes of systems in their place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._text import format_table
+from .._ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._validation import check_count, check_qid, check_scores
+from ._agreement import given_values
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Documents that any of several runs has near its top; prints as a table.
+
+    A row per document and query that could be pooled, queries in order of first
+    appearance and documents sorted.
+
+    Attributes
+    ----------
+    qid, docno : ndarray of shape (n_documents,)
+    probability : ndarray of shape (n_documents,)
+        Chance that the document is in the pool, over the orders of ties: 1 unless
+        every cut-off that could let it in falls inside a tie.
+    n_runs : ndarray of shape (n_documents,), int
+        Runs that retrieve it at all.
+    depth : int
+    """
+
+    qid: NDArray[Any]
+    docno: NDArray[Any]
+    probability: FloatArray
+    n_runs: IntArray
+    depth: int
+
+    @property
+    def expected_size(self) -> float:
+        """Expected number of documents pooled, over all queries."""
+        return float(self.probability.sum())
+
+    @property
+    def size_range(self) -> tuple[int, int]:
+        """Documents that are in the pool for sure, and that could be."""
+        return int((self.probability == 1).sum()), len(self.probability)
+
+    def __str__(self) -> str:
+        sure, possible = self.size_range
+        queries = len(set(self.qid.tolist()))
+        cells = [
+            f"depth {self.depth}",
+            str(queries),
+            f"{self.expected_size:.1f}",
+            str(sure),
+            str(possible),
+        ]
+        return format_table(
+            ["pool", "queries", "expected", "certain", "possible"], [cells]
+        )
+
+
+class _Run:
+    """A run: query, document and score of each row."""
+
+    def __init__(self, run: Mapping[str, Any], number: int) -> None:
+        name = f"runs[{number}]"
+        try:
+            qid, docno, score = run["qid"], run["docno"], run["score"]
+        except (KeyError, TypeError, IndexError):
+            raise ValueError(
+                f"{name} must have qid, docno and score, as load_trec gives them, got "
+                f"{type(run).__name__}"
+            ) from None
+        self.docno = given_values(docno, f"{name} docno")
+        self.score = check_scores(score, n_rows=len(self.docno), name=f"{name} score")
+        self.queries = check_qid(qid, n_rows=len(self.docno), name=f"{name} qid")
+        ids = self.queries.qid.tolist()
+        owner = np.repeat(np.arange(len(ids)), self.queries.sizes)
+        self.query = np.empty_like(owner)
+        self.query[self.queries.arrange(np.arange(len(owner)))] = owner
+        documents = zip(self.query.tolist(), self.docno.tolist(), strict=True)
+        self.keys = [(ids[query], document) for query, document in documents]
+        repeated = [key for key, count in Counter(self.keys).items() if count > 1]
+        if repeated:
+            qid, document = repeated[0]
+            raise ValueError(
+                f"{name} must retrieve a document once, got {document!r} twice for "
+                f"query {qid!r}"
+            )
+        self.retrieved = np.ones(len(self.score), dtype=bool)
+        if self.score.dtype.kind == "f":
+            self.retrieved = ~np.isneginf(self.score)
+
+    def inclusion(self, depth: int) -> FloatArray:
+        """Chance of each row to stand at rank `depth` or above."""
+        there = np.flatnonzero(self.retrieved)
+        ranks, n_ranks = dense_ranks(self.score[there])
+        place, query = n_ranks - 1 - ranks, self.query[there]
+        order = np.lexsort((place, query))
+        start = run_starts((query * n_ranks + place)[order])
+        n = np.diff(start, append=len(order))
+        first = np.searchsorted(query[order], query[order][start])
+        share = np.clip(depth - (start - first), 0, n) / n
+        out = np.zeros(len(self.score))
+        out[there[order]] = np.repeat(share, n)
+        return out
+
+
+def _checked(runs: Sequence[Mapping[str, Any]]) -> list[_Run]:
+    if isinstance(runs, Mapping) or not len(runs):
+        raise ValueError("runs must be a sequence of at least one run")
+    return [_Run(run, number) for number, run in enumerate(runs)]
+
+
+def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
+    """Pool the first documents of several runs, with what ties leave open.
+
+    Parameters
+    ----------
+    runs : sequence of mapping
+        Each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
+        `load_trec` gives them; documents with a score of -inf are not retrieved.
+    depth : int, default=100
+        How many documents of each run and query are pooled.
+
+    Returns
+    -------
+    Pool
+
+    Raises
+    ------
+    ValueError
+        For runs without these columns or with a document twice in a query, and
+        depth < 1.
+
+    Notes
+    -----
+    A run of which a tie of n documents straddles the cut-off, kk of its places
+    above, pools each of the n with chance kk/n; runs break ties independently, so
+    that a document is in the pool with chance 1 - Π (1 - chance). Pooling: Spärck
+    Jones and van Rijsbergen (1975).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import depth_pool
+    >>> first = {"qid": [1, 1, 1], "docno": ["a", "b", "c"], "score": [2, 1, 1]}
+    >>> second = {"qid": [1, 1], "docno": ["c", "d"], "score": [9, 8]}
+    >>> pool = depth_pool([first, second], depth=2)
+    >>> pool.docno.tolist(), pool.probability.tolist()
+    (['a', 'b', 'c', 'd'], [1.0, 0.5, 1.0, 1.0])
+    >>> pool.expected_size
+    3.5
+    """
+    check_count(depth, "depth")
+    missed: dict[Any, float] = {}
+    retrieving: dict[Any, int] = {}
+    checked = _checked(runs)
+    for run in checked:
+        chances = run.inclusion(depth).tolist()
+        for key, chance, there in zip(
+            run.keys, chances, run.retrieved.tolist(), strict=True
+        ):
+            if there:
+                retrieving[key] = retrieving.get(key, 0) + 1
+            if chance > 0:
+                missed[key] = missed.get(key, 1.0) * (1.0 - chance)
+    keys = _in_order(list(missed), checked)
+    return Pool(
+        qid=_column([qid for qid, _ in keys]),
+        docno=_column([docno for _, docno in keys]),
+        probability=np.array([1.0 - missed[key] for key in keys]),
+        n_runs=np.array([retrieving[key] for key in keys], dtype=np.int64),
+        depth=depth,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoJudgments:
+    """Relevance by the vote of systems.
+
+    A row per document that any run retrieves, queries in order of first appearance
+    and documents sorted.
+
+    Attributes
+    ----------
+    qid, docno : ndarray of shape (n_documents,)
+    label : ndarray of shape (n_documents,), int
+        1 for documents retrieved by more than m systems, else 0.
+    n_runs : ndarray of shape (n_documents,), int
+        Systems that retrieve the document.
+    """
+
+    qid: NDArray[Any]
+    docno: NDArray[Any]
+    label: IntArray
+    n_runs: IntArray
+
+
+def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
+    """Take what more than m systems retrieve as relevant.
+
+    Parameters
+    ----------
+    runs : sequence of mapping
+        As in `depth_pool`.
+    m : int
+        Documents that more than `m` runs retrieve are relevant.
+
+    Returns
+    -------
+    PseudoJudgments
+
+    Raises
+    ------
+    ValueError
+        As in `depth_pool`; for m < 0 and m of at least the number of runs.
+
+    Notes
+    -----
+    Rankings of systems by such judgments agree with those by assessors better than
+    chance, and worst on the best systems: Soboroff, Nicholas and Cahan (2001).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import pseudo_relevance
+    >>> first = {"qid": [1, 1], "docno": ["a", "b"], "score": [2, 1]}
+    >>> second = {"qid": [1, 1], "docno": ["b", "c"], "score": [9, 8]}
+    >>> votes = pseudo_relevance([first, second], m=1)
+    >>> votes.docno.tolist(), votes.label.tolist()
+    (['a', 'b', 'c'], [0, 1, 0])
+    """
+    checked = _checked(runs)
+    check_count(m, "m", least=0)
+    if m >= len(checked):
+        raise ValueError(
+            f"m must be below the number of runs ({len(checked)}), got {m}"
+        )
+    votes: dict[Any, int] = {}
+    for run in checked:
+        for key, there in zip(run.keys, run.retrieved.tolist(), strict=True):
+            if there:
+                votes[key] = votes.get(key, 0) + 1
+    keys = _in_order(list(votes), checked)
+    counts = np.array([votes[key] for key in keys], dtype=np.int64)
+    return PseudoJudgments(
+        qid=_column([qid for qid, _ in keys]),
+        docno=_column([docno for _, docno in keys]),
+        label=(counts > m).astype(np.int64),
+        n_runs=counts,
+    )
+
+
+def _in_order(keys: list[Any], runs: list[_Run]) -> list[Any]:
+    """Queries in order of first appearance, documents sorted."""
+    place: dict[Any, int] = {}
+    for run in runs:
+        for qid in run.queries.qid.tolist():
+            place.setdefault(qid, len(place))
+    return sorted(keys, key=lambda key: (place[key[0]], key[1]))
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Ids as an array of their own kind."""
+    if len({type(value) for value in values}) == 1 and isinstance(
+        values[0], (int, float, str)
+    ):
+        return np.array(values)
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
