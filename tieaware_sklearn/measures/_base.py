@@ -161,6 +161,25 @@ class BinaryMeasure(Measure):
         return relevance(levels, self.rel)
 
 
+@dataclass(frozen=True)
+class MeasureOverRelevant(Measure):
+    """A measure over R, the number of relevant documents; undefined without any."""
+
+    rel: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "rel", above=0)
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return groups.total_relevant(self.rel).astype(np.float64)
+
+    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return groups.total_relevant(self.rel) > 0
+
+
 def relevance(levels: FloatArray, rel: float) -> FloatArray:
     """1 for levels of at least `rel`, 0 for the others."""
     return (levels >= rel).astype(np.float64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups
-from ._base import Measure, relevance, set_number
+from ._base import MeasureOverRelevant
 from ._distribution import Distribution
 
 #: a distribution of more sums than this is not worth its price
@@ -43,7 +43,7 @@ class _Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BPref(Measure):
+class BPref(MeasureOverRelevant):
     """Binary preference: relevant documents preferred to judged non-relevant ones.
 
     Σ (1 - min(B_d, M)/M) / R over the relevant documents d retrieved, where B_d
@@ -79,13 +79,6 @@ class BPref(Measure):
 
     name: ClassVar[str] = "BPref"
     takes_unjudged: ClassVar[bool] = True
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
 
     def _most(self, groups: TieGroups) -> IntArray:
         """M of each query."""
@@ -124,12 +117,6 @@ class BPref(Measure):
         spread += judged.share * (1 - judged.share) * judged.mean**2
         together = (judged.r + judged.s + 1) / (judged.s + 2)
         return groups.sum_groups(judged.r * spread * together)
-
-    def normaliser(self, groups: TieGroups) -> FloatArray:
-        return groups.total_relevant(self.rel).astype(np.float64)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self.rel) > 0
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         judged = self._judged(groups)

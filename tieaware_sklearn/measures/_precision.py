@@ -9,7 +9,7 @@ import numpy as np
 
 from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from .._validation import check_choice
-from ._base import BinaryMeasure, Measure, relevance, set_number
+from ._base import BinaryMeasure, MeasureOverRelevant
 from ._tables import harmonic_difference
 
 
@@ -146,7 +146,7 @@ def _group_variance(
 
 
 @dataclass(frozen=True)
-class PrecisionRecallArea(Measure):
+class PrecisionRecallArea(MeasureOverRelevant):
     """Area under the precision-recall curve, by trapezoids.
 
     Parameters
@@ -179,13 +179,6 @@ class PrecisionRecallArea(Measure):
     """
 
     name: ClassVar[str] = "AUPRC"
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         group, rank, counts = groups.documents(None)
@@ -208,12 +201,6 @@ class PrecisionRecallArea(Measure):
             n, r[chosen], n, *_trapezoids(above, rank), later / 2
         )
         return groups.sum_groups(variance)
-
-    def normaliser(self, groups: TieGroups) -> FloatArray:
-        return groups.total_relevant(self.rel).astype(np.float64)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self.rel) > 0
 
 
 def _trapezoids(above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:

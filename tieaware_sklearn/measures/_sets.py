@@ -15,7 +15,7 @@ from scipy import stats
 
 from .._ties import FloatArray, IntArray, TieGroups
 from .._validation import check_choice
-from ._base import BinaryMeasure, Measure, relevance, set_number
+from ._base import BinaryMeasure, Measure, MeasureOverRelevant, set_number
 from ._distribution import Distribution
 from ._user_models import even
 
@@ -285,7 +285,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
 
 @dataclass(frozen=True)
-class RPrecision(_CountMeasure):
+class RPrecision(_CountMeasure, MeasureOverRelevant):
     """R-precision: precision at rank R, the number of relevant documents.
 
     Parameters
@@ -311,22 +311,9 @@ class RPrecision(_CountMeasure):
     """
 
     name: ClassVar[str] = "Rprec"
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
 
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)
 
     def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
         return even(int((self._needed(labels) >= self.rel).sum()))
-
-    def normaliser(self, groups: TieGroups) -> FloatArray:
-        return self._total(groups)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self._total(groups) > 0
