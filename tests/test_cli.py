@@ -440,8 +440,11 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     # c before b
     assert lines[2].split()[5] == f"{best:.4f}"
     assert lines[4].split()[5] == "-"  # trec_eval's ndcg has linear gain
-    assert "1 line stands below one of a lower score" in lines[-2]
-    assert "1 rank contradicts the scores" in lines[-1]
+    notes = "\n".join(lines[5:])
+    assert "1 line stands below one of a lower score" in notes
+    assert "1 rank contradicts the scores" in notes
+    assert "1 judged topics that are not in the run are left out" in notes
+    assert "trec_eval's NDCG: ndcg(gain=linear)" in notes
     assert len({len(line) for line in lines[:5]}) == 1
 
 
@@ -475,7 +478,9 @@ def test_evaluate_averages_otherwise(trec, capsys):
     value = capsys.readouterr().out.splitlines()[2].split()[1]
     assert value == f"{math.sqrt(0.5 * 1e-5):.4f}"
     assert main([*arguments, "median"]) == 0
-    assert capsys.readouterr().out.splitlines()[2].split()[1] == "0.2500"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[1] == "median"
+    assert lines[2].split()[1] == "0.2500"
 
 
 @pytest.mark.parametrize(
@@ -485,6 +490,7 @@ def test_evaluate_averages_otherwise(trec, capsys):
         (["missing.txt"], "missing.txt: No such file"),
         (["--csv", "--json"], "only one of --csv and --json can go to standard output"),
         (["-", "-"], "only one of the files can be standard input"),
+        (["run.txt", "run.txt"], "RUN must name each file once"),
     ],
 )
 def test_evaluate_names_what_is_wrong(trec, extra, message, capsys):

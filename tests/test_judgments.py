@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,6 +99,26 @@ def test_kappa_in_words():
         kappa_in_words(0.5, scale="fleiss")
 
 
+@settings(max_examples=50)
+@given(ratings=st.lists(st.integers(0, 6), min_size=2, max_size=60))
+def test_full_agreement_is_one_to_the_bit(ratings):
+    assert joint_agreement(ratings, ratings) == 1
+    if len(set(ratings)) > 1:
+        assert scott_pi(ratings, ratings) == 1
+        report = assessor_agreement(np.stack([ratings] * 3, axis=1))
+        assert report.fleiss == 1
+        assert "almost perfect" in str(report)
+
+
+def test_names_come_from_a_data_frame():
+    frame = pd.DataFrame({"ann": [1, 0, 1], "bob": [1, 1, 1]})
+    report = assessor_agreement(frame)
+    assert report.names == ("ann", "bob")
+    # all alike: no ranking to correlate
+    assert np.isnan(report.correlation[0, 1])
+    assert np.isnan(assessor_agreement([[1, 2]]).correlation[0, 1])
+
+
 def test_agreement_of_several():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 80)
@@ -145,6 +166,13 @@ def test_agreement_of_several():
         (lambda: fleiss_kappa([[1, 0]]), "at least 2, in every row, got 1 in row 0"),
         (lambda: fleiss_kappa([[1.5, 0.5]]), "counts must be whole numbers >= 0"),
         (lambda: assessor_agreement([[1], [2]]), "ratings must have a row per item"),
+        (lambda: fleiss_kappa([["a", "b"]]), "counts must be numbers"),
+        (lambda: fleiss_kappa([[np.inf, 2]]), "whole numbers >= 0, got inf in row 0"),
+        (lambda: scott_pi([1, 2], ["1", "2"]), "y1 and y2 must be of one kind"),
+        (
+            lambda: scott_pi(np.array([1, "a"], object), [1, 2]),
+            "y1 and y2 must hold one kind of values",
+        ),
         (lambda: assessor_agreement([[1, 2]], names=["a"]), "names must name 2 asses"),
     ],
 )
@@ -219,6 +247,16 @@ def test_pools_of_interleaved_queries():
     assert "depth 3" in str(pool)
 
 
+def test_what_is_certain_is_in_the_pool_in_any_order():
+    tied = run(*((1, document, 1) for document in "abcdefghij"))
+    pool = depth_pool([tied] * 17, 9)
+    assert pool.size_range == (0, 10)
+    assert (pool.probability > 1 - 1e-15).all()
+    pool = depth_pool([tied, run((1, "a", 3))], 9)
+    assert pool.certain.sum() == 1
+    assert list(pool.to_pandas().columns)[:2] == ["qid", "docno"]
+
+
 def test_votes():
     runs = [
         run(("q", "a", 2), ("q", "b", 1), ("p", "z", 1)),
@@ -230,6 +268,8 @@ def test_votes():
     assert votes.docno.tolist() == ["a", "b", "c", "z"]
     assert votes.n_runs.tolist() == [1, 3, 2, 1]
     assert votes.label.tolist() == [0, 1, 1, 0]
+    assert votes.to_pandas()["label"].sum() == 2
+    assert str(votes).splitlines()[-1].split() == ["2", "4", "2"]
     assert pseudo_relevance(runs, m=2).label.tolist() == [0, 1, 0, 0]
 
 
@@ -247,6 +287,10 @@ def test_votes():
         (
             lambda: depth_pool([run(("q", "a", math.nan))], 5),
             r"runs\[0\] score must not be NaN",
+        ),
+        (
+            lambda: depth_pool([run(("q", "a", 1)), run(("q", 7, 1))], 5),
+            "runs must hold docno of one kind",
         ),
         (
             lambda: pseudo_relevance([run(("q", "a", 1))], m=1),

@@ -23,6 +23,7 @@ from tieaware_sklearn import (
     RBP,
     AveragePrecision,
     BPref,
+    FBeta,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
@@ -30,6 +31,7 @@ from tieaware_sklearn import (
     Recall,
     ReciprocalRank,
     RPrecision,
+    SearchLength,
     Success,
     evaluate,
     ranking_score,
@@ -198,9 +200,31 @@ def test_std_of_err_sampled_is_near_the_exact_one():
     assert rare.std[0, 0] == pytest.approx(math.sqrt(exact), rel=0.05)
 
 
+def test_err_of_many_labels_equals_that_of_an_enumeration_in_parts():
+    """Distinct labels, one by one, against a few orders drawn."""
+    rng = np.random.default_rng(0)
+    labels = np.round(rng.random(300) * 4, 6)
+    report = evaluate(labels, np.zeros(300), measures=["err@10", "err"])
+    stop = (2**labels - 1) / 16
+    drawn = np.stack([rng.permutation(stop) for _ in range(20_000)])
+    reached = np.cumprod(1 - drawn, axis=1) / (1 - drawn)
+    values = reached * drawn / np.arange(1, 301)
+    for j, value in enumerate((values[:, :10].sum(axis=1), values.sum(axis=1))):
+        error = value.std() / math.sqrt(len(value))
+        assert report.expected[0, j] == pytest.approx(value.mean(), abs=4 * error)
+        assert report.std[0, j] == pytest.approx(value.std(), rel=0.03)
+
+
+def test_rounding_spreads_nothing_beyond_its_range():
+    labels = [1, 0, 0, 2, 3, 0, 1, 2, 3, 4] * 3
+    report = evaluate(labels, [1] * 30, measures=[ERR(max_label=60)])
+    assert report.std[0, 0] <= (report.best - report.worst)[0, 0] / 2
+
+
 def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
     counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
-    double = mean_double_products(counts, np.array([1.0, 0.75, 0.25]), 64)
+    q = np.array([[1.0, 0.75, 0.25]] * 2)
+    double = mean_double_products(counts, q, 64)
     assert np.isfinite(double).all()
     # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
     share = counts[0] / 1e6
@@ -226,6 +250,20 @@ def test_esl_is_skipped_where_nothing_is_found():
     report = evaluate(labels, scores, qid=qid, measures=["esl", "rr"])
     assert report.n_undefined.tolist() == [1, 0]
     assert report.summary().n_queries.tolist() == [1, 2]
+
+
+def test_esl_is_compared_with_the_same_queries():
+    # all documents retrieved in query 1, the relevant one missed in query 2
+    labels, qid = [0, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2]
+    scores = [3, 2, 1, -math.inf, 2, 1]
+    report = evaluate(labels, scores, qid=qid, measures="esl")
+    assert np.isnan(report.chance[1, 0])
+    assert np.isnan(report.ideal[1, 0])
+    summary = report.summary()
+    assert (summary.mean[0], summary.chance[0]) == (1, 1)
+    assert summary.lift[0] == 0
+    with pytest.raises(ValueError, match=r"ESL .* too few relevant documents are retr"):
+        evaluate(labels, scores, qid=qid, measures="esl", zero_relevance="raise")
 
 
 def test_lift_of_esl_is_coopers_reduction_factor():
@@ -454,11 +492,16 @@ def test_cwl_is_the_measure_of_its_user():
         (lambda: NDCG().weight(1), "NDCG needs a cut-off for its user model"),
         (lambda: RBP().weight(0), "i must be ranks: integers >= 1, got 0"),
         (lambda: RBP().weight(1.5), "i must be ranks: integers >= 1, got 1.5"),
+        (lambda: RBP().weight(10**12), "i must be at most 10000000, got 1000000000000"),
+        (lambda: ERR(max_label=1024), "max_label must be .* > 0 and <= 60, got 1024"),
+        (lambda: SearchLength(10**30), r"i must be at most 2\*\*53, got 1000"),
+        (lambda: FBeta(alpha=1e-300), "alpha must be a finite number .* got 1e-300"),
+        (lambda: FBeta(alpha=0.5, beta=2), "F takes beta or alpha, got both"),
         (lambda: CWL([]), r"chances must be a sequence of numbers .* got \[\]"),
         (lambda: CWL(0.8), "chances must be a sequence of numbers .* got 0.8"),
         (lambda: CWL([0.5, 1.2]), r"chances must be in \[0, 1\], got 1.2 in row 1"),
         (lambda: InterpolatedPrecision(1.1), "recall must be .* >= 0 and <= 1, got"),
-        (lambda: InterpolatedAveragePrecision(1), "points must be an integer >= 2"),
+        (lambda: InterpolatedAveragePrecision(1), "points must be an integer from 2"),
     ],
 )
 def test_bad_parameters(call, message):

@@ -130,7 +130,7 @@ def test_names_read_back(k, rel, p, beta):
         ("P(rel=0)", "rel must be a finite number > 0, got 0"),
         ("P(rel=high)", "rel must be a finite number > 0, got 'high'"),
         ("RBP(p=1)", "p must be a finite number > 0 and < 1, got 1"),
-        ("F(beta=-1)", "beta must be a finite number > 0 and < 1e.100, got -1"),
+        ("F(beta=-1)", "beta must be a finite number > 0 and < 1e.50, got -1"),
         ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
         ("NDCG(gain=7)", "gain must be one of .* got 7"),
         (

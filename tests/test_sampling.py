@@ -104,6 +104,25 @@ def test_a_function_of_ones_own():
     assert "200" in str(found)
 
 
+def test_a_measure_is_averaged_as_anywhere_else():
+    labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
+    data = {"qid": qid, "n": 800, "random_state": np.random.default_rng(0)}
+    found = sampled("ap", labels, scores, **data)
+    assert found.mean == pytest.approx(3 / 8, abs=4 * found.standard_error)
+    found = sampled("ap", labels, scores, zero_relevance="skip", **data)
+    assert found.mean == pytest.approx(3 / 4, abs=4 * found.standard_error)
+    assert str(found).split()[-1] == "1"
+
+
+def test_unjudged_documents_are_handed_on_if_wanted():
+    def unjudged(labels, scores):
+        return float(np.isnan(labels).sum())
+
+    given = [1, math.nan, math.nan], [1, 1, 1]
+    assert sampled(unjudged, *given, unjudged="keep", n=5).mean == 2
+    assert sampled(unjudged, *given, unjudged="nonrelevant", n=5).mean == 0
+
+
 def test_queries_can_be_left_out():
     def first(labels, scores):
         return labels[0] if labels.any() else math.nan
@@ -122,9 +141,18 @@ def test_queries_can_be_left_out():
         ({"measure_function": "xyzzy"}, "unknown measure 'xyzzy'"),
         (
             {"measure_function": lambda labels, scores: "high"},
-            "must return a number, got 'high' for query 1",
+            "must return a finite number, got 'high' for query 1",
+        ),
+        (
+            {"measure_function": lambda labels, scores: math.inf},
+            "must return a finite number, got inf for query 1",
+        ),
+        (
+            {"measure_function": lambda labels, scores: 1 if labels[0] else math.nan},
+            "must return NaN in every order of a query or in none, got it in",
         ),
         ({"y_true": [math.nan, 1]}, "y_true must be judged"),
+        ({"random_state": "x"}, "random_state must be an integer from 0 .* got 'x'"),
     ],
 )
 def test_bad_input(change, message):

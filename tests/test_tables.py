@@ -53,6 +53,7 @@ def test_the_table_holds_every_document_once(case, k):
         if own.sum() <= 7:
             assert hits == pytest.approx(float(counted.expected))
     assert table.sum().sum() == pytest.approx(len(labels))
+    assert table.to_pandas().shape == (len(table.qid), 5)
 
 
 def test_measures_of_the_whole_list_follow_from_the_table():
@@ -93,8 +94,16 @@ def test_the_curve_is_the_eleven_point_average_apart():
     assert len(str(curve).splitlines()) == 13
     with pytest.raises(ValueError, match="recall must be a finite number >= 0 and"):
         precision_recall_curve(labels, scores, recall=[0.5, 2])
-    with pytest.raises(ValueError, match="measures must differ, got IPrec@0"):
-        precision_recall_curve(labels, scores, recall=[0.5, 0.5])
+    for recall, message in (
+        ([0.5, 0.5], "recall must hold each level once, got"),
+        ([], "recall must hold at least one level, got none"),
+        ("x", r"recall must be numbers in \[0, 1\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            precision_recall_curve(labels, scores, recall=recall)
+    long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
+    assert long.standard_error[0] > 0
+    assert "long ties sampled, standard error at most" in str(long)
 
 
 # -- residuals
@@ -143,7 +152,11 @@ def test_the_residual_of_rbp_includes_what_follows_the_list():
     assert report.low[0, 0] == pytest.approx(1 - p)
     # the second rank, and all from the fourth on
     assert report.residual[0, 0] == pytest.approx((1 - p) * p + p**3)
-    assert report.residual[0, 1] == pytest.approx((1 - p) * p + p**2)
+    # below the cut-off nothing counts
+    assert report.residual[0, 1] == pytest.approx((1 - p) * p)
+    longer = residuals([1, NAN, 0], [4, 3, 2], measures="rbp(p=0.8)@5")
+    assert longer.residual[0, 0] == pytest.approx((1 - p) * p + p**3 - p**5)
+    assert report.to_pandas().shape == (3, 8)
     weights = np.array([1, 0.5, 0.25, 0.125, 0.0625])
     rest = weights[[1, 3, 4]].sum() / weights.sum()
     assert report.residual[0, 2] == pytest.approx(rest)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import evaluate, ranking_score
-from tieaware_sklearn.datasets import load_trec
+from tieaware_sklearn.datasets import load_qrels, load_run, load_trec
+from tieaware_sklearn.judgments import depth_pool
 
 QRELS = """\
 301 0 FR-1 1
@@ -96,6 +97,41 @@ def test_the_order_of_trec_eval(files):
     assert found == (1 + 2 / 3) / 2
 
 
+def test_scores_beyond_32_bits_are_alike_and_retrieved(files):
+    run = "301 Q0 FR-1 1 -1e39 s\n301 Q0 FR-2 2 1e39 s\n301 Q0 FR-9 3 2e39 s\n"
+    trec = load_trec(*files(run=run), order="trec_eval")
+    assert trec.docno.tolist()[:3] == ["FR-9", "FR-2", "FR-1"]
+    assert np.isfinite(trec.score[:3]).all()
+    assert trec.score[0] == trec.score[1] > trec.score[2]
+    assert trec.n_inversions == 1
+    exact = load_trec(*files(run=run))
+    assert exact.score.tolist()[:3] == [-1e39, 1e39, 2e39]
+    assert exact.n_inversions == 2
+
+
+def test_ids_are_told_apart_by_their_bytes(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(b"301 0 caf\xe9 1\n301 0 b 0\n301 0 a\xc2\xa0z 1\n")
+    run.write_bytes(b"301 Q0 caf\xe8 1 3 x\n301 Q0 a\xc2\xa0z 2 2 x\n")
+    trec = load_trec(qrels, run)
+    assert trec.docno.tolist()[:2] == ["caf\xe8", "a\xa0z"]
+    np.testing.assert_array_equal(trec.target[:2], [np.nan, 1])
+
+
+def test_runs_and_judgments_alone(files):
+    qrels, run = files()
+    alone = load_run(run)
+    assert alone.docno.tolist() == ["FR-2", "FR-1", "FR-5", "FR-3", "AP-2", "XX-1"]
+    assert alone.qid.tolist()[-1] == "304"
+    assert depth_pool([alone, alone], 1).docno.tolist() == ["FR-3", "AP-2", "XX-1"]
+    judged = load_qrels(qrels)
+    assert len(judged.docno) == 6
+    np.testing.assert_array_equal(judged.target, [1, 0, 2, np.nan, 1, 1])
+    run.write_text("")
+    with pytest.raises(ValueError, match="run must hold at least one line, got none"):
+        load_run(run)
+
+
 def test_compressed(files, tmp_path):
     plain = load_trec(*files())
     packed = tmp_path / "qrels.gz", tmp_path / "run.gz"
@@ -115,6 +151,7 @@ def test_compressed(files, tmp_path):
         ({"qrels": QRELS + "302 0 AP-1 0\n"}, "qrels, line 7: AP-1 is judged twice"),
         ({"run": "301 Q0 FR-1 1 nan s\n"}, "line 1: score must be a number, got 'nan'"),
         ({"run": "301 Q0 FR-1 one 1 s\n"}, "line 1: rank must be a number, got 'one'"),
+        ({"run": "301 Q0 FR-1 1 1_0 s\n"}, "line 1: score must be a number, got '1_0'"),
         ({"qrels": "301 0 FR-1 yes\n"}, "line 1: label must be a number, got 'yes'"),
         ({"run": "9 Q0 FR-1 1 1 s\n"}, "must have a topic in common"),
         ({"run": ""}, "must have a topic in common"),

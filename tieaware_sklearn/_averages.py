@@ -51,10 +51,16 @@ def fill_undefined(
     """`values` with the undefined ones as `zero_relevance` says (one per measure)."""
     if zero_relevance == "raise" and undefined.any():
         query, column = np.argwhere(undefined)[0]
+        measure = measures[column]
+        why = (
+            'its labels leave nothing to divide by (zero_relevance=0.0 or "skip" '
+            "accepts it)"
+            if measure.takes_zero_relevance
+            else "too few relevant documents are retrieved (any other zero_relevance "
+            "leaves it out)"
+        )
         raise ValueError(
-            f"{measures[column]} is undefined for query {queries.name(query)}: its "
-            'labels leave nothing to divide by (zero_relevance=0.0 or "skip" accepts '
-            "it)"
+            f"{measure} is undefined for query {queries.name(query)}: {why}"
         )
     if isinstance(zero_relevance, str):
         return values

@@ -10,6 +10,7 @@ from ._validation import check_choice
 from .measures import (
     DCG,
     NDCG,
+    RBP,
     AveragePrecision,
     BPref,
     FBeta,
@@ -26,10 +27,15 @@ from .measures import (
 
 @dataclass(frozen=True)
 class _Definition:
-    """Parameters of a measure, and its value where it is undefined."""
+    """Parameters of a measure, and its value where it is undefined.
+
+    `k` is the cut-off of the tool where none is given, `cut` whether it takes one.
+    """
 
     undefined: float = 0.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    k: int | None = None
+    cut: bool = True
 
 
 class Convention(NamedTuple):
@@ -64,7 +70,12 @@ CONVENTIONS: dict[str, Convention] = {
     "xgboost": Convention(
         "input",
         "raise",
-        {**_BOOSTING, Precision: _Definition(0.0, {"denominator": "retrieved"})},
+        {
+            # as many as the pairs per document of LambdaMART, 32 by default
+            NDCG: _Definition(1.0, _EXPONENTIAL, k=32),
+            AveragePrecision: _Definition(1.0, _SHORT, k=32),
+            Precision: _Definition(0.0, {"denominator": "retrieved"}, k=32),
+        },
     ),
     "catboost": Convention(
         "worst",
@@ -92,11 +103,11 @@ CONVENTIONS: dict[str, Convention] = {
         "nonrelevant",
         {
             NDCG: _Definition(0.0, _LINEAR),
-            DCG: _Definition(0.0, _LINEAR),
             AveragePrecision: _Definition(0.0, {"denominator": "relevant"}),
             Precision: _Definition(0.0, {"denominator": "cutoff"}),
             Recall: _Definition(),
-            FBeta: _Definition(),
+            FBeta: _Definition(cut=False),
+            RBP: _Definition(),
             Success: _Definition(),
             ReciprocalRank: _Definition(),
             RPrecision: _Definition(),
@@ -147,7 +158,14 @@ def _define(measure: Measure, convention: str) -> Measure:
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"
         )
-    parameters = known[type(measure)].parameters
+    definition = known[type(measure)]
+    if not definition.cut and getattr(measure, "k", None) is not None:
+        raise ValueError(
+            f"{convention} has no {measure.name} with a cut-off, got {measure}"
+        )
+    parameters = dict(definition.parameters)
+    if definition.k is not None and getattr(measure, "k", None) is None:
+        measure = replace(measure, k=definition.k)
     defaults = {f.name: f.default for f in fields(measure)}
     for name, value in parameters.items():
         given = getattr(measure, name)

@@ -19,11 +19,23 @@ from ._text import format_table, number
 from ._ties import FloatArray
 from .datasets._trec import read_qrels, read_run, trec_rows
 from .evaluation import evaluate, ranking_score
-from .measures import Measure, parse_measures
+from .measures import (
+    NDCG,
+    InterpolatedAveragePrecision,
+    InterpolatedPrecision,
+    Measure,
+    parse_measures,
+)
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
-_HEADER = ["mean", "worst", "best", "tie std", "trec_eval"]
+_HEADER = ["worst", "best", "tie std", "trec_eval"]
+#: what to ask for where trec_eval has a measure of that name, defined otherwise
+_OTHERWISE: dict[type[Measure], str] = {
+    NDCG: "ndcg(gain=linear)",
+    InterpolatedPrecision: "iprec(rounding=nearest)@0.1, or rounding=trec_eval9",
+    InterpolatedAveragePrecision: "iap(rounding=nearest), or rounding=trec_eval9",
+}
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,23 +43,35 @@ def run(arguments: argparse.Namespace) -> None:
     check_outputs(arguments.csv, arguments.json)
     if [arguments.qrels, *arguments.runs].count("-") > 1:
         raise ValueError("only one of the files can be standard input (-)")
+    for path in arguments.runs:
+        if arguments.runs.count(path) > 1:
+            raise ValueError(f"RUN must name each file once, got {path} twice")
     measures = parse_measures(arguments.measures)
-    judged = read_qrels(TextSource(arguments.qrels))
+    judgments = TextSource(arguments.qrels)
+    judged = read_qrels(judgments)
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
     for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
+        source = TextSource(path)
+        ranked = read_run(source)
         trec = trec_rows(
             judged,
-            read_run(TextSource(path)),
-            (arguments.qrels, path),
+            ranked,
+            (judgments, source),
             topics="qrels" if arguments.complete else "both",
             order="trec_eval",
         )
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
         name = run_name(path, arguments.runs)
-        rows += [{"run": name, **row} for row in found]
+        rows += [{"run": name, "average": arguments.average, **row} for row in found]
+        remarks += left_out(set(judged), set(ranked), arguments.complete)
         notes += [f"{name}: {remark}" for remark in remarks]
+    notes += [
+        f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
+        for measure in measures
+        if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
+    ]
     if arguments.csv is not None:
         write_output(arguments.csv, as_csv(rows))
     if arguments.json is not None:
@@ -59,7 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
         }
         write_output(arguments.json, as_json(document))
     if "-" not in (arguments.csv, arguments.json):
-        print(result_table(rows, per_topic=arguments.per_topic))
+        first = "mean" if arguments.average == "macro" else arguments.average
+        print(result_table(rows, first, per_topic=arguments.per_topic))
         if notes:
             print()
             print("\n".join(notes))
@@ -92,6 +117,7 @@ def measure_run(
                 "topic": "all",
                 **dict(zip(_FIGURES, values, strict=True)),
                 "standard_error": float(summary.standard_error[j]),
+                "n_estimated": int(summary.n_estimated[j]),
                 "n_topics": int(summary.n_queries[j]),
             }
         )
@@ -108,6 +134,7 @@ def _topic_row(
         "topic": topic,
         **dict(zip(_FIGURES, values, strict=True)),
         "standard_error": float(report.standard_error[i, j]),
+        "n_estimated": int(report.std_is_estimate[i, j]),
         "n_topics": int(not np.isnan(values[0])),
     }
 
@@ -135,6 +162,8 @@ def trec_eval_values(
 
 
 def _is_trec_evals(measure: Measure) -> bool:
+    if getattr(measure, "rounding", "up") != "up":
+        return True  # of version 10 or 9
     try:
         (same,) = apply_convention("trec_eval", [measure], 0.0, "raise").measures
     except ValueError:
@@ -155,10 +184,23 @@ def _disorder(trec: Bunch) -> list[str]:
     ]
 
 
-def result_table(rows: list[dict[str, Any]], *, per_topic: bool) -> str:
-    """Averages, and every topic if wanted, as a table."""
+def left_out(judged: set[str], ranked: set[str], complete: bool) -> list[str]:
+    """Topics that only one of the files has."""
+    missing, unjudged = len(judged - ranked), len(ranked - judged)
+    notes = []
+    if missing:
+        what = "count as empty lists" if complete else "are left out (-c counts them)"
+        notes.append(f"{missing} judged topics that are not in the run {what}")
+    if unjudged:
+        notes.append(f"{unjudged} topics of the run without judgments are left out")
+    return notes
+
+
+def result_table(rows: list[dict[str, Any]], first: str, *, per_topic: bool) -> str:
+    """Averages, called `first`, and every topic if wanted, as a table."""
     several = len({row["run"] for row in rows}) > 1
-    header = ["run"] * several + ["measure"] + ["topic"] * per_topic + _HEADER
+    header = ["run"] * several + ["measure"] + ["topic"] * per_topic
+    header += [first, *_HEADER]
     body = []
     for row in rows:
         if row["topic"] != "all" and not per_topic:

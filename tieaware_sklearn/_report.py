@@ -74,6 +74,7 @@ class RankingSummary:
             for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
         }
         columns["standard_error"] = self.standard_error
+        columns["n_estimated"] = self.n_estimated
         columns["low"], columns["high"] = self.interval.T
         columns["n_queries"] = self.n_queries
         return pandas.DataFrame(
@@ -234,7 +235,9 @@ class RankingReport:
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with a row per query and columns (measure, value)."""
         pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        names = ("expected", "best", "worst", "std", "chance", "ideal")
+        names: tuple[str, ...] = ("expected", "best", "worst", "std", "chance", "ideal")
+        if self.std_is_estimate.any():
+            names += ("standard_error", "std_is_estimate")
         columns = {
             (measure, name): getattr(self, name)[:, j]
             for j, measure in enumerate(self.measures)

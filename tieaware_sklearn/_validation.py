@@ -211,7 +211,8 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """None, NaN, or the missing value of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
@@ -228,7 +229,7 @@ def _factorize_objects(
     except TypeError as error:
         raise ValueError(f"{name} must hold hashable values: {error}") from None
     for value, code in codes.items():
-        if _is_missing(value):
+        if is_missing(value):
             row = int(np.argmax(inverse == code))
             raise ValueError(f"{name} must not be missing, got {value} in row {row}")
     return _objects(list(codes)), inverse

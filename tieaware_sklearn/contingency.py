@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._optional import data_frame
 from ._scoring import LabelledQueries
 from ._text import format_table
 from ._ties import FloatArray, TieGroups
@@ -46,6 +47,12 @@ class ContingencyTable:
             [self.false_negative, self.true_negative],
         ]
         return np.array([[float(cell.sum()) for cell in row] for row in cells])
+
+    def to_pandas(self) -> Any:
+        """The counts as a `pandas.DataFrame`, a row per query."""
+        cells = ("true_positive", "false_positive", "false_negative", "true_negative")
+        columns = {name: getattr(self, name) for name in cells}
+        return data_frame({"qid": self.qid, **columns})
 
     def __str__(self) -> str:
         table = self.sum()

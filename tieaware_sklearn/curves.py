@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._optional import import_optional
+from ._averages import check_zero_relevance, fill_std, fill_undefined, mean, std_of_mean
+from ._optional import data_frame
+from ._scoring import STATISTICS, LabelledQueries
 from ._text import format_table, number
 from ._ties import FloatArray
-from .evaluation import evaluate
+from .evaluation import check_ranking
 from .measures import InterpolatedPrecision
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
+_STATISTICS = (*STATISTICS, "standard_error")
 _COLUMNS = ("recall", "expected", "worst", "best", "tie_std")
 
 
@@ -44,9 +47,8 @@ class PrecisionRecallCurve:
 
     def to_pandas(self) -> Any:
         """The table as a `pandas.DataFrame`, a row per recall level."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
         names = (*_COLUMNS, "standard_error")
-        return pandas.DataFrame({name: getattr(self, name) for name in names})
+        return data_frame({name: getattr(self, name) for name in names})
 
     def __str__(self) -> str:
         columns = [getattr(self, name) for name in _COLUMNS]
@@ -54,7 +56,11 @@ class PrecisionRecallCurve:
             [f"{recall:g}", *(number(float(value)) for value in rest)]
             for recall, *rest in zip(*columns, strict=True)
         ]
-        return format_table(["recall", "precision", "worst", "best", "tie std"], rows)
+        table = format_table(["recall", "precision", "worst", "best", "tie std"], rows)
+        error = float(self.standard_error.max())
+        if error > 0:
+            table += f"\nlong ties sampled, standard error at most {error:.1g}"
+        return table
 
 
 def precision_recall_curve(
@@ -104,23 +110,46 @@ def precision_recall_curve(
     0.5        1.0000  1.0000  1.0000   0.0000
     1          0.8333  0.6667  1.0000   0.1667
     """
-    levels = np.atleast_1d(np.asarray(recall, dtype=np.float64)).tolist()
-    report = evaluate(
-        y_true,
-        y_score,
-        qid=qid,
-        measures=[InterpolatedPrecision(level, rel) for level in levels],
-        zero_relevance=zero_relevance,
-        unjudged=unjudged,
-        query_weight=query_weight,
-        n_jobs=n_jobs,
+    levels = _levels(recall)
+    measures = [InterpolatedPrecision(level, rel) for level in levels]
+    check_zero_relevance(zero_relevance)
+    data = check_ranking(y_true, y_score, qid, measures, unjudged, query_weight)
+    found = LabelledQueries(data.labels, data.queries).values(
+        measures, data.scores, statistics=_STATISTICS, n_jobs=n_jobs
     )
-    summary = report.summary()
+    undefined = np.isnan(found["expected"])
+
+    def averages(name: str) -> FloatArray:
+        filled = fill_undefined(
+            found[name], undefined, zero_relevance, measures, data.queries
+        )
+        return np.array([mean(column, data.weight) for column in filled.T])
+
+    def errors(name: str) -> FloatArray:
+        spread = fill_std(
+            found[name], undefined, zero_relevance, measures, data.queries
+        )
+        return np.array([std_of_mean(column, data.weight) for column in spread.T])
+
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        expected=summary.mean,
-        best=summary.best,
-        worst=summary.worst,
-        tie_std=summary.tie_std,
-        standard_error=summary.standard_error,
+        expected=averages("expected"),
+        best=averages("best"),
+        worst=averages("worst"),
+        tie_std=errors("std"),
+        standard_error=errors("standard_error"),
     )
+
+
+def _levels(recall: ArrayLike) -> list[float]:
+    try:
+        levels: list[float] = np.atleast_1d(
+            np.asarray(recall, dtype=np.float64)
+        ).tolist()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"recall must be numbers in [0, 1]: {error}") from None
+    if not levels:
+        raise ValueError("recall must hold at least one level, got none")
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"recall must hold each level once, got {levels}")
+    return levels

@@ -130,9 +130,10 @@ def ranking_score(
         ratio of sums (measures that are ratios of counts: P, R, F, Fallout,
         Rprec), or no average.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined (NDCG, AP, R and Rprec
-        without a relevant document, Fallout without a non-relevant one). "skip"
-        leaves them out of the average; "raise" names the first.
+        Value for queries where the measure is undefined (R, NDCG, AP and all that
+        divide by the relevant documents without one, Fallout without a non-relevant
+        one). "skip" leaves them out of the average; "raise" names the first. ESL
+        has no such value: its undefined queries are left out.
     unjudged : {"raise", "nonrelevant"}, default="raise"
         What to do with NaN labels.
     query_weight : array-like of shape (n_documents,), optional
@@ -292,17 +293,23 @@ def evaluate(
     def filled(values: FloatArray) -> FloatArray:
         return fill_undefined(values, undefined, zero, parsed, data.queries)
 
+    expected = filled(found["expected"])
+
+    def compared(values: FloatArray) -> FloatArray:
+        # what is left out is left out of what it is compared with
+        return np.where(np.isnan(expected), np.nan, filled(values))
+
     return RankingReport(
         measures=tuple(str(measure) for measure in parsed),
         qid=data.queries.qid,
-        expected=filled(found["expected"]),
+        expected=expected,
         best=filled(found["best"]),
         worst=filled(found["worst"]),
         std=fill_std(found["std"], undefined, zero, parsed, data.queries),
         standard_error=found["standard_error"],
         std_is_estimate=found["std_is_estimate"] > 0,
-        chance=filled(found["chance"]),
-        ideal=filled(found["ideal"]),
+        chance=compared(found["chance"]),
+        ideal=compared(found["ideal"]),
         n_undefined=undefined.sum(axis=0),
         query_weight=data.weight,
     )

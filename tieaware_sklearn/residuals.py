@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._averages import mean
+from ._optional import data_frame
 from ._scoring import LabelledQueries, columns
 from ._text import format_table, number
 from ._ties import FloatArray, TieGroups
@@ -65,6 +66,20 @@ class ResidualReport:
     def residual(self) -> FloatArray:
         return self.high - self.low
 
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row per query and measure."""
+        queries, measures = self.low.shape
+        arrays = ("low", "residual", "high", "low_worst", "high_best")
+        columns = {name: getattr(self, name).ravel() for name in arrays}
+        return data_frame(
+            {
+                "qid": np.repeat(self.qid, measures),
+                "measure": list(self.measures) * queries,
+                **columns,
+                "unjudged": np.repeat(self.unjudged, measures),
+            }
+        )
+
     def __str__(self) -> str:
         arrays = (self.low, self.residual, self.high, self.low_worst, self.high_best)
         rows = [
@@ -105,10 +120,10 @@ def residuals(
 
     Notes
     -----
-    The residual of RBP and CWL includes what lies beyond the end of the list, as
-    if relevant documents followed: p^n after n documents (Moffat and Zobel 2008,
-    section 3.2). An unjudged document counts as `rel`, with graded gains as gain
-    1, and for ERR as `max_label`.
+    The residual of RBP and CWL includes what lies beyond the end of the list, down
+    to the cut-off if there is one, as if relevant documents followed: p^n after n
+    documents (Moffat and Zobel 2008). An unjudged document counts as `rel`, with
+    graded gains as gain 1, and for ERR as `max_label`.
 
     Examples
     --------
@@ -161,10 +176,13 @@ def residuals(
 def _tail(measure: Measure, groups: TieGroups) -> FloatArray:
     """Weight of the ranks beyond the end of each list."""
     if isinstance(measure, RBP):
-        end = groups.retrieved
-        if measure.k is not None:
-            end = np.minimum(end, measure.k)
-        return np.asarray(measure.p ** end.astype(np.float64))
+        end = groups.retrieved.astype(np.float64)
+        if measure.k is None:
+            return np.asarray(measure.p**end)
+        # what lies below a cut-off counts for nothing
+        return np.asarray(
+            measure.p ** np.minimum(end, measure.k) - measure.p**measure.k
+        )
     if isinstance(measure, CWL):
         weights = measure.weight(np.arange(1, len(measure.chances) + 2))
         after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ._averages import mean
+from ._averages import check_zero_relevance, fill_undefined, mean
 from ._progress import show_progress
 from ._scoring import LabelledQueries
 from ._text import format_table, number
@@ -65,12 +65,28 @@ class _Orders:
         self._open = retrieved.astype(np.float64)
         mixed = (label[starts] != label[starts + sizes - 1]) & retrieved[starts]
         self.tied = np.bincount(query[starts], mixed, queries.n_queries) > 0
-        self._random = check_random_state(random_state)
+        self._random = _uniform(random_state)
 
     def draw(self) -> NDArray[np.intp]:
         """The rows in one more order."""
-        jitter = self._random.random_sample(len(self.rows)) * self._open
+        jitter = self._random(len(self.rows)) * self._open
         return np.asarray(self.rows[np.argsort(self._group + jitter, kind="stable")])
+
+
+def _uniform(random_state: Any) -> Callable[[int], FloatArray]:
+    """Draws of numbers in [0, 1)."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state.random
+    try:
+        draw: Callable[[int], FloatArray] = check_random_state(
+            random_state
+        ).random_sample
+    except ValueError:
+        raise ValueError(
+            "random_state must be an integer from 0 to 2**32 - 1, a Generator, a "
+            f"RandomState or None, got {random_state!r}"
+        ) from None
+    return draw
 
 
 def sample_orderings(
@@ -90,7 +106,7 @@ def sample_orderings(
         As in `ranking_score`.
     n : int, default=1000
         How many orders.
-    random_state : int, RandomState or None
+    random_state : int, Generator, RandomState or None
         Equal seeds give equal sequences of labels, in whatever order the rows
         stand.
 
@@ -171,7 +187,12 @@ class SampledScore:
         figures = (self.mean, self.standard_error, self.std, self.min, self.max)
         header = ["measure", "mean", "standard error", "tie std", "min", "max"]
         header += ["orders", "queries"]
-        cells = [self.measure, *map(number, figures), str(self.n), str(len(self.qid))]
+        cells = [
+            self.measure,
+            *map(number, figures),
+            str(self.n),
+            str(int((~np.isnan(self.query_mean)).sum())),
+        ]
         return format_table(header, [cells])
 
 
@@ -183,6 +204,7 @@ def sampled(
     qid: Any = None,
     n: int = 1000,
     random_state: Any = None,
+    zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     progress: bool = False,
 ) -> SampledScore:
@@ -194,14 +216,20 @@ def sampled(
         Called for one query as ``measure_function(labels, scores)``: labels from
         the top of the list down, and scores without ties that fall along them
         (-inf for documents that are not retrieved, which come last). It returns a
-        number, NaN for a query to leave out. A name or a measure of this library
-        is sampled likewise, to check by.
-    y_true, y_score, qid, unjudged
+        finite number, or NaN in every order of a query to leave out. A name or a
+        measure of this library is sampled likewise, to check by.
+    y_true, y_score, qid
         As in `ranking_score`.
     n : int, default=1000
         How many orders to draw.
-    random_state : int, RandomState or None
+    random_state : int, Generator, RandomState or None
         Equal seeds give equal results, in whatever order the rows stand.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`, for measures of this library; what a function leaves
+        out stays out.
+    unjudged : {"raise", "nonrelevant", "keep"}, default="raise"
+        As in `ranking_score`; "keep" hands NaN labels on to the function, which
+        otherwise sees 0.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
 
@@ -212,7 +240,8 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n < 2, and where the function returns no number.
+        As in `ranking_score`; for n < 2, and where the function returns something
+        that is no finite number, or NaN in some orders of a query only.
 
     Notes
     -----
@@ -230,10 +259,14 @@ def sampled(
     2.00 ± 0.02
     """
     check_count(n, "n", least=2)
+    check_zero_relevance(zero_relevance)
     function, name, measures = _function(measure_function)
-    data = check_ranking(y_true, y_score, qid, measures, unjudged)
+    keep = unjudged == "keep"
+    data = check_ranking(
+        y_true, y_score, qid, measures, "nonrelevant" if keep else unjudged
+    )
     labels = np.maximum(data.labels, 0)
-    if any(measure.takes_unjudged for measure in measures):
+    if keep or any(measure.takes_unjudged for measure in measures):
         labels = np.where(data.labels < 0, np.nan, data.labels)
     orders = _Orders(data, random_state)
     bounds = orders.offsets
@@ -243,12 +276,15 @@ def sampled(
         part = slice(int(bounds[query]), int(bounds[query + 1]))
         found = function(labels[rows[part]], orders.scores[part].copy())
         try:
-            return float(found)
+            value = float(found)
         except (TypeError, ValueError):
+            value = np.inf
+        if np.isinf(value):
             raise ValueError(
-                f"measure_function must return a number, got {found!r} for query "
-                f"{data.queries.name(int(orders.by_id[query]))}"
-            ) from None
+                f"measure_function must return a finite number, got {found!r} for "
+                f"query {data.queries.name(int(orders.by_id[query]))}"
+            )
+        return value
 
     for query in np.flatnonzero(~orders.tied).tolist():
         values[:, query] = measured(orders.rows, query)
@@ -258,6 +294,24 @@ def sampled(
         for query in open_queries:
             values[i, query] = measured(rows, query)
     values[:, orders.by_id] = values.copy()
+    left_out = np.isnan(values)
+    some = left_out.any(axis=0) & ~left_out.all(axis=0)
+    if some.any():
+        raise ValueError(
+            "measure_function must return NaN in every order of a query or in none, "
+            f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n} for query "
+            f"{data.queries.name(int(np.argmax(some)))}"
+        )
+    if measures:
+        undefined = left_out[0][:, None]
+        values = np.vstack(
+            [
+                fill_undefined(
+                    row[:, None], undefined, zero_relevance, measures, data.queries
+                )[:, 0]
+                for row in values
+            ]
+        )
     averages = np.array([mean(row, data.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     varies = np.ptp(values, axis=0) > 0

@@ -266,7 +266,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             found["expected"], self.measures, queries, self._zero_relevance, weight
         )
         return [
-            mean if measure.greater_is_better else -mean
+            mean if measure.greater_is_better else 0.0 - mean
             for measure, mean in zip(self.measures, means, strict=True)
         ]
 

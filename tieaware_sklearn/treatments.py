@@ -15,7 +15,7 @@ from ._optional import import_optional
 from ._scoring import LabelledQueries
 from ._text import format_table, number
 from ._ties import FloatArray, dense_ranks
-from ._validation import check_choice, check_length
+from ._validation import check_choice, check_length, is_missing
 from .evaluation import DEFAULT_MEASURES, check_ranking
 from .measures import Measure, parse_measures
 
@@ -136,12 +136,14 @@ def tie_treatments(
             for name in names
         ]
 
-    rules = {} if external is None else dict(external)
+    rules = {} if external is None else external
+    if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
+        raise ValueError(f"external must map names to keys, got {external!r}")
     treatments = {"input order": values(data.scores, "expected", plain=True)[0]}
     for name, key in rules.items():
         if name in ("input order", "optimistic", "pessimistic", "mean"):
             raise ValueError(f"external must use names of its own, got {name!r}")
-        treatments[str(name)] = values(_broken(data.scores, name, key), "expected")[0]
+        treatments[name] = values(_broken(data.scores, name, key), "expected")[0]
     best, worst, average = values(data.scores, "best", "worst", "expected")
     treatments |= {"optimistic": best, "pessimistic": worst, "mean": average}
     per_query = np.stack(list(treatments.values()))
@@ -163,6 +165,11 @@ def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
         key, direction = key
         check_choice(direction, f"external[{name!r}]", ("ascending", "descending"))
     array = np.asarray(key)
+    texts = [isinstance(value, (str, bytes)) for value in np.ravel(key).tolist()]
+    if isinstance(key, list) and array.ndim == 1:
+        texts = [isinstance(value, str) for value in key if not is_missing(value)]
+    if any(texts) and not all(texts):
+        raise ValueError(f"external[{name!r}] must hold one kind, got {key!r}")
     if array.ndim != 1:
         raise ValueError(
             f"external[{name!r}] must be 1-dimensional, got shape {array.shape}"
@@ -172,7 +179,7 @@ def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
     if scores.dtype.kind == "f":
         retrieved = ~np.isneginf(scores)
     own = array[retrieved]
-    missing = [value is None or value != value for value in own.tolist()]
+    missing = [is_missing(value) for value in own.tolist()]
     if any(missing):
         row = int(np.flatnonzero(retrieved)[missing.index(True)])
         raise ValueError(

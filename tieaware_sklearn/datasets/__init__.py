@@ -2,13 +2,15 @@
 
 from ._digits import load_digits_retrieval
 from ._letor import dump_letor, load_letor
-from ._trec import load_trec
+from ._trec import load_qrels, load_run, load_trec
 from ._web_search import make_web_search
 
 __all__ = [
     "dump_letor",
     "load_digits_retrieval",
     "load_letor",
+    "load_qrels",
+    "load_run",
     "load_trec",
     "make_web_search",
 ]

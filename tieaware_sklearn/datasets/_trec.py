@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._files import TextSource
+from .._ties import FloatArray
 from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
@@ -99,10 +101,108 @@ def load_trec(
     return trec_rows(judged, ranked, (qrels, run), topics=topics, order=order)
 
 
+def load_run(run: PathLike) -> Bunch:
+    r"""Read a TREC run by itself, for pools and votes.
+
+    Parameters
+    ----------
+    run : path
+        As in `load_trec`.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        A row per line: ``qid``, ``docno``, ``score``, ``rank``, ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        As in `load_trec`; for a file without lines.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import load_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "run")
+    ...     _ = path.write_text("301 Q0 FR-2 1 5e-1 x\n")
+    ...     load_run(path).docno.tolist()
+    ['FR-2']
+    """
+    ranked = read_run(TextSource(run))
+    rows = [
+        (topic, line.docno, line.score, line.rank)
+        for topic, lines in ranked.items()
+        for line in lines
+    ]
+    qid, docno, score, rank = _columns(rows, run)
+    return Bunch(
+        qid=qid,
+        docno=docno,
+        score=score,
+        rank=rank,
+        DESCR=f"{run}: {len(ranked)} topics, {len(rows)} documents",
+    )
+
+
+def load_qrels(qrels: PathLike) -> Bunch:
+    r"""Read relevance judgments by themselves.
+
+    Parameters
+    ----------
+    qrels : path
+        As in `load_trec`.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        A row per line: ``qid``, ``docno``, ``target`` (NaN for labels below 0),
+        ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        As in `load_trec`; for a file without lines.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import load_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "qrels")
+    ...     _ = path.write_text("301 0 FR-1 2\n301 0 FR-2 0\n")
+    ...     load_qrels(path).target.tolist()
+    [2.0, 0.0]
+    """
+    judged = read_qrels(TextSource(qrels))
+    rows = [
+        (topic, document, label)
+        for topic, labels in judged.items()
+        for document, label in labels.items()
+    ]
+    qid, docno, target = _columns(rows, qrels)
+    return Bunch(
+        qid=qid,
+        docno=docno,
+        target=target,
+        DESCR=f"{qrels}: {len(judged)} topics, {len(rows)} judgments",
+    )
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], file: object) -> list[NDArray[Any]]:
+    if not rows:
+        raise ValueError(f"{file} must hold at least one line, got none")
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
 def trec_rows(
     judged: Labels,
     ranked: dict[str, list[_Line]],
-    files: tuple[PathLike, PathLike],
+    files: tuple[object, object],
     *,
     topics: str,
     order: str | None,
@@ -130,29 +230,38 @@ def trec_rows(
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     qid, docno, target, score, rank = columns
     if order == "trec_eval":
-        score = score.astype(np.float32).astype(np.float64)
+        score[np.isfinite(score)] = _in_32_bits(score[np.isfinite(score)])
     kept = [ranked[topic] for topic in names if topic in ranked]
+    single = order == "trec_eval"
     return Bunch(
         target=target,
         score=score,
         qid=qid,
         docno=docno,
         rank=rank,
-        n_inversions=sum(map(_rises, kept)),
+        n_inversions=sum(_rises(lines, single) for lines in kept),
         n_contradictions=sum(
-            _rises(sorted(lines, key=lambda line: line.rank)) for lines in kept
+            _rises(sorted(lines, key=lambda line: line.rank), single) for lines in kept
         ),
         DESCR=f"{run}, judged by {qrels}: {len(names)} topics, {len(rows)} documents",
     )
 
 
 def _trec_eval_key(line: _Line) -> tuple[float, str]:
-    return float(np.float32(line.score)), line.docno
+    return float(_in_32_bits(np.array(line.score))), line.docno
 
 
-def _rises(lines: list[_Line]) -> int:
-    """How often a score is above the one before it."""
+def _in_32_bits(scores: FloatArray) -> FloatArray:
+    """Scores as trec_eval holds them; all beyond its range are alike."""
+    limit = float(np.finfo(np.float32).max)
+    return np.clip(scores, -limit, limit).astype(np.float32).astype(np.float64)
+
+
+def _rises(lines: list[_Line], single: bool) -> int:
+    """How often a score is above the one before it, in 32 bits if `single`."""
     scores = np.array([line.score for line in lines])
+    if single:
+        scores = _in_32_bits(scores)
     return int((scores[1:] > scores[:-1]).sum())
 
 
@@ -195,7 +304,8 @@ def _lines(
     """Numbered lines that are not empty, cut at white space."""
     with source.reading(), source.open() as file:
         for number, raw in enumerate(file, start=1):
-            cells = raw.decode("utf-8", "replace").split()
+            # at ASCII white space alone, as trec_eval does
+            cells = [_text(cell) for cell in raw.split()]
             if not cells:
                 continue
             if len(cells) != columns:
@@ -206,9 +316,18 @@ def _lines(
             yield number, cells
 
 
+def _text(cell: bytes) -> str:
+    """Different bytes as different texts, in the same order."""
+    try:
+        return cell.decode("utf-8")
+    except UnicodeDecodeError:
+        return cell.decode("latin-1")
+
+
 def _number(text: str, name: str, source: TextSource, line: int) -> float:
     try:
-        value = float(text)
+        # float() also reads 1_0 and digits of other scripts
+        value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

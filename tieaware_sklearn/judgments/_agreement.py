@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._text import format_table, number
-from .._ties import FloatArray
-from .._validation import check_choice, check_length
+from .._ties import FloatArray, IntArray
+from .._validation import check_choice, check_length, is_missing
 
 #: upper ends of the classes of kappa, and their names
 _SCALES = {
@@ -40,11 +40,20 @@ def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = [value is None or value != value for value in array.tolist()]
+    missing = [is_missing(value) for value in array.tolist()]
     if any(missing):
         row = missing.index(True)
         raise ValueError(f"{name} must not be missing, got {array[row]} in row {row}")
     return array
+
+
+def distinct(values: NDArray[Any], name: str) -> tuple[NDArray[Any], IntArray]:
+    """The distinct values, sorted, and the place of each among them."""
+    try:
+        found, code = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"{name} must hold one kind of values: {error}") from None
+    return found, code.astype(np.int64)
 
 
 def _weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
@@ -60,14 +69,19 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
 def _contingency(
     y1: ArrayLike, y2: ArrayLike, sample_weight: ArrayLike | None
 ) -> FloatArray:
-    """Shares of items by the categories that two assessors gave them."""
+    """Weights of items by the categories that two assessors gave them."""
     first, second = given_values(y1, "y1"), given_values(y2, "y2")
     check_length(second, len(first), "y2")
-    categories, code = np.unique(np.concatenate([first, second]), return_inverse=True)
+    both = "US"
+    if (first.dtype.kind in both) != (second.dtype.kind in both):
+        raise ValueError(
+            f"y1 and y2 must be of one kind, got {first.dtype} and {second.dtype}"
+        )
+    categories, code = distinct(np.concatenate([first, second]), "y1 and y2")
     weight = _weights(sample_weight, len(first))
     table = np.zeros((len(categories), len(categories)))
     np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
-    return np.asarray(table / weight.sum())
+    return table
 
 
 def _beyond_chance(agreement: float, chance: float) -> float:
@@ -104,7 +118,9 @@ def joint_agreement(
     >>> joint_agreement([1, 0, 1, 1], [1, 0, 0, 1])
     0.75
     """
-    return float(np.trace(_contingency(y1, y2, sample_weight)))
+    # divided once: full agreement is 1 to the bit
+    table = _contingency(y1, y2, sample_weight)
+    return float(np.trace(table) / table.sum())
 
 
 def scott_pi(
@@ -148,8 +164,9 @@ def scott_pi(
     0.77591
     """
     table = _contingency(y1, y2, sample_weight)
-    share = (table.sum(axis=0) + table.sum(axis=1)) / 2
-    return _beyond_chance(float(np.trace(table)), float((share * share).sum()))
+    share = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
+    agreement = float(np.trace(table) / table.sum())
+    return _beyond_chance(agreement, float((share * share).sum()))
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
@@ -183,13 +200,21 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     >>> round(fleiss_kappa([[3, 0], [0, 3], [2, 1], [1, 2]]), 4)
     0.3333
     """
-    table = np.asarray(counts, dtype=np.float64)
+    try:
+        table = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"counts must be numbers: {error}") from None
     if table.ndim != 2 or not table.size:
         raise ValueError(
             f"counts must be a table of items and categories, got shape {table.shape}"
         )
-    if not ((table >= 0) & (table == np.floor(table))).all():
-        raise ValueError("counts must be whole numbers >= 0")
+    wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        raise ValueError(
+            f"counts must be whole numbers >= 0, got {table[row, column]:g} in row "
+            f"{row}"
+        )
     raters = table.sum(axis=1)
     if raters[0] < 2 or (raters != raters[0]).any():
         row = int(np.argmax(raters != raters[0])) if raters[0] >= 2 else 0
@@ -306,7 +331,8 @@ def assessor_agreement(
     ratings : array-like of shape (n_items, n_assessors)
         What each assessor said of each item: grades, or texts.
     names : sequence of str, optional
-        Of the assessors; by default their numbers, from 1.
+        Of the assessors; by default the columns of a data frame, or their numbers,
+        from 1.
 
     Returns
     -------
@@ -327,6 +353,8 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = np.asarray(ratings)
+    if names is None and hasattr(ratings, "columns"):
+        names = [str(name) for name in ratings.columns]
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
             "ratings must have a row per item and a column per assessor (at least "
@@ -340,15 +368,17 @@ def assessor_agreement(
         given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
     ]
     joint, scott, tau = np.eye(count), np.eye(count), np.eye(count)
-    numeric = table.dtype.kind in "biuf"
+    numeric = table.dtype.kind in "iuf"
     for i, j in itertools.combinations(range(count), 2):
         pair = columns[i], columns[j]
         joint[i, j] = joint[j, i] = joint_agreement(*pair)
         scott[i, j] = scott[j, i] = scott_pi(*pair)
-        found = stats.kendalltau(*pair).statistic if numeric else np.nan
+        # grades that are all alike correlate with nothing
+        ranked = numeric and all(np.ptp(own) > 0 for own in pair)
+        found = stats.kendalltau(*pair).statistic if ranked else np.nan
         tau[i, j] = tau[j, i] = found
-    _, code = np.unique(table, return_inverse=True)
-    code = code.reshape(table.shape)
+    _, flat = distinct(table.ravel(), "ratings")
+    code = flat.reshape(table.shape)
     counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
     return AgreementReport(
         names=shown,

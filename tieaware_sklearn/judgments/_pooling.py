@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._optional import data_frame
 from .._text import format_table
 from .._ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._validation import check_count, check_qid, check_scores
@@ -27,8 +28,9 @@ class Pool:
     ----------
     qid, docno : ndarray of shape (n_documents,)
     probability : ndarray of shape (n_documents,)
-        Chance that the document is in the pool, over the orders of ties: 1 unless
-        every cut-off that could let it in falls inside a tie.
+        Chance that the document is in the pool, over the orders of ties.
+    certain : ndarray of shape (n_documents,), bool
+        Documents that a run pools in any order of its ties.
     n_runs : ndarray of shape (n_documents,), int
         Runs that retrieve it at all.
     depth : int
@@ -37,8 +39,14 @@ class Pool:
     qid: NDArray[Any]
     docno: NDArray[Any]
     probability: FloatArray
+    certain: NDArray[np.bool_]
     n_runs: IntArray
     depth: int
+
+    def to_pandas(self) -> Any:
+        """The documents as a `pandas.DataFrame`."""
+        names = ("qid", "docno", "probability", "certain", "n_runs")
+        return data_frame({name: getattr(self, name) for name in names})
 
     @property
     def expected_size(self) -> float:
@@ -48,7 +56,7 @@ class Pool:
     @property
     def size_range(self) -> tuple[int, int]:
         """Documents that are in the pool for sure, and that could be."""
-        return int((self.probability == 1).sum()), len(self.probability)
+        return int(self.certain.sum()), len(self.probability)
 
     def __str__(self) -> str:
         sure, possible = self.size_range
@@ -74,7 +82,7 @@ class _Run:
             qid, docno, score = run["qid"], run["docno"], run["score"]
         except (KeyError, TypeError, IndexError):
             raise ValueError(
-                f"{name} must have qid, docno and score, as load_trec gives them, got "
+                f"{name} must have qid, docno and score, as load_run gives them, got "
                 f"{type(run).__name__}"
             ) from None
         self.docno = given_values(docno, f"{name} docno")
@@ -125,7 +133,8 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     ----------
     runs : sequence of mapping
         Each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
-        `load_trec` gives them; documents with a score of -inf are not retrieved.
+        `tieaware_sklearn.datasets.load_run` gives them; documents with a score of
+        -inf are not retrieved.
     depth : int, default=100
         How many documents of each run and query are pooled.
 
@@ -159,6 +168,7 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     """
     check_count(depth, "depth")
     missed: dict[Any, float] = {}
+    certain: set[Any] = set()
     retrieving: dict[Any, int] = {}
     checked = _checked(runs)
     for run in checked:
@@ -168,6 +178,8 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
         ):
             if there:
                 retrieving[key] = retrieving.get(key, 0) + 1
+            if chance == 1:
+                certain.add(key)
             if chance > 0:
                 missed[key] = missed.get(key, 1.0) * (1.0 - chance)
     keys = _in_order(list(missed), checked)
@@ -175,6 +187,7 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
         qid=_column([qid for qid, _ in keys]),
         docno=_column([docno for _, docno in keys]),
         probability=np.array([1.0 - missed[key] for key in keys]),
+        certain=np.array([key in certain for key in keys], dtype=bool),
         n_runs=np.array([retrieving[key] for key in keys], dtype=np.int64),
         depth=depth,
     )
@@ -201,6 +214,17 @@ class PseudoJudgments:
     label: IntArray
     n_runs: IntArray
 
+    def to_pandas(self) -> Any:
+        """The documents as a `pandas.DataFrame`."""
+        names = ("qid", "docno", "label", "n_runs")
+        return data_frame({name: getattr(self, name) for name in names})
+
+    def __str__(self) -> str:
+        queries = len(set(self.qid.tolist()))
+        cells = [str(queries), str(len(self.docno)), str(int(self.label.sum()))]
+        header = ["votes", "queries", "documents", "relevant"]
+        return format_table(header, [["", *cells]])
+
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
     """Take what more than m systems retrieve as relevant.
@@ -223,8 +247,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
 
     Notes
     -----
-    Rankings of systems by such judgments agree with those by assessors better than
-    chance, and worst on the best systems: Soboroff, Nicholas and Cahan (2001).
+    Votes in the place of judgments: Aslam and Savell (2003), who find that systems
+    are then ranked by their popularity; Nuray and Can (2006).
 
     Examples
     --------
@@ -262,7 +286,10 @@ def _in_order(keys: list[Any], runs: list[_Run]) -> list[Any]:
     for run in runs:
         for qid in run.queries.qid.tolist():
             place.setdefault(qid, len(place))
-    return sorted(keys, key=lambda key: (place[key[0]], key[1]))
+    try:
+        return sorted(keys, key=lambda key: (place[key[0]], key[1]))
+    except TypeError as error:
+        raise ValueError(f"runs must hold docno of one kind: {error}") from None
 
 
 def _column(values: list[Any]) -> NDArray[Any]:

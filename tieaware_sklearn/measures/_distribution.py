@@ -51,7 +51,9 @@ class Distribution:
         return float(np.sqrt((self.probability * deviation**2).sum()))
 
     def cdf(self, value: float) -> float:
-        """Chance of at most `value`."""
+        """Chance of at most `value`, NaN where undefined."""
+        if not len(self.values):
+            return float("nan")
         return float(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:

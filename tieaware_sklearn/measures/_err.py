@@ -7,11 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups, count_segments, sum_segments
+from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from ._base import Measure, set_cutoff, set_number
-from ._gains import gains_of
+from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
 from ._orders import first_places, generator, n_orders, places_of
 from ._subset_means import (
+    NOTHING,
     hopeless_after,
     mean_double_products,
     mean_of_long_group,
@@ -34,17 +35,33 @@ class _Mixed(NamedTuple):
     group, lo, n : ndarray of shape (n_mixed,)
     places : ndarray of shape (n_mixed,)
         Places above the cut-off and above those that nobody reaches.
-    counts : ndarray of shape (n_mixed, n_levels)
     whole : ndarray of shape (n_mixed,), bool
         No cut-off falls into the group.
+    n_classes : ndarray of shape (n_mixed,)
+        Distinct gains of each group.
+    gain, count : ndarray of shape (n_mixed_classes,)
+        Of the classes of each group, ascending, one group after another.
     """
 
     group: IntArray
     lo: IntArray
     n: IntArray
     places: IntArray
-    counts: IntArray
     whole: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    n_classes: IntArray
+    gain: FloatArray
+    count: IntArray
+
+    def classes(self, part: IntArray) -> tuple[IntArray, FloatArray]:
+        """Counts of some groups, and the chances to go on: (n_part, n_classes)."""
+        sizes = self.n_classes[part]
+        owner, column = expand(sizes)
+        first = (np.cumsum(self.n_classes) - self.n_classes)[part]
+        shape = len(part), int(sizes.max(initial=0))
+        counts, chances = np.zeros(shape, dtype=np.int64), np.ones(shape)
+        counts[owner, column] = self.count[first[owner] + column]
+        chances[owner, column] = 1 - self.gain[first[owner] + column]
+        return counts, chances
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,8 @@ class ERR(Measure):
     Raises
     ------
     ValueError
-        For k < 1, max_label <= 0 and, when measured, a label above `max_label`.
+        For k < 1, max_label <= 0 or above 60 and, when measured, a label above
+        `max_label`.
 
     Notes
     -----
@@ -87,7 +105,7 @@ class ERR(Measure):
 
     def __post_init__(self) -> None:
         set_cutoff(self)
-        set_number(self, "max_label", above=0)
+        set_number(self, "max_label", above=0, most=MAX_EXPONENTIAL_LABEL)
 
     def gains(self, levels: FloatArray) -> FloatArray:
         levels = np.where(np.isinf(levels), self.max_label, levels)
@@ -108,40 +126,69 @@ class ERR(Measure):
 
     def _passed(self, groups: TieGroups) -> FloatArray:
         """Chance to get past all documents above each group."""
+
+        def compute() -> FloatArray:
+            return self._multiplied(groups)
+
+        passed: FloatArray = groups.memo(("passed", self), compute)
+        return passed
+
+    def _multiplied(self, groups: TieGroups) -> FloatArray:
         passed = np.ones(len(groups.n))
-        first = np.cumsum(groups.n_groups_of_query) - groups.n_groups_of_query
-        for level, gain in enumerate(self.gains_of(groups).tolist()):
-            if gain > 0:
-                own = count_segments(groups.label == level, groups.n)
-                before = np.cumsum(own) - own
-                passed *= (1 - gain) ** (before - before[first[groups.query]])
+        if not len(groups.n):
+            return passed
+        through = np.multiply.reduceat(
+            1 - self.gains_of(groups)[groups.label], groups.start
+        )
+        ends = np.cumsum(groups.n_groups_of_query)
+        several = groups.n_groups_of_query > 1
+        # query by query: a running product of its own groups alone
+        for count, end in zip(
+            groups.n_groups_of_query[several].tolist(),
+            ends[several].tolist(),
+            strict=True,
+        ):
+            first = end - count
+            np.multiply.accumulate(
+                through[first : end - 1], out=passed[first + 1 : end]
+            )
         return passed
 
     def _mixed(self, groups: TieGroups) -> _Mixed:
         def compute() -> _Mixed:
             gains = self.gains_of(groups)
+            gain = gains[groups.label]
             last = groups.start + groups.n - 1
             inside = groups.inside(self.k)
-            differ = gains[groups.label[groups.start]] < gains[groups.label[last]]
-            chosen = np.flatnonzero(differ & (inside > 0))
-            levels = np.arange(len(gains))
-            counts = [
-                count_segments(groups.label == level, groups.n)[chosen]
-                for level in levels
-            ]
+            differ = gain[groups.start] < gain[last]
+            # nobody gets to the others
+            reached = self._passed(groups) > NOTHING
+            chosen = np.flatnonzero(differ & reached & (inside > 0))
+            owner, place = expand(groups.n[chosen])
+            at = groups.start[chosen][owner] + place
+            # labels ascend within a group: equal gains stand together
+            new = np.ones(len(at), dtype=bool)
+            new[1:] = (gain[at][1:] != gain[at][:-1]) | (owner[1:] != owner[:-1])
+            first = np.flatnonzero(new)
             means = groups.gain_means(gains)[chosen]
-            places = np.minimum(inside[chosen], hopeless_after(1 - means))
             return _Mixed(
                 chosen,
                 groups.lo[chosen],
                 groups.n[chosen],
-                places,
-                np.stack(counts, axis=1),
+                np.minimum(inside[chosen], hopeless_after(1 - means)),
                 inside[chosen] == groups.n[chosen],
+                np.bincount(owner[first], minlength=len(chosen)),
+                gain[at][first],
+                np.diff(first, append=len(at)),
             )
 
         result: _Mixed = groups.memo(("mixed", self), compute)
         return result
+
+    def std(self, groups: TieGroups) -> FloatArray:
+        # nothing spreads beyond half its range (Popoviciu), whatever the rounding
+        half = (self.best(groups) - self.worst(groups)) / 2
+        return np.minimum(super().std(groups), half)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
@@ -159,13 +206,14 @@ class ERR(Measure):
 
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
+            counts, chances = mixed.classes(np.array([i]))
             worth[mixed.group[i]] = mean_of_long_group(
-                int(mixed.lo[i]), mixed.counts[i], 1 - gains
+                int(mixed.lo[i]), counts[0], chances[0]
             )
         short = np.flatnonzero(~long)
         for width, batch in widths(mixed.places[short], 1):
             part = short[batch]
-            left = mean_products(mixed.counts[part], 1 - gains, width)
+            left = mean_products(*mixed.classes(part), width)
             x = np.arange(1, width + 1)
             stopped = (left[:, :-1] - left[:, 1:]) / (mixed.lo[part, None] + x)
             stopped[x > mixed.places[part, None]] = 0.0
@@ -178,17 +226,18 @@ class ERR(Measure):
         With P_x the chance to pass the first x of a group, its part is
         Σ_x c_x P_x, c_x = 1/(lo + x + 1) - 1/(lo + x), c_kk = -1/(lo + kk).
         """
-        gains = self.gains_of(groups)
         mixed = self._mixed(groups)
         variance = np.zeros(len(groups.n))
         places = np.minimum(mixed.places, _MOST_PLACES)
         for width, part in widths(places, 2):
             variance[mixed.group[part]] = _exact_variance(
-                mixed, part, places[part], 1 - gains, width
+                mixed, part, places[part], width
             )
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
             variance[mixed.group[i]] += _sampled_variance(
-                int(mixed.lo[i]), int(mixed.places[i]), mixed.counts[i], gains
+                int(mixed.lo[i]),
+                int(mixed.places[i]),
+                *(array[0] for array in mixed.classes(np.array([i]))),
             )
         variance = np.maximum(variance, 0.0)
         return groups.sum_groups(self._passed(groups) ** 2 * variance)
@@ -201,10 +250,10 @@ class ERR(Measure):
 
 
 def _exact_variance(
-    mixed: _Mixed, part: IntArray, inside: IntArray, q: FloatArray, width: int
+    mixed: _Mixed, part: IntArray, inside: IntArray, width: int
 ) -> FloatArray:
     """Of what the first `inside` places of some groups add."""
-    double = mean_double_products(mixed.counts[part], q, width)
+    double = mean_double_products(*mixed.classes(part), width)
     x = np.arange(1, width + 1)
     places = inside[:, None]
     rank = mixed.lo[part, None] + x
@@ -220,15 +269,13 @@ def _exact_variance(
     return np.asarray(np.maximum(terms.sum(axis=1), 0.0))
 
 
-def _sampled_variance(
-    lo: int, places: int, counts: IntArray, gains: FloatArray
-) -> float:
+def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> float:
     """What the places below the first `_MOST_PLACES` add to the variance.
 
     With A and B what is found above and below there, 2 Cov(A, B) + Var(B): B is
     never large, so that a few orders tell.
     """
-    n, stops = int(counts.sum()), np.repeat(gains, counts)
+    n, stops = int(counts.sum()), np.repeat(1 - q, counts)
     rng = generator(stops, np.array([lo, places]))
     some = stops[stops > 0]
     if 4 * len(some) < places:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,14 +40,64 @@ class _Ties(NamedTuple):
         return self.r < self.n
 
 
-class _Moments(NamedTuple):
-    """Mean, variance, and the standard error of the mean (0 where exact)."""
+class _Sampled(NamedTuple):
+    """Values over sampled orders."""
 
     mean: float
     variance: float
-    error: float
-    #: the variance comes from sampled orders
-    estimated: bool
+    orders: int
+
+
+class _Query:
+    """Interpolated precision of one query, worked out as far as it is asked for."""
+
+    def __init__(self, ties: _Ties, depths: IntArray, weights: FloatArray) -> None:
+        self._ties = ties
+        self._depths = depths
+        self._weights = weights
+        self.mixed = bool(ties.mixed.any())
+        #: the walk over all orders that matter would be too long
+        self.cost = int((ties.n * ties.r)[ties.mixed].sum())
+        self.is_long = self.cost > _REACH
+
+    @cached_property
+    def distribution(self) -> tuple[FloatArray, FloatArray]:
+        return _distribution(self._ties, self._depths)
+
+    @cached_property
+    def sampled(self) -> _Sampled:
+        return _sample(self._ties, self._depths, self._weights)
+
+    def means(self) -> FloatArray:
+        """Mean at each depth; not for long ties."""
+        if not self.mixed:
+            return _plain(self._ties, self._depths)
+        grid, below = self.distribution
+        return np.asarray(grid[-1] - (below[:, :-1] * np.diff(grid)).sum(axis=1))
+
+    def mean(self) -> float:
+        if self.is_long:
+            return self.sampled.mean
+        return float((self._weights * self.means()).sum())
+
+    @property
+    def estimated(self) -> bool:
+        """The variance comes from sampled orders."""
+        return self.mixed and (self.is_long or len(self._depths) > 1)
+
+    def variance(self) -> float:
+        if not self.mixed:
+            return 0.0
+        if self.estimated:
+            return self.sampled.variance
+        grid, below = self.distribution
+        chance = np.diff(below[0], prepend=0.0)
+        return max(float((chance * (grid - self.means()[0]) ** 2).sum()), 0.0)
+
+    def error(self) -> float:
+        if not self.is_long:
+            return 0.0
+        return float(np.sqrt(self.sampled.variance / self.sampled.orders))
 
 
 @dataclass(frozen=True)
@@ -67,68 +119,41 @@ class _Interpolated(Measure):
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""
 
-    def _moments(self, groups: TieGroups) -> list[_Moments]:
-        def compute() -> list[_Moments]:
-            return [
-                self._of_query(*given) if given else _Moments(0.0, 0.0, 0.0, False)
-                for given in self._queries(groups)
-            ]
+    def _queries(self, groups: TieGroups) -> list[_Query | None]:
+        """Each query, None without a relevant document."""
 
-        result: list[_Moments] = groups.memo(("moments", self), compute)
+        def compute() -> list[_Query | None]:
+            r = groups.relevant(self._rel())
+            above = groups.relevant_above(self._rel())
+            holding = np.flatnonzero(r > 0)
+            queries = np.arange(groups.n_queries + 1)
+            ends = np.searchsorted(groups.query[holding], queries).tolist()
+            totals = groups.total_relevant(self._rel()).tolist()
+            out: list[_Query | None] = []
+            for query, total in enumerate(totals):
+                own = holding[ends[query] : ends[query + 1]]
+                ties = _Ties(groups.lo[own], groups.n[own], r[own], above[own])
+                out.append(_Query(ties, *self._depths(total)) if total else None)
+            return out
+
+        result: list[_Query | None] = groups.memo(("interpolated", self), compute)
         return result
 
-    def _queries(
-        self, groups: TieGroups
-    ) -> list[tuple[_Ties, IntArray, FloatArray] | None]:
-        """Ties, depths and weights of each query with a relevant document."""
-        r = groups.relevant(self._rel())
-        above = groups.relevant_above(self._rel())
-        holding = np.flatnonzero(r > 0)
-        ends = np.searchsorted(groups.query[holding], np.arange(groups.n_queries + 1))
-        out: list[tuple[_Ties, IntArray, FloatArray] | None] = []
-        for query, total in enumerate(groups.total_relevant(self._rel()).tolist()):
-            own = holding[ends[query] : ends[query + 1]]
-            if not total:
-                out.append(None)
-                continue
-            ties = _Ties(groups.lo[own], groups.n[own], r[own], above[own])
-            out.append((ties, *self._depths(total)))
-        return out
-
-    def _of_query(self, ties: _Ties, depths: IntArray, weights: FloatArray) -> _Moments:
-        mixed = ties.mixed
-        if not mixed.any():
-            value = float((weights * _plain(ties, depths)).sum())
-            return _Moments(value, 0.0, 0.0, False)
-        single = len(depths) == 1
-        if float((ties.n * ties.r)[mixed].sum()) <= _REACH:
-            grid, below = _distribution(ties, depths)
-            steps = np.diff(grid)
-            means = grid[-1] - (below[:, :-1] * steps).sum(axis=1)
-            mean = float((weights * means).sum())
-            if single:
-                chance = np.diff(below[0], prepend=0.0)
-                variance = float((chance * (grid - means[0]) ** 2).sum())
-                return _Moments(mean, max(variance, 0.0), 0.0, False)
-            return _Moments(mean, _sample(ties, depths, weights)[1], 0.0, True)
-        mean, variance, orders = _sample(ties, depths, weights)
-        return _Moments(mean, variance, float(np.sqrt(variance / orders)), True)
-
-    def _column(self, groups: TieGroups, name: str) -> FloatArray:
-        moments = self._moments(groups)
-        return np.array([getattr(m, name) for m in moments], dtype=np.float64)
+    def _column(self, groups: TieGroups, of: Callable[[_Query], float]) -> FloatArray:
+        queries = self._queries(groups)
+        return np.array([0.0 if q is None else of(q) for q in queries])
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, "mean")
+        return self._column(groups, _Query.mean)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, "variance")
+        return self._column(groups, _Query.variance)
 
     def standard_error(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, "error")
+        return self._column(groups, _Query.error)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, "estimated")
+        return self._column(groups, lambda query: float(query.estimated))
 
     def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return groups.total_relevant(self._rel()) > 0
@@ -195,19 +220,17 @@ class InterpolatedPrecision(_Interpolated):
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         out = []
-        for given in self._queries(groups):
-            if given is None:
+        for query in self._queries(groups):
+            if query is None:
                 out.append(Distribution.undefined())
                 continue
-            ties, depths, _ = given
-            cost = int((ties.n * ties.r)[ties.mixed].sum())
-            if cost > _REACH:
+            if query.is_long:
                 raise ValueError(
-                    f"the distribution of {self} is too large for ties of which "
-                    f"n r is {cost} in a query, more than {_REACH} (sampled() "
+                    f"the distribution of {self} is too large for ties of which n r "
+                    f"is {query.cost} in a query, more than {_REACH} (sampled() "
                     "estimates it)"
                 )
-            grid, below = _distribution(ties, depths)
+            grid, below = query.distribution
             out.append(Distribution.of(grid, np.diff(below[0], prepend=0.0)))
         return out
 
@@ -229,7 +252,7 @@ class InterpolatedAveragePrecision(_Interpolated):
     Raises
     ------
     ValueError
-        For fewer than two points, rel <= 0 or an unknown rounding.
+        For fewer than two points or more than 1,001, rel <= 0 or an unknown rounding.
 
     Notes
     -----
@@ -254,10 +277,12 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     def __post_init__(self) -> None:
         whole = isinstance(self.points, (int, np.integer))
-        whole = whole and not isinstance(self.points, bool) and self.points >= 2
+        whole = whole and not isinstance(self.points, bool)
+        whole = whole and 2 <= self.points <= 1001
         if not (whole or (isinstance(self.points, str) and self.points == "all")):
             raise ValueError(
-                f'points must be an integer >= 2 or "all", got {self.points!r}'
+                'points must be an integer from 2 to 1001 or "all", got '
+                f"{self.points!r}"
             )
         if whole:
             object.__setattr__(self, "points", int(self.points))
@@ -355,24 +380,27 @@ def _walk(
         found[y + 1] = found[y] * (1 - up)
         found[y + 1, 1:] += (found[y] * up)[:-1]
     below[rows] = 0.0
+    wanted_here = list(zip(rows.tolist(), (wanted - 1).tolist(), strict=True))
     state = np.zeros((r + 1, len(grid)))
     state[r] = tail
+    stepped, stayed = np.empty((2, r, len(grid)))
     for y in range(n - 1, -1, -1):
         up = np.clip((r - x) / (n - y), 0, 1)
-        allowed = grid >= ((above + x + 1) / (lo + y + 1))[:, None]
-        stepped = state[1:] * allowed
-        for row, document in zip(rows.tolist(), wanted.tolist(), strict=True):
-            here = document - 1
+        # a relevant document here is worth this much: nothing below it remains
+        np.copyto(stepped, state[1:])
+        worth = np.searchsorted(grid, (above + x + 1) / (lo + y + 1)).tolist()
+        for document, first in enumerate(worth):
+            stepped[document, :first] = 0.0
+        for row, here in wanted_here:
             if found[y, here] > 0:
-                below[row] += found[y, here] * up[here] * stepped[here]
-        state[:r] = up[:, None] * stepped + (1 - up)[:, None] * state[:r]
+                below[row] += (found[y, here] * up[here]) * stepped[here]
+        np.multiply(stepped, up[:, None], out=stepped)
+        np.multiply(state[:r], (1 - up)[:, None], out=stayed)
+        np.add(stepped, stayed, out=state[:r])
     return np.asarray(state[0])
 
 
-def _sample(
-    ties: _Ties, depths: IntArray, weights: FloatArray
-) -> tuple[float, float, int]:
-    """Mean and variance over sampled orders, and their number."""
+def _sample(ties: _Ties, depths: IntArray, weights: FloatArray) -> _Sampled:
     rng = generator(*ties, depths, weights)
     total = int(ties.r.sum())
     orders = n_orders(total)
@@ -387,4 +415,4 @@ def _sample(
     from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     there = depths <= total
     values = (from_here[:, depths[there] - 1] * weights[there]).sum(axis=1)
-    return float(values.mean()), float(values.var(ddof=1)), orders
+    return _Sampled(float(values.mean()), float(values.var(ddof=1)), orders)

@@ -62,6 +62,8 @@ class _IthRelevant(Measure):
 
     def __post_init__(self) -> None:
         check_count(self.i, "i")
+        if self.i > 2**53:
+            raise ValueError(f"i must be at most 2**53, got {self.i}")
         object.__setattr__(self, "i", int(self.i))
         set_number(self, "rel", above=0)
 

@@ -132,7 +132,7 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is not None and self.denominator == "cutoff":
-            return even(self.k)
+            return even(self.k, n)
         return even(len(self._needed(labels)[: self.k]))
 
 
@@ -195,7 +195,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0, beta <= 0, alpha outside (0, 1), or both of them.
+        For k < 1, rel <= 0, beta <= 0, alpha outside [1e-50, 1), or both of them.
 
     Notes
     -----
@@ -216,9 +216,9 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_number(self, "beta", above=0, below=1e100)
+        set_number(self, "beta", above=0, below=1e50)
         if self.alpha is not None:
-            set_number(self, "alpha", above=0, below=1)
+            set_number(self, "alpha", least=1e-50, below=1)
             if self.beta != 1:
                 raise ValueError(
                     "F takes beta or alpha, got both "

@@ -14,7 +14,7 @@ import numpy as np
 from .._ties import FloatArray, IntArray
 
 #: products below this are nothing
-_NOTHING = 1e-18
+NOTHING = 1e-18
 #: numbers held at a time
 _CELLS = 1 << 20
 
@@ -22,7 +22,7 @@ _CELLS = 1 << 20
 def hopeless_after(mean: FloatArray) -> IntArray:
     """Places after which E[P_x] <= mean^x is nothing (Maclaurin's inequality)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        places = np.ceil(np.log(_NOTHING) / np.log(mean))
+        places = np.ceil(np.log(NOTHING) / np.log(mean))
     return np.where(np.isfinite(places), np.minimum(places, 2.0**62), 2.0**62).astype(
         np.int64
     )
@@ -45,23 +45,34 @@ def widths(places: IntArray, cells_of: int) -> Iterator[tuple[int, IntArray]]:
 
 
 def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
-    """E[P_x] for x = 0 ... width of groups with `counts` (n_groups, n_classes).
+    """E[P_x] for x = 0 ... width of groups with `counts` and `q` per class.
 
-    Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_j E^B_{x-j},
-    a class alone being q^x (design, section 5.5). The hypergeometric row of x + 1
-    draws comes from that of x: all terms are positive, none is large.
+    Both have shape (n_groups, n_classes); classes without documents pad a row.
+    Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_j E^B_{x-j}, a
+    class alone being q^x (design, section 5.5). The hypergeometric row of x + 1
+    draws comes from that of x: all terms are positive, none is large. One document
+    more is E_x <- (1 - x/m) E_x + x/m q E_{x-1}, m counting it.
     """
     x = np.arange(width + 1)
     merged = np.ones((len(counts), width + 1))
     so_far = np.zeros((len(counts), 1))
-    for c in range(len(q)):
+    for c in range(q.shape[1]):
         own = counts[:, c : c + 1].astype(np.float64)
-        alone = np.broadcast_to(np.power(q[c], x), merged.shape)
-        both = ((own > 0) & (so_far > 0))[:, 0]
-        merged = np.where(own > 0, np.where(so_far > 0, merged, alone), merged)
-        if both.any():
-            merged[both] = _merge(merged[both], so_far[both], alone[both], own[both])
-        so_far = so_far + own
+        first = ((own > 0) & (so_far == 0))[:, 0]
+        merged[first] = np.power(q[first, c : c + 1], x)
+        later = (own > 0) & (so_far > 0)
+        one = (later & (own == 1))[:, 0]
+        if one.any():
+            share = x / (so_far[one] + 1)
+            before = merged[one]
+            with_it = np.maximum(1 - share, 0) * before
+            with_it[:, 1:] += share[:, 1:] * q[one, c : c + 1] * before[:, :-1]
+            merged[one] = with_it
+        more = (later & (own > 1))[:, 0]
+        if more.any():
+            alone = np.power(q[more, c : c + 1], x)
+            merged[more] = _merge(merged[more], so_far[more], alone, own[more])
+        so_far += own
     return merged
 
 
@@ -91,25 +102,27 @@ def mean_double_products(counts: IntArray, q: FloatArray, width: int) -> FloatAr
     Π_c (1 + s q_c² + u q_c)^{n_c}; a power multiplies by its binomial series, one
     term at a time, s and u in units of 1/n. All terms are positive.
     """
-    n = counts.sum(axis=1).astype(np.float64)[:, None, None]
+    n = counts.sum(axis=1, keepdims=True)
     product = _times_powers(counts, q, n, width)
-    ways = _times_powers(counts.sum(axis=1, keepdims=True), np.ones(1), n, width)
+    ways = _times_powers(n, np.ones(n.shape), n, width)
     return np.divide(product, ways, out=np.zeros_like(product), where=ways > 0)
 
 
 def _times_powers(
-    counts: IntArray, q: FloatArray, n: FloatArray, width: int
+    counts: IntArray, q: FloatArray, n: IntArray, width: int
 ) -> FloatArray:
     product = np.zeros((len(counts), width + 1, width + 1))
     product[:, 0, 0] = 1.0
-    for c in range(len(q)):
+    unit = n.astype(np.float64)[:, :, None]
+    for c in range(q.shape[1]):
         own = counts[:, c].astype(np.float64)[:, None, None]
+        chance = q[:, c][:, None, None]
         term = product.copy()
         for m in range(1, min(int(own.max(initial=0)), width) + 1):
-            factor = (np.maximum(own - m + 1, 0) / m) / n
+            factor = (np.maximum(own - m + 1, 0) / m) / unit
             following = np.zeros_like(term)
-            following[:, 1:] = (q[c] * q[c]) * term[:, :-1]
-            following[:, :, 1:] += q[c] * term[:, :, :-1]
+            following[:, 1:] = (chance * chance) * term[:, :-1]
+            following[:, :, 1:] += chance * term[:, :, :-1]
             term = following * factor
             product += term
     return product

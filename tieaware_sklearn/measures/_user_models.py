@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 from .._ties import FloatArray, IntArray
 from .._validation import check_labels
 
+#: a vector of more ranks would not fit the memory of small machines
+_DEEPEST = 10**7
+
 
 class UserModel:
     """C, W and L of a measure that has a user model."""
@@ -91,6 +94,8 @@ class UserModel:
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
             raise ValueError(f"i must be ranks: integers >= 1, got {i!r}")
+        if (ranks > _DEEPEST).any():
+            raise ValueError(f"i must be at most {_DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
             labels = np.maximum(
@@ -119,9 +124,11 @@ class UserModel:
         return labels
 
 
-def even(n: int) -> FloatArray:
-    """n ranks read alike."""
-    return np.full(n, 1.0 / n) if n else np.zeros(0)
+def even(n: int, shown: int | None = None) -> FloatArray:
+    """n ranks read alike, or the first `shown` of them."""
+    if not n:
+        return np.zeros(0)
+    return np.full(n if shown is None else min(n, shown), 1.0 / n)
 
 
 def from_views(views: FloatArray) -> FloatArray:
