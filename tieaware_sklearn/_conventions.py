@@ -165,7 +165,7 @@ def _define(measure: Measure, convention: str) -> Measure:
         )
     parameters = dict(definition.parameters)
     if definition.k is not None and getattr(measure, "k", None) is None:
-        measure = replace(measure, k=definition.k)
+        measure = replace(measure, **{"k": definition.k})
     defaults = {f.name: f.default for f in fields(measure)}
     for name, value in parameters.items():
         given = getattr(measure, name)

@@ -39,7 +39,7 @@ class _Mixed(NamedTuple):
         No cut-off falls into the group.
     n_classes : ndarray of shape (n_mixed,)
         Distinct gains of each group.
-    gain, count : ndarray of shape (n_mixed_classes,)
+    gain, size : ndarray of shape (n_mixed_classes,)
         Of the classes of each group, ascending, one group after another.
     """
 
@@ -50,7 +50,7 @@ class _Mixed(NamedTuple):
     whole: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
     n_classes: IntArray
     gain: FloatArray
-    count: IntArray
+    size: IntArray
 
     def classes(self, part: IntArray) -> tuple[IntArray, FloatArray]:
         """Counts of some groups, and the chances to go on: (n_part, n_classes)."""
@@ -59,7 +59,7 @@ class _Mixed(NamedTuple):
         first = (np.cumsum(self.n_classes) - self.n_classes)[part]
         shape = len(part), int(sizes.max(initial=0))
         counts, chances = np.zeros(shape, dtype=np.int64), np.ones(shape)
-        counts[owner, column] = self.count[first[owner] + column]
+        counts[owner, column] = self.size[first[owner] + column]
         chances[owner, column] = 1 - self.gain[first[owner] + column]
         return counts, chances
 
