@@ -443,7 +443,7 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     notes = "\n".join(lines[5:])
     assert "1 line stands below one of a lower score" in notes
     assert "1 rank contradicts the scores" in notes
-    assert "1 judged topics that are not in the run are left out" in notes
+    assert "1 topic with judgments, not in the run: left out (-c" in notes
     assert "trec_eval's NDCG: ndcg(gain=linear)" in notes
     assert len({len(line) for line in lines[:5]}) == 1
 

@@ -317,6 +317,47 @@ def test_a_million_tied_documents_are_exact():
     )
 
 
+def test_a_million_tied_documents_are_exact_under_the_other_measures():
+    n, r = MILLION, RELEVANT
+    s = n - r
+    esl = Fraction(s, r + 1)
+    slope = (r - 1) / (n - 1)
+    area = 1 + math.fsum(
+        0.5 / j + 0.5 * (1 / j + 1 / (j - 1)) * (j - 1) * slope for j in range(2, n + 1)
+    )
+    # labels of 2 stop 3 users of 16: E[P_x] = Σ_j Hyp(j; x, r, s) (13/16)^j
+    wide = np.longdouble
+    chance = np.zeros(400, dtype=wide)
+    chance[0] = 1
+    j = np.arange(400)
+    passes = wide(13 / 16) ** j
+    stop, passed = [], wide(1)
+    for x in range(5000):
+        left = wide(n - x)
+        hit = chance * (r - j) / left
+        chance = chance * (s - (x - j)) / left
+        chance[1:] += hit[:-1]
+        now = (chance * passes).sum()
+        stop.append((passed - now) / (x + 1))
+        passed = now
+    expected = {
+        "ESL": esl,
+        "ESL(i=7)": 7 * esl,
+        "PRR": 1 / (1 + esl),
+        "BPref": Fraction(r + 1, 2 * (s + 1)),
+        "AUPRC": area / n,
+        "ERR@10": math.fsum(map(float, stop[:10])),
+        "ERR": math.fsum(map(float, stop)),
+        "CWL(chances=[0.5,0.5])": Fraction(r, n),
+    }
+    for measure, value in expected.items():
+        got = tied_million(measure).expected[0, 0]
+        assert got == pytest.approx(float(value), rel=1e-9, abs=1e-12), measure
+    variance = Fraction(r * s * (n + 1), (r + 1) ** 2 * (r + 2))
+    std = tied_million("ESL").std[0, 0]
+    assert std == pytest.approx(math.sqrt(variance), rel=1e-9)
+
+
 def test_std_of_ap_of_large_groups_equals_the_sum_over_pairs():
     """Var Σ_i Σ_{j<=i} x_i x_j / i from the joint chances of up to four documents."""
     n, r, lo, above, k = 60, 17, 5, 2, 41

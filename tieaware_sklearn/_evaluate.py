@@ -189,11 +189,15 @@ def left_out(judged: set[str], ranked: set[str], complete: bool) -> list[str]:
     missing, unjudged = len(judged - ranked), len(ranked - judged)
     notes = []
     if missing:
-        what = "count as empty lists" if complete else "are left out (-c counts them)"
-        notes.append(f"{missing} judged topics that are not in the run {what}")
+        what = "counted as empty lists" if complete else "left out (-c counts them)"
+        notes.append(f"{_topics(missing)} with judgments, not in the run: {what}")
     if unjudged:
-        notes.append(f"{unjudged} topics of the run without judgments are left out")
+        notes.append(f"{_topics(unjudged)} of the run without judgments: left out")
     return notes
+
+
+def _topics(count: int) -> str:
+    return "1 topic" if count == 1 else f"{count} topics"
 
 
 def result_table(rows: list[dict[str, Any]], first: str, *, per_topic: bool) -> str:
