@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tieaware_sklearn
-from tieaware_sklearn import datasets, judgments, lightgbm, optuna, xgboost
+from tieaware_sklearn import banding, datasets, judgments, lightgbm, optuna, xgboost
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
@@ -39,6 +39,7 @@ HOUSE = [
     "judgments",
     "scorers",
     "model_selection",
+    "banding",
     "datasets",
     "_rank_correlation",
     "_feature_statistics",
@@ -65,6 +66,7 @@ PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
 for module in (datasets, judgments, lightgbm, optuna):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
+PUBLIC += [getattr(banding, name) for name in banding.__all__]
 
 
 def modules():

@@ -1,0 +1,222 @@
+"""Coarser scores: bands, rounding, and what they can cost."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import queries
+
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.banding import (
+    band_scores,
+    geometric_bands,
+    rank_safe_depth,
+    round_scores,
+    worst_case_loss,
+)
+
+RATIOS = st.fractions(min_value=Fraction(101, 100), max_value=4)
+
+
+@settings(max_examples=200)
+@given(rho=RATIOS, n=st.integers(1, 10**6))
+def test_bands_cover_every_rank_once(rho, n):
+    bands = geometric_bands(n, rho)
+    assert bands[0] == 1
+    assert bands[-1] <= n
+    following = [math.ceil(rho * int(b)) for b in bands]
+    assert bands[1:].tolist() == following[:-1]
+    assert following[-1] > n
+    assert (np.diff(bands) >= 1).all()
+
+
+def test_floats_are_decimals():
+    assert geometric_bands(300, 1.1).tolist() == geometric_bands(300, "11/10").tolist()
+    assert geometric_bands(300, "1.1").tolist() == geometric_bands(300, 1.1).tolist()
+    # 11/10 of 170 is 187; products of floats say 188
+    assert math.ceil(1.1 * 170) == 188
+    assert geometric_bands(300, Fraction(11, 10)).tolist().count(188) == 0
+
+
+@given(rho=RATIOS)
+def test_rank_safe_means_alone_in_its_band(rho):
+    depth = rank_safe_depth(rho)
+    bands = geometric_bands(depth + 3, rho).tolist()
+    alone = range(1, depth + 1)
+    assert bands[:depth] == list(alone)
+    if depth:
+        assert math.ceil(rho * depth) == depth + 1
+    assert math.ceil(rho * (depth + 1)) > depth + 2
+
+
+def test_rank_safe_depth_of_known_ratios():
+    found = [rank_safe_depth(rho) for rho in (1.1, 1.2, 1.4, 1.7, 2, 2.5)]
+    assert found == [10, 5, 2, 1, 1, 0]
+
+
+@settings(max_examples=100)
+@given(case=queries(), rho=RATIOS, seed=st.integers(0, 99))
+def test_banding_keeps_order_and_existing_ties(case, rho, seed):
+    _, scores, qid = (np.array(column) for column in case)
+    banded = band_scores(scores, rho, qid=qid)
+    assert np.array_equal(np.isneginf(banded), np.isneginf(scores))
+    for q in set(qid.tolist()):
+        own, mine = scores[qid == q], banded[qid == q]
+        for a, x in zip(own, mine, strict=True):
+            above = (own > a).sum()
+            assert (mine[own == a] == x).all()
+            assert (mine[own < a] <= x).all()
+            if a > -math.inf:
+                bands = geometric_bands(int(above) + 1, rho)
+                assert x == 1 / len(bands)
+    shuffled = np.random.default_rng(seed).permutation(len(scores))
+    again = band_scores(scores[shuffled], rho, qid=qid[shuffled])
+    assert np.array_equal(again, banded[shuffled])
+
+
+def test_existing_ties_in_the_order_of_the_file():
+    scores = [5, 3, 3, 3, 1, -math.inf]
+    kept = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 3, -math.inf]
+    assert band_scores(scores, 2).tolist() == kept
+    ordered = [1, 1 / 2, 1 / 2, 1 / 3, 1 / 3, -math.inf]
+    assert band_scores(scores, 2, existing_ties="order").tolist() == ordered
+
+
+def test_a_ratio_close_to_one_changes_nothing():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 3, 300), rng.random(300)
+    banded = band_scores(scores, 1.001)
+    for measure in ("ndcg", "ap", "rr"):
+        exact = ranking_score(labels, scores, measure=measure)
+        assert ranking_score(labels, banded, measure=measure) == exact
+
+
+def test_table_2_of_the_paper():
+    printed = {
+        "rr": [0.0038, 0.0119, 0.0417, 0.0833, 0.0833],
+        "rbp(p=0.5)": [0.0002, 0.0052, 0.0429, 0.0945, 0.1016],
+        "rbp(p=0.85)": [0.0087, 0.0231, 0.0482, 0.0777, 0.0971],
+    }
+    for measure, row in printed.items():
+        found = [worst_case_loss(measure, rho) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
+        assert [round(loss, 4) for loss in found] == row
+
+
+@pytest.mark.parametrize("measure", ["rr", "rbp(p=0.5)", "rbp(p=0.85)"])
+@pytest.mark.parametrize("rho", ["3/2", 2, 3])
+def test_no_ranking_loses_more_and_one_loses_that_much(measure, rho):
+    """Every labelling of ten ranks."""
+    n = 10
+    scores = -np.arange(n, dtype=float)
+    every = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    qid = np.repeat(np.arange(2**n), n)
+    rows = np.tile(scores, 2**n)
+    banded = np.tile(band_scores(scores, rho), 2**n)
+    values = [
+        evaluate(every.ravel(), s, qid=qid, measures=measure).expected[:, 0]
+        for s in (rows, banded)
+    ]
+    loss = (values[0] - values[1]).max()
+    bound = worst_case_loss(measure, rho)
+    assert loss <= bound + 1e-12
+    # what lies deeper than ten ranks, or in a band that ten ranks cut
+    rest = 0 if measure == "rr" else float(measure[6:-1]) ** 7
+    assert loss >= bound - rest - 1e-12
+
+
+# -- rounding
+
+
+FORMATS = ["float16", "bfloat16", "float32"]
+HOW = st.one_of(
+    st.fixed_dictionaries({"decimals": st.integers(-5, 20)}),
+    st.fixed_dictionaries({"significant": st.integers(1, 18)}),
+    st.fixed_dictionaries({"bits": st.sampled_from(FORMATS)}),
+    st.fixed_dictionaries({"bits": st.integers(1, 70)}),
+    st.fixed_dictionaries({"levels": st.integers(2, 1000)}),
+)
+ANY = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-10, 10),
+    st.just(-math.inf),
+)
+
+
+@settings(max_examples=500)
+@given(scores=st.lists(ANY, min_size=1, max_size=30), how=HOW)
+def test_rounding_never_reverses_an_order(scores, how):
+    rounded = round_scores(scores, **how)
+    there = np.isfinite(scores)
+    assert np.array_equal(np.isneginf(rounded), ~there)
+    order = np.argsort(scores, kind="stable")
+    assert (np.diff(rounded[order][there[order]]) >= 0).all()
+    assert np.isfinite(rounded[there]).all()
+    again = round_scores(rounded, **how)
+    if "levels" not in how and not isinstance(how.get("bits"), int):
+        assert np.array_equal(again, rounded)
+
+
+def test_rounding_by_hand():
+    assert round_scores([1.005, 2.675, 0.5], decimals=0).tolist() == [1, 3, 0]
+    assert round_scores([1250.0, 1350.0], decimals=-2).tolist() == [1200, 1400]
+    assert round_scores([7, 8], decimals=-1).tolist() == [10, 10]
+    assert round_scores([1234.5, 0.00123451], significant=3).tolist() == [1230, 0.00123]
+    # 8 bits of mantissa: 1 + 2^-8 is halfway and goes to even
+    eighth = [1.0, 1 + 2**-8, 1 + 3 * 2**-8, 1e39]
+    found = round_scores(eighth, bits="bfloat16")
+    assert found.tolist()[:3] == [1, 1, 1 + 2**-6]
+    assert np.isfinite(found).all()
+    half = round_scores([0.1, 70000.0], bits="float16")
+    assert half.tolist() == [float(np.float16(0.1)), 65504]
+    assert round_scores([0, 0.4, 0.6, 1], bits=1).tolist() == [0, 0, 1, 1]
+    assert round_scores([3.0, 3.0], levels=4).tolist() == [3, 3]
+    by_query = round_scores([0, 0.4, 1, 10, 14, 20], levels=2, qid=[1, 1, 1, 2, 2, 2])
+    assert by_query.tolist() == [0, 0, 1, 10, 10, 20]
+    apart = round_scores([0, 10, 0.4, 14, 1, 20], levels=2, qid=[1, 2, 1, 2, 1, 2])
+    assert apart.tolist() == [0, 10, 0, 10, 1, 20]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: geometric_bands(0, 2), "n must be an integer >= 1, got 0"),
+        (lambda: geometric_bands(5, 1), "rho must be > 1, got 1"),
+        (lambda: geometric_bands(5, "x"), "rho must be a number > 1, .* got 'x'"),
+        (lambda: geometric_bands(5, math.nan), "rho must be a number > 1, .* got nan"),
+        (lambda: geometric_bands(5, math.inf), "rho must be a number > 1, .* got inf"),
+        (lambda: geometric_bands(5, "1/0"), "rho must be a number > 1, .* got '1/0'"),
+        (lambda: geometric_bands(5, None), "rho must be a number > 1, .* got None"),
+        (
+            lambda: band_scores([1], 2, existing_ties="x"),
+            "existing_ties must be",
+        ),
+        (lambda: band_scores([math.nan], 2), "y_score must not be NaN"),
+        (lambda: band_scores([], 2), "y_score must not be empty"),
+        (lambda: band_scores([1, 2], 2, qid=[1]), "qid must have one value per row"),
+        (lambda: worst_case_loss("ap", 2), "measure must be RR or RBP without a cut"),
+        (lambda: worst_case_loss("rr@5", 2), "measure must be RR or RBP without a cut"),
+        (lambda: round_scores([1]), "exactly one of decimals, .* got none"),
+        (
+            lambda: round_scores([1], bits=8, levels=2),
+            "exactly one of decimals, .* got bits, levels",
+        ),
+        (
+            lambda: round_scores([1], significant=0),
+            "significant must be an integer",
+        ),
+        (lambda: round_scores([1], levels=1), "levels must be an integer >= 2, got 1"),
+        (lambda: round_scores([1], bits="int8"), "bits must be one of .* got 'int8'"),
+        (
+            lambda: round_scores([1], decimals=1.5),
+            "decimals must be an integer",
+        ),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
