@@ -177,6 +177,10 @@ def test_rounding_by_hand():
     assert round_scores([3.0, 3.0], levels=4).tolist() == [3, 3]
     by_query = round_scores([0, 0.4, 1, 10, 14, 20], levels=2, qid=[1, 1, 1, 2, 2, 2])
     assert by_query.tolist() == [0, 0, 1, 10, 10, 20]
+    calibrated = round_scores([-5, 0.4, 9], levels=2, limits=(0, 1))
+    assert calibrated.tolist() == [0, 0, 1]
+    tiny = [0.0, 5e-324]
+    assert round_scores(tiny, levels=2).tolist() == tiny
     apart = round_scores([0, 10, 0.4, 14, 1, 20], levels=2, qid=[1, 2, 1, 2, 1, 2])
     assert apart.tolist() == [0, 10, 0, 10, 1, 20]
 
@@ -208,6 +212,14 @@ def test_rounding_by_hand():
         (
             lambda: round_scores([1], significant=0),
             "significant must be an integer",
+        ),
+        (
+            lambda: round_scores([1], levels=3, limits=(1, 0)),
+            r"limits must be two finite ascending numbers, got \(1, 0\)",
+        ),
+        (
+            lambda: round_scores([1], levels=3, limits=(0, 1), qid=[1]),
+            "give either limits or qid, got both",
         ),
         (lambda: round_scores([1], levels=1), "levels must be an integer >= 2, got 1"),
         (lambda: round_scores([1], bits="int8"), "bits must be one of .* got 'int8'"),

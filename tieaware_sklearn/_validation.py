@@ -68,6 +68,15 @@ class Queries:
             order = sorted(rows, key=list(map(_sort_key, ids)).__getitem__)
         return np.array(order, dtype=np.intp)
 
+    def row_codes(self) -> NDArray[np.int64]:
+        """The number of the query of each row, the rows as they came."""
+        codes = np.repeat(np.arange(self.n_queries), self.sizes)
+        if self.order is None:
+            return codes
+        out = np.empty_like(codes)
+        out[self.order] = codes
+        return out
+
     def rows(self, chosen: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """The arranged rows of these queries, one query after another."""
         sizes = self.sizes[chosen]

@@ -105,9 +105,7 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
             Without query ids, and for more folds than queries.
         """
         queries = self._queries(X, groups, qid)
-        fold = np.empty(queries.n_rows, dtype=np.int64)
-        rows = slice(None) if queries.order is None else queries.order
-        fold[rows] = np.repeat(self._folds(queries), queries.sizes)
+        fold = self._folds(queries)[queries.row_codes()]
         return (
             (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
             for number in range(self.n_splits)

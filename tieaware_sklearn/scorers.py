@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -225,11 +226,12 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         labels = check_labels(
             y_true, unjudged=accepted_unjudged(self.measures, self._unjudged)
         )
-        queries = check_qid(self._query_ids(X, qid), n_rows=len(labels))
+        qid = self._query_ids(X, qid)
+        queries = check_qid(qid, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
         check_whole_queries(estimator, np.maximum(labels, 0), queries)
         scores = predicted_scores(
-            estimator, X, len(labels), self._response_method, method_caller
+            estimator, X, len(labels), self._response_method, method_caller, qid
         )
         values = self._mean_scores(labels, queries, scores, weight)
         if self._single:
@@ -334,6 +336,7 @@ def predicted_scores(
     n_rows: int,
     response_method: str | Sequence[str] = "predict",
     method_caller: Callable[..., Any] | None = None,
+    qid: Any = None,
 ) -> NDArray[Any]:
     """One score per row, by the first of these methods that the estimator has."""
     wanted = response_method
@@ -344,7 +347,9 @@ def predicted_scores(
             f"{type(estimator).__name__} has no {' or '.join(methods)}: "
             "response_method must name a method of the estimator"
         )
-    if method == "predict" or is_classifier(estimator):
+    if qid is not None and _takes_qid(estimator, method):
+        response = getattr(estimator, method)(X, qid=qid)
+    elif method == "predict" or is_classifier(estimator):
         # scikit-learn's own way, which predicts once for several scorers
         call = partial(_cached_call, None) if method_caller is None else method_caller
         response = call(estimator, method, X, pos_label=None)
@@ -364,6 +369,17 @@ def predicted_scores(
             "expected label)"
         )
     return check_scores(response, n_rows=n_rows, name=name)
+
+
+def _takes_qid(estimator: Any, method: str) -> bool:
+    """Whether a method ranks query by query, as that of `CoarseRanker` does."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    try:
+        parameters = signature(getattr(estimator, method)).parameters
+    except (TypeError, ValueError):  # not of Python
+        return False
+    return "qid" in parameters and getattr(estimator, "qid", None) is None
 
 
 def check_response_method(response_method: Any) -> str | list[str]:

@@ -1,0 +1,188 @@
+"""Geometric bands of ranks: how coarse scores may be far down a list."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._validation import (
+    Queries,
+    check_choice,
+    check_count,
+    check_qid,
+    check_scores,
+    is_missing,
+)
+
+EXISTING_TIES = ("keep", "order")
+
+
+def check_rho(rho: Any) -> Fraction:
+    """The growth of bands as a fraction: 1.1 is 11/10."""
+    try:
+        if isinstance(rho, bool) or is_missing(rho):
+            raise ValueError
+        value = Fraction(rho if isinstance(rho, (str, Fraction)) else repr(float(rho)))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(
+            f'rho must be a number > 1, a Fraction or a text such as "11/10", got '
+            f"{rho!r}"
+        ) from None
+    if value <= 1:
+        raise ValueError(f"rho must be > 1, got {rho!r}")
+    return value
+
+
+def geometric_bands(n: int, rho: Any) -> IntArray:
+    """First ranks of bands that grow by a factor: b_1 = 1, b_{g+1} = ⌈rho b_g⌉.
+
+    Parameters
+    ----------
+    n : int
+        Length of the list.
+    rho : float, str or Fraction
+        Growth, > 1. Floats are taken as the decimals they are written as: 1.1 is
+        11/10, which products of floats get wrong from rank 187 on.
+
+    Returns
+    -------
+    ndarray of shape (n_bands,), int
+        Ascending, all <= n. Band g holds the ranks from its first one to the one
+        before the next.
+
+    Raises
+    ------
+    ValueError
+        For n < 1 or rho <= 1.
+
+    Notes
+    -----
+    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
+    2016, section 4.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.banding import geometric_bands
+    >>> geometric_bands(20, 2)
+    array([ 1,  2,  4,  8, 16])
+    >>> geometric_bands(10, "3/2")
+    array([1, 2, 3, 5, 8])
+    """
+    check_count(n, "n")
+    ratio = check_rho(rho)
+    first, bands = 1, []
+    while first <= n:
+        bands.append(first)
+        # exact: rounding up a product of floats can be one too many
+        first = -(-ratio.numerator * first // ratio.denominator)
+    return np.array(bands, dtype=np.int64)
+
+
+def rank_safe_depth(rho: Any) -> int:
+    """Down to which rank banding leaves every document alone in its band.
+
+    Parameters
+    ----------
+    rho : float, str or Fraction
+        Growth, > 1, as in `geometric_bands`.
+
+    Returns
+    -------
+    int
+        Measures cut at this depth or above do not change by banding. 0 for rho > 2,
+        where even the first band holds two documents.
+
+    Raises
+    ------
+    ValueError
+        For rho <= 1.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.banding import rank_safe_depth
+    >>> rank_safe_depth(1.1), rank_safe_depth(2)
+    (10, 1)
+    """
+    ratio = check_rho(rho)
+    # the band of b holds b alone while ⌈rho b⌉ = b + 1, so while (rho - 1) b <= 1
+    return math.floor(1 / (ratio - 1))
+
+
+def band_scores(
+    y_score: ArrayLike, rho: Any, *, qid: Any = None, existing_ties: str = "keep"
+) -> FloatArray:
+    """Scores as coarse as geometric bands of ranks.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_documents,)
+        Scores; -inf (not retrieved) stays.
+    rho : float, str or Fraction
+        Growth of the bands, as in `geometric_bands`.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document.
+    existing_ties : {"keep", "order"}, default="keep"
+        Documents that tie already go together into the band of the first of their
+        ranks, so that no order of rows matters; "order" takes them as they stand,
+        as in the paper.
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+        1/g for documents of band g, higher is better.
+
+    Raises
+    ------
+    ValueError
+        For bad scores or ids, rho <= 1 or an unknown option.
+
+    Notes
+    -----
+    Yang, Moffat and Turpin (AIRS 2016), section 4.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.banding import band_scores
+    >>> band_scores([9.5, 7.1, 6.0, 5.9, 5.8], 2).round(2)
+    array([1.  , 0.5 , 0.5 , 0.33, 0.33])
+    """
+    check_choice(existing_ties, "existing_ties", EXISTING_TIES)
+    ratio = check_rho(rho)
+    n_rows = np.asarray(y_score).shape[:1]
+    scores = check_scores(y_score, n_rows=n_rows[0] if n_rows else 0)
+    queries = check_qid(qid, n_rows=len(scores))
+    first = _first_ranks(scores, queries, existing_ties == "order")
+    out = np.full(len(scores), -np.inf)
+    there = first > 0
+    if there.any():
+        bands = geometric_bands(int(first.max()), ratio)
+        out[there] = 1.0 / np.searchsorted(bands, first[there], side="right")
+    return out
+
+
+def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
+    """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
+    retrieved = np.ones(len(scores), dtype=bool)
+    if scores.dtype.kind == "f":
+        retrieved = ~np.isneginf(scores)
+    owner = queries.row_codes()
+    rows = np.flatnonzero(retrieved)
+    out = np.zeros(len(scores), dtype=np.int64)
+    if not len(rows):
+        return out
+    ranks, n_ranks = dense_ranks(scores[rows])
+    key = owner[rows] * n_ranks + (n_ranks - 1 - ranks)
+    order = np.argsort(key, kind="stable")
+    query = owner[rows][order]
+    start_of_query = np.searchsorted(query, query)
+    place = np.arange(len(rows))
+    if not input_order:
+        starts = run_starts(key[order])
+        place = np.repeat(starts, np.diff(starts, append=len(rows)))
+    out[rows[order]] = place - start_of_query + 1
+    return out

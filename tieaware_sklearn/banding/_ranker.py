@@ -1,0 +1,265 @@
+"""A ranker whose scores are made coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from .._qid_column import split_qid_column
+from .._ties import FloatArray
+from .._validation import check_choice
+from ..scorers import check_response_method, predicted_scores
+from ._coarseness import KINDS, Coarseness, parse_coarseness
+from ._geometric import EXISTING_TIES
+
+
+class CoarseRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Any ranker, with scores of less precision.
+
+    How precise scores have to be is then a parameter like others, which
+    `GridSearchCV` can tune. At most one of `rho`, `decimals`, `significant`, `bits`
+    and `levels` is given; without any the scores stay as they are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What ranks: a ranker, regressor or classifier, or a pipeline that ends in one.
+    rho : float, str or Fraction, optional
+        Growth of geometric bands of ranks, as in `band_scores`. Bands need the query
+        of each row in `predict`.
+    decimals, significant, bits, levels : optional
+        As in `round_scores`.
+    scale : {"fit", "query"}, default="fit"
+        Between which scores evenly spaced levels (`levels`, or a number of `bits`)
+        lie: the extremes over the training data, as a quantised model has them, or
+        those of each query, which needs the query of each row in `predict`.
+    existing_ties : {"keep", "order"}, default="keep"
+        As in `band_scores`.
+    response_method : {"predict", "predict_proba", "decision_function"} or list, \
+default="predict"
+        The method of `estimator` whose values rank, as in `make_ranking_scorer`.
+    qid : str or int, optional
+        The column of X that holds query ids; `estimator` does not see it, and gets
+        ``qid`` in `fit` if it takes that. By default query ids come as ``qid``:
+        `fit` hands them on to an estimator that takes them, and
+        `make_ranking_scorer` gives them to `predict`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted one.
+    limits_ : tuple of two floats or None
+        Smallest and largest score over the training data, where levels lie between
+        them.
+    n_features_in_ : int
+        Features of `estimator_`, if it counts them.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `estimator_` has them.
+
+    See Also
+    --------
+    tieaware_sklearn.optuna.ScorePrecisionObjective : The coarsest precision that is
+        not inferior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from tieaware_sklearn import QueryKFold, make_ranking_scorer
+    >>> from tieaware_sklearn.banding import CoarseRanker
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=60, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> search = GridSearchCV(
+    ...     CoarseRanker(LinearRegression(), qid=0),
+    ...     {"levels": [None, 100, 4]},
+    ...     scoring=make_ranking_scorer("ndcg@10", qid=0),
+    ...     cv=QueryKFold(3, qid=0),
+    ... ).fit(X, web.target)
+    >>> len(np.unique(search.best_estimator_.set_params(levels=4).predict(X)))
+    4
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        rho: Any = None,
+        decimals: int | None = None,
+        significant: int | None = None,
+        bits: int | str | None = None,
+        levels: int | None = None,
+        scale: str = "fit",
+        existing_ties: str = "keep",
+        response_method: str | Sequence[str] = "predict",
+        qid: str | int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rho = rho
+        self.decimals = decimals
+        self.significant = significant
+        self.bits = bits
+        self.levels = levels
+        self.scale = scale
+        self.existing_ties = existing_ties
+        self.response_method = response_method
+        self.qid = qid
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, qid: Any = None, **fit_params: Any
+    ) -> CoarseRanker:
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Labels.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it; handed on to an
+            estimator that takes it.
+        **fit_params
+            Handed on to the estimator, by metadata routing where that is on.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters that break a rule above, query ids given twice, and what
+            the estimator refuses.
+        """
+        self._coarseness()
+        check_choice(self.scale, "scale", ("fit", "query"))
+        check_choice(self.existing_ties, "existing_ties", EXISTING_TIES)
+        check_response_method(self.response_method)
+        X, qid = self._split(X, qid)
+        if get_config()["enable_metadata_routing"]:
+            if qid is not None:
+                fit_params["qid"] = qid
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        elif qid is not None and has_fit_parameter(self.estimator, "qid"):
+            fit_params["qid"] = qid
+        self.estimator_ = clone(self.estimator)
+        self.estimator_.fit(X, y, **fit_params)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        scores = self._exact(X, qid)
+        scores = scores[np.isfinite(scores)]
+        self.limits_ = None
+        if len(scores):
+            self.limits_ = (float(scores.min()), float(scores.max()))
+        return self
+
+    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Scores of less precision.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+        qid : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it: for bands, and for
+            ``scale="query"``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        ValueError
+            Without query ids where they are needed, and for scores that are NaN.
+        """
+        check_is_fitted(self)
+        coarseness = self._coarseness()
+        X, qid = self._split(X, qid)
+        by_query = coarseness is not None and (
+            coarseness.kind == "rho" or (coarseness.is_linear and self.scale == "query")
+        )
+        if by_query and qid is None:
+            raise ValueError(
+                f"{coarseness} must know which rows are ranked together, got qid=None: "
+                "give predict qid=, as make_ranking_scorer does with the qid that it "
+                "gets, or let it be a column of X, CoarseRanker(..., qid=<name or "
+                "index>)"
+            )
+        scores = self._exact(X, qid)
+        if coarseness is None:
+            return scores
+        return coarseness.apply(
+            scores,
+            qid if by_query else None,
+            existing_ties=self.existing_ties,
+            limits=None if by_query else self.limits_,
+        )
+
+    def _exact(self, X: Any, qid: Any) -> FloatArray:
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        estimator, method = self.estimator_, self.response_method
+        return predicted_scores(estimator, X, n_rows, method, qid=qid)
+
+    def _coarseness(self) -> Coarseness | None:
+        """The one that is given, checked."""
+        given = {kind: getattr(self, kind) for kind in KINDS}
+        given = {kind: value for kind, value in given.items() if value is not None}
+        if len(given) > 1:
+            raise ValueError(
+                f"at most one of {', '.join(KINDS)} may be given, got "
+                f"{', '.join(given)}"
+            )
+        return parse_coarseness(given, "CoarseRanker") if given else None
+
+    def _split(self, X: Any, qid: Any) -> tuple[Any, Any]:
+        """What the estimator is given, and the query ids."""
+        if self.qid is None:
+            return X, qid
+        if qid is not None:
+            raise ValueError(
+                f"qid must be given once: it is column {self.qid!r} of X already "
+                "(with metadata routing, set_fit_request(qid=False) keeps the other "
+                "away)"
+            )
+        return split_qid_column(X, self.qid)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What scikit-learn routes to this ranker, and on to its estimator.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = inner.target_tags.required
+        return tags
