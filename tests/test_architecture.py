@@ -41,7 +41,7 @@ HOUSE = [
     "model_selection",
     "banding",
     "datasets",
-    "_rank_correlation",
+    "_feature_correlation",
     "_feature_statistics",
     "_feature_results",
     "_feature_table",

@@ -12,8 +12,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined
+from ._feature_correlation import FeatureCorrelation, column_of, feature_correlation
 from ._progress import show_progress
-from ._rank_correlation import RankCorrelation, column_of, rank_correlation
 from ._scoring import LabelledQueries
 from ._ties import FloatArray
 from ._validation import Queries
@@ -74,7 +74,7 @@ class FeatureStatistics:
         Columns (n_measures,).
     varies : ndarray of shape (n_features,), bool
         Features that differ within at least one query.
-    correlation : RankCorrelation or None
+    correlation : FeatureCorrelation or None
     n_queries : int
     """
 
@@ -83,7 +83,7 @@ class FeatureStatistics:
     chance: QueryMoments
     ideal: QueryMoments
     varies: NDArray[np.bool_]
-    correlation: RankCorrelation | None
+    correlation: FeatureCorrelation | None
     n_queries: int
 
     def merge(self, other: FeatureStatistics) -> FeatureStatistics:
@@ -148,7 +148,7 @@ def feature_statistics(
     found = list(show_progress(columns, progress, X.shape[1], "feature", "screening"))
     correlation = None
     if correlate:
-        correlation = rank_correlation(
+        correlation = feature_correlation(
             X, queries, query_weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(

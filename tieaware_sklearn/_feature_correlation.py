@@ -19,7 +19,7 @@ _CELLS = 1 << 22
 
 
 @dataclass
-class RankCorrelation:
+class FeatureCorrelation:
     """Spearman's ρ (with ties) within queries, summed over queries.
 
     Attributes
@@ -33,8 +33,8 @@ class RankCorrelation:
     total: FloatArray
     weight: FloatArray
 
-    def merge(self, other: RankCorrelation) -> RankCorrelation:
-        return RankCorrelation(self.total + other.total, self.weight + other.weight)
+    def merge(self, other: FeatureCorrelation) -> FeatureCorrelation:
+        return FeatureCorrelation(self.total + other.total, self.weight + other.weight)
 
     def of_directions(self, ascending: NDArray[np.bool_]) -> FloatArray:
         """Mean ρ over queries of the features, each ranked in its direction.
@@ -58,14 +58,14 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     return np.asarray(X[:, j])
 
 
-def rank_correlation(
+def feature_correlation(
     X: Any,
     queries: Queries,
     query_weight: FloatArray | None,
     *,
     both_ways: bool,
     n_jobs: int | None,
-) -> RankCorrelation:
+) -> FeatureCorrelation:
     """Rank correlation of all pairs of features within queries.
 
     Products of midranks are whole numbers, and queries are taken by their ids,
@@ -81,7 +81,7 @@ def rank_correlation(
         )
         for chosen in _batches(queries, limit)
     )
-    total = RankCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for part in parts:
         total = total.merge(part)
     return total
@@ -102,7 +102,7 @@ def _correlate_queries(
     chosen: NDArray[np.intp],
     query_weight: FloatArray | None,
     n_rankings: int,
-) -> RankCorrelation:
+) -> FeatureCorrelation:
     sizes = queries.sizes[chosen]
     query = np.repeat(np.arange(len(chosen)), sizes)
     ends = np.cumsum(sizes)
@@ -117,7 +117,7 @@ def _correlate_queries(
         if n_rankings > X.shape[1]:
             reverse = np.where(place < 0, 0, n_places - place)
             ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
-    total = RankCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
         part = ranks[start:end]
         if (end - start) ** 3 >= 3 * 2**53:
