@@ -7,11 +7,14 @@ undefined. `over_ties` runs it over every order of the tied documents.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
+
+import numpy as np
 
 Plain = Callable[[Sequence[float], Sequence[float]], "Fraction | None"]
 
@@ -312,3 +315,46 @@ def rbp(p=0.8, k=None, rel=1, gain=None) -> Plain:
         )
 
     return value
+
+
+def tau_ap(right, judged):
+    """Mean of Yilmaz, Aslam and Robertson's tau-AP over the orders of all ties."""
+    n = len(right)
+    values = []
+    for order in _linear_orders(right):
+        place = {document: i for i, document in enumerate(order)}
+        for ranking in _linear_orders(judged):
+            total = Fraction(0)
+            for i in range(1, n):
+                agree = sum(place[above] < place[ranking[i]] for above in ranking[:i])
+                total += Fraction(agree, i)
+            values.append(2 * total / (n - 1) - 1)
+    return sum(values) / len(values)
+
+
+@functools.cache
+def _linear_orders(scores):
+    """All orders of the documents that the scores allow, best first."""
+    return [
+        order
+        for order in itertools.permutations(range(len(scores)))
+        if all(scores[x] >= scores[y] for x, y in itertools.pairwise(order))
+    ]
+
+
+def tau_ap_by_pairs(right, judged):
+    """The same, pair by pair."""
+    n = len(right)
+    total = 0.0
+    for e in range(n):
+        lo = int(sum(judged > judged[e]))
+        tied = int(sum(judged == judged[e]))
+        above = judged > judged[e]
+        agree = sum(right[above] > right[e]) + sum(right[above] == right[e]) / 2
+        group = (judged == judged[e]) & (np.arange(n) != e)
+        inside = sum(right[group] > right[e]) + sum(right[group] == right[e]) / 2
+        for x in range(tied):
+            if lo + x:
+                share = x / (tied - 1) * inside if x else 0.0
+                total += (agree + share) / (lo + x) / tied
+    return 2 * total / (n - 1) - 1

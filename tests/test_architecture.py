@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 import tieaware_sklearn
-from tieaware_sklearn import banding, datasets, judgments, lightgbm, optuna, xgboost
+from tieaware_sklearn import (
+    banding,
+    comparison,
+    datasets,
+    judgments,
+    lightgbm,
+    optuna,
+    xgboost,
+)
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
 # top to bottom: a module imports only from those above it
@@ -40,6 +48,8 @@ HOUSE = [
     "scorers",
     "model_selection",
     "banding",
+    "comparison",
+    "precision",
     "datasets",
     "_feature_correlation",
     "_feature_statistics",
@@ -63,10 +73,9 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (datasets, judgments, lightgbm, optuna):
+for module in (banding, comparison, datasets, judgments, lightgbm, optuna):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
-PUBLIC += [getattr(banding, name) for name in banding.__all__]
 
 
 def modules():

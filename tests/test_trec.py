@@ -58,6 +58,46 @@ def test_rows(files):
     assert "2 topics, 7 documents" in trec.DESCR
 
 
+def test_several_runs_over_the_same_documents(files, tmp_path):
+    qrels, first = files()
+    second = tmp_path / "other" / "run"
+    second.parent.mkdir()
+    second.write_text("301 Q0 FR-9 1 7 s\n303 Q0 AP-8 1 1 s\n303 Q0 AP-7 2 2 s\n")
+    both = load_trec(qrels, [first, second])
+    assert both.score.shape == both["rank"].shape == (len(both.qid), 2)
+    assert both.run_names == [str(first), str(second)]
+    assert both.n_inversions.tolist() == [1, 1]
+    assert both.n_contradictions.tolist() == [1, 1]
+    assert "2 runs" in both.DESCR
+    assert "3 topics" in both.DESCR
+    pairs = list(zip(both.qid.tolist(), both.docno.tolist(), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    names = ["ap", "rprec", "ndcg@3"]
+    for run, column in zip((first, second), both.score.T, strict=True):
+        alone = load_trec(qrels, run, topics="qrels")
+        expected = evaluate(
+            alone.target,
+            alone.score,
+            qid=alone.qid,
+            measures=names,
+            unjudged="nonrelevant",
+        )
+        found = evaluate(
+            both.target, column, qid=both.qid, measures=names, unjudged="nonrelevant"
+        )
+        np.testing.assert_array_equal(found.qid, expected.qid)
+        np.testing.assert_array_equal(found.expected, expected.expected)
+    every = load_trec(qrels, [first], topics="qrels")
+    assert every.qid.tolist()[-1] == "303"
+    with pytest.raises(ValueError, match="run must name at least one file"):
+        load_trec(qrels, [])
+    with pytest.raises(ValueError, match="order='trec_eval' is one order of rows"):
+        load_trec(qrels, [first, second], order="trec_eval")
+    first.write_text("999 Q0 X 1 1 s\n")
+    with pytest.raises(ValueError, match="the runs must have a topic in common"):
+        load_trec(qrels, [first])
+
+
 def test_relevant_documents_never_retrieved_count(files):
     trec = load_trec(*files())
     found = ranking_score(

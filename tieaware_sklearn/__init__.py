@@ -32,6 +32,7 @@ from .measures import (
     parse_measure,
 )
 from .model_selection import QueryKFold
+from .precision import PrecisionStudy, precision_study
 from .prevalence import TieReport, tie_report
 from .residuals import ResidualReport, residuals
 from .sampling import SampledScore, sample_orderings, sampled
@@ -60,6 +61,7 @@ __all__ = [
     "Precision",
     "PrecisionRecallArea",
     "PrecisionRecallCurve",
+    "PrecisionStudy",
     "QueryKFold",
     "RPrecision",
     "RaghavanPrecision",
@@ -80,6 +82,7 @@ __all__ = [
     "make_ranking_scorer",
     "parse_measure",
     "precision_recall_curve",
+    "precision_study",
     "ranking_score",
     "residuals",
     "sample_orderings",

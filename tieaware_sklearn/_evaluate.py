@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ._progress import show_progress, shows_progress
 from ._report import RankingReport, reduce_queries
 from ._text import format_table, number
 from ._ties import FloatArray
-from .datasets._trec import read_qrels, read_run, trec_rows
+from .datasets._trec import file_names, read_qrels, read_run, trec_rows
 from .evaluation import evaluate, ranking_score
 from .measures import (
     NDCG,
@@ -52,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
+    names = dict(zip(arguments.runs, file_names(arguments.runs), strict=True))
     for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
         source = TextSource(path)
         ranked = read_run(source)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
             order="trec_eval",
         )
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
-        name = run_name(path, arguments.runs)
+        name = names[path]
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
         remarks += left_out(set(judged), set(ranked), arguments.complete)
         notes += [f"{name}: {remark}" for remark in remarks]
@@ -88,12 +88,6 @@ def run(arguments: argparse.Namespace) -> None:
         if notes:
             print()
             print("\n".join(notes))
-
-
-def run_name(path: str, paths: list[str]) -> str:
-    """The name of a file, or all of its path where names repeat."""
-    names = [Path(other).name for other in paths]
-    return path if names.count(Path(path).name) > 1 else Path(path).name
 
 
 def measure_run(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._ties import FloatArray
+from .._ties import FloatArray, dense_ranks
 from .._validation import Queries, check_choice
 from ._geometric import EXISTING_TIES, band_scores, check_rho
 from ._rounding import NAMED_BITS, round_scores
@@ -112,3 +114,24 @@ def parse_coarsenesses(given: Any, name: str = "coarseness") -> list[Coarseness]
         if names.count(one) > 1:
             raise ValueError(f"{name} must hold each level once, got {one} twice")
     return parsed
+
+
+class ScoreDetail(NamedTuple):
+    """How finely scores tell the documents of a query apart, on average."""
+
+    bits: float
+    tied_documents: float
+
+
+def score_detail(scores: NDArray[Any], queries: Queries) -> ScoreDetail:
+    """log2 of the distinct scores of a query, on average, and the share that ties."""
+    retrieved = ~np.isneginf(scores) if scores.dtype.kind == "f" else scores == scores
+    ranks, n_ranks = dense_ranks(scores[retrieved])
+    if not n_ranks:
+        return ScoreDetail(0.0, 0.0)
+    key = queries.row_codes()[retrieved] * n_ranks + ranks
+    groups, sizes = np.unique(key, return_counts=True)
+    distinct = np.bincount(groups // n_ranks)
+    bits = np.log2(distinct[distinct > 0])
+    tied = int(sizes[sizes > 1].sum())
+    return ScoreDetail(math.fsum(bits.tolist()) / len(bits), tied / len(ranks))

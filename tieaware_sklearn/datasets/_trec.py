@@ -30,28 +30,29 @@ class _Line(NamedTuple):
 
 def load_trec(
     qrels: PathLike,
-    run: PathLike,
+    run: PathLike | Sequence[PathLike],
     *,
     topics: str = "both",
     order: str | None = None,
 ) -> Bunch:
-    r"""Read a TREC run and its relevance judgments as rows of documents.
+    r"""Read TREC runs and their relevance judgments as rows of documents.
 
     Parameters
     ----------
     qrels : path
         Lines of ``topic iteration docno label``, plain or compressed; ``-`` is
         standard input.
-    run : path
+    run : path or list of path
         Lines of ``topic Q0 docno rank score tag``. The score ranks; ranks and the
-        order of lines do not.
+        order of lines do not. A list gives the runs as columns over the documents
+        of all of them, for `compare_systems` and `precision_study`.
     topics : {"both", "qrels"}, default="both"
-        Topics of both files, or all that are judged (trec_eval's ``-c``): those
-        that the run does not have retrieve nothing.
+        Topics that are judged and in a run, or all that are judged (trec_eval's
+        ``-c``): those that a run does not have retrieve nothing.
     order : {None, "trec_eval"}, default=None
         Rows of a topic as the run has them, or as trec_eval ranks them: by score
         in 32 bits, equal ones by document id, descending. Then ``ties="input"``
-        gives trec_eval's numbers.
+        gives trec_eval's numbers. Not for a list: there is one order of rows only.
 
     Returns
     -------
@@ -62,14 +63,17 @@ def load_trec(
         ``docno``; ``rank``, as the run gives it, NaN where it is not retrieved.
         ``n_inversions`` counts lines whose score is above that of the line before
         them in their topic, ``n_contradictions`` neighbours by rank whose scores
-        say otherwise. ``DESCR``.
+        say otherwise. ``DESCR``. Of a list of runs, ``score`` and ``rank`` have shape
+        (n_documents, n_runs), ``n_inversions`` and ``n_contradictions`` one number
+        per run, and ``run_names`` holds the names of the files.
 
     Raises
     ------
     ValueError
         For lines with too few or many columns, labels, ranks or scores that are no
         numbers, and documents named twice in a topic (with file and line); for
-        files without a topic in common.
+        files without a topic in common; for a list without runs, or with an
+        `order`.
     OSError
         If a file cannot be read.
 
@@ -96,9 +100,20 @@ def load_trec(
     """
     check_choice(topics, "topics", ("both", "qrels"))
     check_choice(order, "order", (None, "trec_eval"))
+    if isinstance(run, (str, os.PathLike)):
+        judged = read_qrels(TextSource(qrels))
+        ranked = read_run(TextSource(run))
+        return trec_rows(judged, ranked, (qrels, run), topics=topics, order=order)
+    runs = list(run)
+    if not runs:
+        raise ValueError("run must name at least one file, got an empty list")
+    if order is not None:
+        raise ValueError(
+            f"order={order!r} is one order of rows: it goes with one run, got a list "
+            f"of {len(runs)}"
+        )
     judged = read_qrels(TextSource(qrels))
-    ranked = read_run(TextSource(run))
-    return trec_rows(judged, ranked, (qrels, run), topics=topics, order=order)
+    return _run_columns(judged, runs, qrels, topics)
 
 
 def load_run(run: PathLike) -> Bunch:
@@ -241,10 +256,70 @@ def trec_rows(
         rank=rank,
         n_inversions=sum(_rises(lines, single) for lines in kept),
         n_contradictions=sum(
-            _rises(sorted(lines, key=lambda line: line.rank), single) for lines in kept
+            _rises(sorted(lines, key=_rank_key), single) for lines in kept
         ),
         DESCR=f"{run}, judged by {qrels}: {len(names)} topics, {len(rows)} documents",
     )
+
+
+def _run_columns(
+    judged: Labels, runs: Sequence[PathLike], qrels: PathLike, topics: str
+) -> Bunch:
+    """Several runs over the documents of all of them."""
+    each = [read_run(TextSource(path)) for path in runs]
+    retrieved = set().union(*each)
+    names = [name for name in judged if topics == "qrels" or name in retrieved]
+    if not set(judged) & retrieved:
+        raise ValueError(
+            f"{qrels} and the runs must have a topic in common, got {len(judged)} "
+            f"topics and {len(retrieved)}"
+        )
+    row_of: dict[tuple[str, str], int] = {}
+    for topic in names:
+        for ranked in each:
+            for line in ranked.get(topic, []):
+                row_of.setdefault((topic, line.docno), len(row_of))
+        for document in judged[topic]:
+            row_of.setdefault((topic, document), len(row_of))
+    score = np.full((len(row_of), len(runs)), -math.inf)
+    rank = np.full(score.shape, math.nan)
+    inversions, contradictions = np.zeros((2, len(runs)), dtype=np.int64)
+    for j, ranked in enumerate(each):
+        for topic in names:
+            lines = ranked.get(topic, [])
+            rows = [row_of[topic, line.docno] for line in lines]
+            score[rows, j] = [line.score for line in lines]
+            rank[rows, j] = [line.rank for line in lines]
+            inversions[j] += _rises(lines, False)
+            contradictions[j] += _rises(sorted(lines, key=_rank_key), False)
+    target = [judged[topic].get(document, math.nan) for topic, document in row_of]
+    return Bunch(
+        target=np.array(target),
+        score=score,
+        qid=np.array([topic for topic, _ in row_of]),
+        docno=np.array([document for _, document in row_of]),
+        rank=rank,
+        run_names=file_names([os.fspath(path) for path in runs]),
+        n_inversions=inversions,
+        n_contradictions=contradictions,
+        DESCR=(
+            f"{len(runs)} runs, judged by {qrels}: {len(names)} topics, {len(row_of)} "
+            "documents"
+        ),
+    )
+
+
+def file_names(paths: Sequence[str]) -> list[str]:
+    """Names of files, or all of a path where names repeat."""
+    names = [os.path.basename(path) for path in paths]
+    return [
+        path if names.count(name) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+
+
+def _rank_key(line: _Line) -> float:
+    return line.rank
 
 
 def _trec_eval_key(line: _Line) -> tuple[float, str]:

@@ -1,0 +1,258 @@
+"""How coarse scores may become."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tieaware_sklearn import evaluate, precision_study
+from tieaware_sklearn.banding import band_scores, round_scores
+from tieaware_sklearn.banding._coarseness import score_detail
+from tieaware_sklearn.comparison import compare_systems, rank_correlation
+from tieaware_sklearn.comparison._inferiority import QueryLosses
+from tieaware_sklearn.datasets import make_web_search
+
+WEB = make_web_search(n_queries=60, random_state=1)
+TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]
+SYSTEMS = {
+    "text": TEXT,
+    "clicks": CLICKS,
+    "both": TEXT + CLICKS,
+    "length": -WEB.data[:, 3],
+}
+LEVELS = ["rho=1.5", {"bits": 3}, "decimals=0", "bits=float16", 2.0]
+NAMES = ("exact", "rho=1.5", "bits=3", "decimals=0", "bits=float16", "rho=2.0")
+
+
+def coarse(scores, level, qid=WEB.qid):
+    if level == 0:
+        return scores
+    if level in (1, 5):
+        return band_scores(scores, 1.5 if level == 1 else 2, qid=qid)
+    how = [{"bits": 3, "qid": qid}, {"decimals": 0}, {"bits": "float16"}]
+    return round_scores(scores, **how[level - 2])
+
+
+@pytest.mark.parametrize("measure", ["ap", "fallout@5"])
+def test_every_number_by_hand(measure):
+    study = precision_study(
+        WEB.target, SYSTEMS, qid=WEB.qid, measure=measure, coarseness=LEVELS
+    )
+    assert study.levels == NAMES
+    assert study.systems == tuple(SYSTEMS)
+    assert study.dropped == ()
+    up = measure == "ap"
+    means = study.means()
+    for i in range(len(NAMES)):
+        columns = {name: coarse(scores, i) for name, scores in SYSTEMS.items()}
+        compared = compare_systems(WEB.target, columns, qid=WEB.qid, measure=measure)
+        assert np.array_equal(study.expected[i], compared.expected)
+        assert np.array_equal(study.best[i], compared.best)
+        assert np.array_equal(study.worst[i], compared.worst)
+        assert np.array_equal(study.pvalues[i], compared.pvalues)
+        assert np.array_equal(study.differences[i], compared.difference)
+        assert means[i].tolist() == compared.means()["mean"].tolist()
+        side = 1 if up else -1
+        found = rank_correlation(side * means[0], side * means[i])
+        values = dict(zip(found.coefficients, found.values[0], strict=True))
+        assert study.tau_b[i] == values["tau_b"]
+        assert study.tau_ap[i] == values["tau_ap"]
+        for t, share in enumerate((0.99, 0.97, 0.95)):
+            for j in range(4):
+                exact, rough = study.expected[0, :, j], study.expected[i, :, j]
+                d = rough - share * exact if up else exact - share * rough
+                t_test = stats.ttest_1samp(d, 0, alternative="greater")
+                assert study.inferiority[i, t, j] == pytest.approx(t_test.pvalue)
+    significant = study.pvalues <= 0.05
+    assert study.discrimination().tolist() == significant.mean(axis=1).tolist()
+    changed = significant & ~significant[0]
+    lost = significant[0] & ~significant
+    turned = np.sign(study.differences) != np.sign(study.differences[0])
+    changed |= significant & turned
+    assert study.false_positives().tolist() == changed.sum(axis=1).tolist()
+    assert study.false_negatives().tolist() == lost.sum(axis=1).tolist()
+    assert study.false_positives()[0] == study.false_negatives()[0] == 0
+    kept = (study.inferiority <= 0.05).sum(axis=2)
+    assert study.not_inferior().tolist() == kept.tolist()
+    width = np.abs(study.best.mean(axis=1) - study.worst.mean(axis=1))
+    np.testing.assert_allclose(study.imprecision(), width / means)
+    np.testing.assert_array_equal(study.changes()[0], 0)
+
+
+def test_the_table_and_frames():
+    study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, coarseness=LEVELS)
+    lines = str(study).splitlines()
+    assert lines[0].split()[:4] == ["NDCG@10", "bits", "tied", "change"]
+    assert [line.split()[0] for line in lines[2:8]] == list(NAMES)
+    assert all(len(line) <= 100 for line in lines)
+    assert "significant of 6 pairs" in str(study)
+    systems = study.to_pandas()
+    assert len(systems) == 6 * 4
+    row = systems[(systems.coarseness == "bits=3") & (systems.system == "both")].iloc[0]
+    assert row["mean"] == study.means()[2, 2]
+    assert row["p_0.97"] == study.inferiority[2, 1, 2]
+    queries = study.to_pandas("queries")
+    assert len(queries) == 6 * 4 * 60
+    one = queries[(queries.coarseness == "bits=3") & (queries.system == "both")]
+    assert one.change.tolist() == study.changes()[2, :, 2].tolist()
+    pairs = study.to_pandas("pairs")
+    assert pairs.pvalue.tolist() == study.pvalues.ravel().tolist()
+    assert pairs.loc[6, "a"] == "text"
+    assert pairs.loc[6, "coarseness"] == "rho=1.5"
+
+
+def test_one_system():
+    study = precision_study(WEB.target, {"text": TEXT}, qid=WEB.qid)
+    assert len(study.pairs) == 0
+    assert np.isnan(study.discrimination()).all()
+    assert study.false_positives().tolist() == [0] * 6
+    assert "disc" not in str(study)
+    assert "1 system on 60 queries" in str(study)
+
+
+def test_systems_far_below_the_best_are_dropped():
+    means = precision_study(WEB.target, SYSTEMS, qid=WEB.qid).means()[0]
+    share = (np.sort(means)[0] + 1e-9) / means.max()
+    study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, min_share=share)
+    assert study.dropped == (list(SYSTEMS)[int(np.argmin(means))],)
+    assert study.means().shape == (6, 3)
+    assert study.dropped[0] in str(study)
+    lower = precision_study(
+        WEB.target, SYSTEMS, qid=WEB.qid, measure="fallout@5", min_share=0.999
+    )
+    assert len(lower.systems) == 1
+
+
+def test_hardly_any_coarseness_changes_nothing():
+    study = precision_study(
+        WEB.target,
+        SYSTEMS,
+        qid=WEB.qid,
+        coarseness=["rho=1.0001", "decimals=300", "significant=17", "bits=60"],
+    )
+    assert (study.changes() == 0).all()
+    assert (study.not_inferior() == 4).all()
+    assert (study.tau_b == 1).all()
+    # the mean of an unchanged system is no more than all of itself
+    whole = precision_study(
+        WEB.target, SYSTEMS, qid=WEB.qid, coarseness=["rho=1.0001"], tolerances=[1]
+    )
+    assert (whole.inferiority == 1).all()
+
+
+@pytest.mark.parametrize("existing_ties", ["keep", "order"])
+@pytest.mark.parametrize("scale", ["query", "all"])
+def test_options_reach_the_scores(existing_ties, scale):
+    study = precision_study(
+        WEB.target,
+        {"clicks": CLICKS},
+        qid=WEB.qid,
+        coarseness=["rho=1.5", "levels=5"],
+        existing_ties=existing_ties,
+        scale=scale,
+        progress=True,
+    )
+    bands = band_scores(CLICKS, 1.5, qid=WEB.qid, existing_ties=existing_ties)
+    by_query = WEB.qid if scale == "query" else None
+    levels = round_scores(CLICKS, levels=5, qid=by_query)
+    for i, scores in enumerate((bands, levels), start=1):
+        report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
+        assert np.array_equal(study.expected[i], report.expected)
+
+
+def test_row_order_does_not_matter():
+    rows = np.random.default_rng(0).permutation(len(WEB.qid))
+    shuffled = {name: scores[rows] for name, scores in SYSTEMS.items()}
+    options = {"coarseness": LEVELS, "test": "wilcoxon"}
+    a = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, **options)
+    b = precision_study(
+        WEB.target[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
+    )
+    assert str(a) == str(b)
+    for name in ("bits", "inferiority", "pvalues", "tau_b", "tau_ap", "differences"):
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+
+
+def test_bits_and_ties_of_scores():
+    from tieaware_sklearn._validation import check_qid
+
+    scores = np.array([1.0, 1.0, 2.0, 3.0, -math.inf, 5.0, -math.inf])
+    queries = check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7)
+    bits, tied = score_detail(scores, queries)
+    assert bits == pytest.approx((math.log2(3) + math.log2(2)) / 2)
+    assert tied == 0
+    assert score_detail(np.array([4, 4, 1]), check_qid(None, n_rows=3)) == (1, 2 / 3)
+    nothing = np.array([-math.inf])
+    assert score_detail(nothing, check_qid(None, n_rows=1)) == (0, 0)
+
+
+VALUES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20)
+
+
+@given(VALUES, st.sampled_from([1.0, 0.99, 0.5]), st.booleans())
+def test_inferiority_is_scipys_test(pairs, share, up):
+    exact, rough = np.array(pairs).T
+    found = QueryLosses.of(exact, rough).inferiority(share, greater_is_better=up)
+    d = rough - share * exact if up else exact - share * rough
+    if np.ptp(d) < 1e-6:
+        assert found in (0, 1) or abs(d.mean()) < 1e-6
+        return
+    expected = stats.ttest_1samp(d, 0, alternative="greater").pvalue
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_skipped_queries_are_left_out_of_tests():
+    labels = np.where(WEB.qid == WEB.qid[0], 0, WEB.target)
+    study = precision_study(
+        labels, SYSTEMS, qid=WEB.qid, coarseness=[1.5], zero_relevance="skip"
+    )
+    others = WEB.qid != WEB.qid[0]
+    without = precision_study(
+        labels[others],
+        {name: scores[others] for name, scores in SYSTEMS.items()},
+        qid=WEB.qid[others],
+        coarseness=[1.5],
+        zero_relevance="skip",
+    )
+    assert np.isnan(study.expected[:, 0]).all()
+    assert np.array_equal(study.means(), without.means())
+    assert np.array_equal(study.inferiority, without.inferiority)
+    assert np.array_equal(study.pvalues, without.pvalues)
+    assert len(list(itertools.combinations(study.systems, 2))) == len(study.pairs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coarseness": []}, "coarseness must not be empty"),
+        ({"coarseness": ["rho=1.1", 1.1]}, "each level once, got rho=1.1 twice"),
+        ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
+        ({"coarseness": ["size=3"]}, "the kind must be one of"),
+        ({"coarseness": ["rho=0.9"]}, "rho must be > 1"),
+        ({"coarseness": ["bits=x"]}, "bits must be one of"),
+        ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
+        ({"coarseness": {"rho": 2, "bits": 3}}, "coarseness must be a text such"),
+        ({"tolerances": []}, "tolerances must not be empty"),
+        ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\), got 1.5"),
+        ({"min_share": -1}, r"min_share must be a number in \(0, 1\)"),
+        ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
+        ({"test": "z"}, "test must be one of"),
+        ({"scale": "fit"}, "scale must be one of"),
+        ({"existing_ties": "x"}, "existing_ties must be one of"),
+    ],
+)
+def test_bad_input(options, message):
+    with pytest.raises(ValueError, match=message):
+        precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+def test_other_frames_are_refused():
+    study = precision_study([0, 1, 0], {"a": [1, 2, 3]})
+    with pytest.raises(ValueError, match="rows must be one of"):
+        study.to_pandas("levels")

@@ -1,0 +1,346 @@
+"""How far two orderings agree."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from .._averages import mean
+from .._optional import import_optional
+from .._text import format_table, number, probability
+from .._ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._validation import check_choice, check_qid, check_scores
+
+COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
+#: all orders of so few documents are counted, for the p value of tau-AP
+_FEW = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderingCorrelation:
+    """Coefficients of two orderings, query by query; prints as a table.
+
+    Attributes
+    ----------
+    coefficients : tuple of str
+    qid : ndarray of shape (n_queries,)
+        In order of first appearance.
+    values : ndarray of shape (n_queries, n_coefficients)
+        NaN where one is undefined: a list of one document, or without any
+        difference in score (tau-a and tau-AP are 0 there).
+    pvalues : ndarray of shape (n_queries, n_coefficients)
+        Two-sided, under random orders.
+    n_documents : ndarray of shape (n_queries,), int
+    """
+
+    coefficients: tuple[str, ...]
+    qid: NDArray[Any]
+    values: FloatArray
+    pvalues: FloatArray
+    n_documents: IntArray
+
+    def means(self) -> FloatArray:
+        """Averages over the queries where each coefficient is defined.
+
+        Returns
+        -------
+        ndarray of shape (n_coefficients,)
+        """
+        return np.array([mean(column) for column in self.values.T])
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row per query."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        columns: dict[tuple[str, str], Any] = {}
+        for j, name in enumerate(self.coefficients):
+            columns[name, "value"] = self.values[:, j]
+            columns[name, "pvalue"] = self.pvalues[:, j]
+        return pandas.DataFrame(columns, index=pandas.Index(self.qid, name="qid"))
+
+    def __str__(self) -> str:
+        single = len(self.qid) == 1
+        header = ["coefficient", "value", "p"]
+        if not single:
+            header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
+        rows = []
+        for j, name in enumerate(self.coefficients):
+            values, pvalues = self.values[:, j], self.pvalues[:, j]
+            if single:
+                row = [number(float(values[0])), probability(float(pvalues[0]))]
+            else:
+                there = values[~np.isnan(values)]
+                figures = [mean(values), *(_ends(there))]
+                row = [*map(number, figures), str(int((pvalues < 0.05).sum()))]
+                row.append(str(len(there)))
+            rows.append([name, *row])
+        return format_table(header, rows)
+
+    __repr__ = __str__
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    if not len(values):
+        return math.nan, math.nan
+    return float(values.min()), float(values.max())
+
+
+def rank_correlation(
+    reference: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    coefficients: str | Iterable[str] = COEFFICIENTS,
+) -> OrderingCorrelation:
+    """Correlation of two orderings: of documents, query by query, or of systems.
+
+    Parameters
+    ----------
+    reference : array-like of shape (n_documents,)
+        Scores of the ordering that is taken as right, higher first.
+    y_score : array-like of shape (n_documents,)
+        Scores of the ordering that is judged. Only tau-AP tells the two apart.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. None is one list, such as the means of systems.
+    coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
+"spearman", "pearson")
+        Kendall's τ by all pairs (tau-a) or by those not tied (tau-b), Yilmaz,
+        Aslam and Robertson's τ_AP, Spearman's ρ, and Pearson's r of the scores.
+
+    Returns
+    -------
+    OrderingCorrelation
+
+    Raises
+    ------
+    ValueError
+        For bad scores or ids, and an unknown coefficient.
+
+    Notes
+    -----
+    τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, with C(i) the documents above rank
+    i that `reference` has above the one there, too (Yilmaz, Aslam and Robertson,
+    SIGIR 2008, eq. 3): errors at the top cost more. Under ties it is the exact mean
+    over their orders, on both sides. Its p values count all orders of up to 8
+    documents; beyond they are normal, with the variance of random orders, ties
+    included.
+
+    Documents that one side does not retrieve (-inf) tie below its others; Pearson's
+    r leaves them out. Coefficients and p values but those of tau-AP are scipy's, and
+    tau-a comes from its tau-b.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_correlation
+    >>> found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
+    >>> print(found)
+    coefficient   value       p
+    ---------------------------
+    tau_a        0.6667  0.3333
+    tau_b        0.6667  0.3333
+    tau_ap       0.6667  0.2500
+    spearman     0.8000  0.2000
+    pearson      0.8000  0.2000
+    """
+    names = [coefficients] if isinstance(coefficients, str) else list(coefficients)
+    if not names:
+        raise ValueError("coefficients must not be empty")
+    for name in names:
+        check_choice(name, "coefficients", COEFFICIENTS)
+    n_rows = len(np.asarray(reference)) if np.ndim(reference) else 0
+    right = check_scores(reference, n_rows=n_rows, name="reference")
+    judged = check_scores(y_score, n_rows=n_rows)
+    queries = check_qid(qid, n_rows=n_rows)
+    right, judged = queries.arrange(right), queries.arrange(judged)
+    found = np.array(
+        [
+            _correlate(right[start:stop], judged[start:stop], names)
+            for start, stop in itertools.pairwise(queries.offsets.tolist())
+        ]
+    )
+    return OrderingCorrelation(
+        coefficients=tuple(names),
+        qid=queries.qid,
+        values=found[:, 0],
+        pvalues=found[:, 1],
+        n_documents=queries.sizes,
+    )
+
+
+def _correlate(
+    right: NDArray[Any], judged: NDArray[Any], names: list[str]
+) -> tuple[list[float], list[float]]:
+    """Coefficients and p values of one list."""
+    first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
+    # rows in an order of their own: sums must not depend on that of the file
+    order = np.lexsort((first, second))
+    first, second = first[order], second[order]
+    kept = np.isfinite(right[order]) & np.isfinite(judged[order])
+    values = right[order][kept], judged[order][kept]
+    found = []
+    for name in names:
+        if name == "tau_ap":
+            found.append(_tau_ap(first, second))
+        elif name == "pearson":
+            found.append(_of_scipy(stats.pearsonr, *_scaled(*values)))
+        elif name == "spearman":
+            found.append(_of_scipy(stats.spearmanr, first, second))
+        else:
+            tau, pvalue = _of_scipy(stats.kendalltau, first, second)
+            if name == "tau_a":
+                tau, pvalue = _all_pairs(tau, first, second), pvalue
+            found.append((tau, pvalue))
+    coefficients, pvalues = zip(*found, strict=True)
+    return list(coefficients), list(pvalues)
+
+
+def _of_scipy(
+    function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
+) -> tuple[float, float]:
+    """A coefficient and its p value; NaN where nothing varies."""
+    if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
+        return math.nan, math.nan
+    found = function(first, second)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _scaled(*columns: NDArray[Any]) -> list[FloatArray]:
+    """Columns of at most 1, so that squares neither overflow nor vanish."""
+    out = []
+    for column in columns:
+        values = column.astype(np.float64)
+        largest = float(np.abs(values).max(initial=0.0))
+        out.append(values / largest if largest > 0 else values)
+    return out
+
+
+def _all_pairs(tau_b: float, first: IntArray, second: IntArray) -> float:
+    """tau-a: (concordant - discordant) / all pairs; 0 where all tie."""
+    n = len(first)
+    if n < 2:
+        return math.nan
+    if math.isnan(tau_b):
+        return 0.0
+    every = n * (n - 1) / 2
+    apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
+    return float(tau_b * math.sqrt(apart[0] * apart[1]) / every)
+
+
+# -- tau-AP
+
+
+def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
+    """τ_AP and its p value; ranks are dense, higher first."""
+    n = len(right)
+    if n < 2:
+        return math.nan, math.nan
+    order = np.argsort(-judged, kind="stable")
+    right = right[order]
+    starts = run_starts(judged[order])
+    sizes = np.diff(starts, append=n)
+    # mean of 1/(i - 1) over the places i of a group; nothing stands above the first
+    weights = np.array(
+        [
+            math.fsum(1 / above for above in range(max(lo, 1), lo + size)) / size
+            if lo
+            else 0.0
+            for lo, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+        ]
+    )
+    # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
+    # over its places x, halved
+    inside = [
+        math.fsum(x / (lo + x) for x in range(1, size)) / 2
+        for lo, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+    ]
+    above = _agreeing_above(right, starts, sizes)
+    total = math.fsum([*(weights * above).tolist(), *inside])
+    value = 2 * total / (n - 1) - 1
+    if n <= _FEW:
+        return value, _exact_pvalue(right, starts, sizes, weights, value)
+    variance = _null_variance(right, starts, sizes, weights)
+    if variance == 0:
+        return value, math.nan
+    return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
+
+
+def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
+    """Per group: pairs with a document above it that agree, ties halved."""
+    group = np.repeat(np.arange(len(starts)), sizes)
+    # documents of the own group must not count: they are put in an order in which
+    # those before are never greater, then never smaller
+    ascending = np.lexsort((right, group))
+    greater = np.empty(len(right), dtype=np.int64)
+    greater[ascending] = _greater_before(right[ascending])
+    descending = np.lexsort((-right, group))
+    less = np.empty(len(right), dtype=np.int64)
+    less[descending] = _greater_before(-right[descending])
+    agreeing = (greater + (np.repeat(starts, sizes) - less)) / 2
+    return np.add.reduceat(agreeing, starts)
+
+
+def _greater_before(values: IntArray) -> IntArray:
+    """How many earlier values are greater, by merging halves."""
+    n = len(values)
+    order = np.argsort(values, kind="stable")
+    out = np.zeros(n, dtype=np.int64)
+    width = 1
+    while width < n:
+        block = order // (2 * width)
+        by_block = np.argsort(block, kind="stable")
+        place, block = order[by_block], block[by_block]
+        left = (place // width) % 2 == 0
+        up_to = np.cumsum(left)
+        last = np.searchsorted(block, block, side="right") - 1
+        right = ~left
+        out[place[right]] += up_to[last[right]] - up_to[right]
+        width *= 2
+    return out
+
+
+def _exact_pvalue(
+    right: IntArray,
+    starts: IntArray,
+    sizes: IntArray,
+    weights: FloatArray,
+    value: float,
+) -> float:
+    """Share of all orders of the reference that are as far from 0."""
+    n = len(right)
+    orders = right[np.array(list(itertools.permutations(range(n))))]
+    total = np.zeros(len(orders))
+    for lo, size, weight in zip(starts.tolist(), sizes.tolist(), weights, strict=True):
+        for e in range(lo, lo + size):
+            for d in range(lo):
+                ahead = np.sign(orders[:, d] - orders[:, e])
+                total += weight * ahead
+    # value = 2 (Σ + inside)/(n - 1) - 1, and Σ w (1 + sign)/2 = Σ
+    far = np.abs(total) / (n - 1)
+    return float((far >= abs(value) - 1e-12).mean())
+
+
+def _null_variance(
+    right: IntArray, starts: IntArray, sizes: IntArray, weights: FloatArray
+) -> float:
+    """Variance of τ_AP if the reference were in random order.
+
+    The pairs of a group with those above it are a Mann-Whitney statistic; those of
+    different groups are uncorrelated. Ties of the reference among the first M of
+    N documents lower it by what they are on average.
+    """
+    n = len(right)
+    ties = np.bincount(right).astype(float)
+    triples = (ties * (ties - 1) * (ties - 2)).sum() / max(n * (n - 1) * (n - 2), 1)
+    doubles = (ties * (ties - 1)).sum() / (n * (n - 1))
+    above, size = starts.astype(float), sizes.astype(float)
+    reached = above + size
+    # mean of Σ (t³ - t) / (M (M - 1)), with t³ - t = t(t-1)(t-2) + 3 t(t-1)
+    tied = (reached - 2) * triples + 3 * doubles
+    spread = size * above * (reached + 1 - tied) / 12
+    return float(4 * math.fsum((weights**2 * spread).tolist()) / (n - 1) ** 2)

@@ -1,0 +1,347 @@
+"""Two or many systems on the same queries."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._averages import NO_DIFFERENCE, mean, std_of_mean
+from .._optional import import_optional
+from .._text import format_table, number, probability
+from .._ties import FloatArray, IntArray
+from .._validation import check_choice, check_count
+from ..measures import Measure
+from ._paired import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    TESTS,
+    PairedTest,
+    adjust,
+    paired_effect,
+    paired_test,
+)
+from ._values import MeasuredSystems
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemComparison:
+    """Systems on the same queries, and every pair of them; prints as two tables.
+
+    In the second, "holds" says whether the difference has its sign in every order
+    of ties.
+
+    Attributes
+    ----------
+    systems : tuple of str
+    measure : str
+    qid : ndarray of shape (n_queries,)
+    expected, best, worst, std : ndarray of shape (n_queries, n_systems)
+        As in `RankingReport`.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Numbers of the systems A and B of each pair.
+    difference : ndarray of shape (n_pairs,)
+        Mean of A less mean of B over the queries that have both.
+    tie_std : ndarray of shape (n_pairs,)
+        Standard deviation of the difference over the orders of tied documents,
+        those of A and B independent.
+    low, high : ndarray of shape (n_pairs,)
+        Smallest and largest difference that orders of ties can make.
+    survives : ndarray of shape (n_pairs,), bool
+        Whether the difference has the same sign in every order of ties.
+    statistic, pvalues, adjusted : ndarray of shape (n_pairs,)
+        Of the paired test over queries; p values as they are, and corrected for
+        the number of pairs.
+    effect : ndarray of shape (n_pairs,)
+        Cohen's d of the differences: their mean over their standard deviation.
+    effect_interval : ndarray of shape (n_pairs, 2)
+        Of `effect`, from the non-central t distribution.
+    n_queries : ndarray of shape (n_pairs,), int
+    test, correction, alternative : str
+        How pairs were tested.
+    confidence : float
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    qid: NDArray[Any]
+    expected: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    std: FloatArray
+    pairs: IntArray
+    difference: FloatArray
+    tie_std: FloatArray
+    low: FloatArray
+    high: FloatArray
+    survives: NDArray[np.bool_]
+    statistic: FloatArray
+    pvalues: FloatArray
+    adjusted: FloatArray
+    effect: FloatArray
+    effect_interval: FloatArray
+    n_queries: IntArray
+    test: str
+    correction: str | None
+    alternative: str
+    confidence: float
+
+    def means(self) -> dict[str, FloatArray]:
+        """Averages over queries by name, each of shape (n_systems,).
+
+        Returns
+        -------
+        dict
+            ``mean``, ``worst``, ``best`` and ``tie_std``.
+        """
+        tables = {"mean": self.expected, "worst": self.worst, "best": self.best}
+        out = {
+            name: np.array([mean(column) for column in table.T])
+            for name, table in tables.items()
+        }
+        out["tie_std"] = np.array([std_of_mean(column) for column in self.std.T])
+        return out
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row per pair."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        names = np.array(self.systems, dtype=object)
+        columns = {
+            "a": names[self.pairs[:, 0]],
+            "b": names[self.pairs[:, 1]],
+            "difference": self.difference,
+            "tie_std": self.tie_std,
+            "low": self.low,
+            "high": self.high,
+            "survives": self.survives,
+            "statistic": self.statistic,
+            "pvalue": self.pvalues,
+            "adjusted": self.adjusted,
+            "effect": self.effect,
+            "effect_low": self.effect_interval[:, 0],
+            "effect_high": self.effect_interval[:, 1],
+            "n_queries": self.n_queries,
+        }
+        return pandas.DataFrame(columns)
+
+    def __str__(self) -> str:
+        averages = np.column_stack(list(self.means().values()))
+        systems = [
+            [name, *map(number, row)]
+            for name, row in zip(self.systems, averages.tolist(), strict=True)
+        ]
+        header = [self.measure, "mean", "worst", "best", "tie std"]
+        tables = [format_table(header, systems)]
+        if len(self.pairs):
+            tables += ["", self._pair_table()]
+        return "\n".join(tables)
+
+    def _pair_table(self) -> str:
+        corrected = self.correction is not None and len(self.pairs) > 1
+        header = [
+            "A",
+            "B",
+            "A - B",
+            "tie std",
+            "tie range",
+            "holds",
+            f"p ({self.test})",
+        ]
+        header += [f"p ({self.correction})"] * corrected
+        header += ["d", f"{self.confidence:.0%} interval"]
+        rows = []
+        for i, (a, b) in enumerate(self.pairs.tolist()):
+            cells = [self.systems[a], self.systems[b]]
+            cells += [number(float(self.difference[i])), number(float(self.tie_std[i]))]
+            cells.append(_interval(float(self.low[i]), float(self.high[i])))
+            cells.append("yes" if self.survives[i] else "no")
+            cells.append(probability(float(self.pvalues[i])))
+            if corrected:
+                cells.append(probability(float(self.adjusted[i])))
+            cells.append(number(float(self.effect[i]), 2))
+            low, high = self.effect_interval[i].tolist()
+            cells.append(_interval(low, high, 2))
+            rows.append(cells)
+        return format_table(header, rows, left=2)
+
+    __repr__ = __str__
+
+
+def _interval(low: float, high: float, digits: int = 4) -> str:
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def compare_systems(
+    y_true: ArrayLike,
+    y_scores: Any,
+    *,
+    qid: Any = None,
+    measure: str | Measure = "ndcg@10",
+    test: str = "t",
+    alternative: str = "two-sided",
+    correction: str | None = "holm",
+    confidence: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: int = 0,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    n_jobs: int | None = None,
+) -> SystemComparison:
+    """Compare systems pair by pair, over queries and over the orders of their ties.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Labels: finite and >= 0. NaN is unjudged.
+    y_scores : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems)
+        The scores of each system for the same documents, -inf where it does not
+        retrieve one. `load_trec` with a list of runs gives them so.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document.
+    measure : str or Measure, default="ndcg@10"
+        See `parse_measure`.
+    test : {"t", "wilcoxon", "randomization"}, default="t"
+        Of the differences per query: paired t, Wilcoxon's signed ranks, or Fisher's
+        randomisation of their signs.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test should find: that A differs from B, has greater or lesser
+        values.
+    correction : {"holm", "bh", "by", None}, default="holm"
+        Of p values for the number of pairs: Holm's, for any wrong finding, or that
+        of Benjamini and Hochberg, or Yekutieli, for the share of wrong ones.
+    confidence : float, default=0.95
+        Of the interval of the effect size.
+    n_resamples : int, default=9999
+        Random signs of "randomization"; all signs if there are no more.
+    random_state : int, default=0
+        Of "randomization".
+    zero_relevance, unjudged
+        As in `ranking_score`.
+    n_jobs : int, optional
+        Threads over blocks of queries; no result depends on it.
+
+    Returns
+    -------
+    SystemComparison
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for systems of other lengths or of one name, and an
+        unknown option.
+
+    Notes
+    -----
+    The test says what other queries might have given, `tie_std` and the range what
+    other orders of the ties might have. Tie orders of A and B are taken as
+    independent: variances add, and the range is from worst A less best B to best A
+    less worst B. For tests and effect sizes see Smucker, Allan and Carterette (CIKM
+    2007), Sakai (SIGIR Forum 2014), Cumming and Finch (2001).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import compare_systems
+    >>> relevance = [1, 0, 0, 1, 0, 0, 0, 1, 0]
+    >>> clicks = [9, 1, 1, 5, 2, 2, 1, 1, 0]
+    >>> age = [1, 2, 3, 2, 3, 3, 1, 1, 1]
+    >>> found = compare_systems(relevance, {"clicks": clicks, "age": age},
+    ...                         qid=[1, 1, 1, 2, 2, 2, 3, 3, 3], measure="rr")
+    >>> print(found)
+    RR        mean   worst    best  tie std
+    ---------------------------------------
+    clicks  0.9167  0.8333  1.0000   0.0833
+    age     0.4259  0.3333  0.5556   0.0944
+    <BLANKLINE>
+    A       B     A - B  tie std         tie range  holds   p (t)     d   95% interval
+    ----------------------------------------------------------------------------------
+    clicks  age  0.4907   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61  [-0.27, 3.41]
+    """
+    check_choice(test, "test", TESTS)
+    check_choice(alternative, "alternative", ALTERNATIVES)
+    check_choice(correction, "correction", CORRECTIONS)
+    check_share(confidence, "confidence")
+    check_count(n_resamples, "n_resamples")
+    check_count(random_state, "random_state", least=0)
+    systems = MeasuredSystems(
+        y_true, y_scores, qid, measure, zero_relevance, unjudged, n_jobs
+    )
+    found = systems.all_values(("best", "worst", "std"))
+    # whatever order the rows came in
+    by_id = systems.queries.sorted()
+    pairs = list(itertools.combinations(range(len(systems.names)), 2))
+    test_pair = partial(
+        paired_test,
+        test=test,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+    rows = [
+        _compare(
+            {name: values[by_id][:, pair] for name, values in found.items()},
+            test_pair,
+            confidence,
+        )
+        for pair in pairs
+    ]
+    columns = np.array(rows, dtype=float).reshape(len(pairs), 10).T
+    difference, tie_std, low, high, statistic, pvalues, *effect, n_queries = columns
+    return SystemComparison(
+        systems=systems.names,
+        measure=str(systems.measure),
+        qid=systems.queries.qid,
+        **found,
+        pairs=np.array(pairs, dtype=np.int64).reshape(len(pairs), 2),
+        difference=difference,
+        tie_std=tie_std,
+        low=low,
+        high=high,
+        survives=(low > NO_DIFFERENCE) | (high < -NO_DIFFERENCE),
+        statistic=statistic,
+        pvalues=pvalues,
+        adjusted=adjust(pvalues, correction),
+        effect=effect[0],
+        effect_interval=np.column_stack(effect[1:]),
+        n_queries=n_queries.astype(np.int64),
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence=float(confidence),
+    )
+
+
+def check_share(value: Any, name: str) -> None:
+    """A number between 0 and 1, both left out."""
+    given = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (given and 0 < value < 1):
+        raise ValueError(f"{name} must be a number in (0, 1), got {value!r}")
+
+
+def _compare(
+    values: dict[str, FloatArray],
+    test_pair: Callable[[FloatArray], PairedTest],
+    confidence: float,
+) -> list[float]:
+    """Difference, its tie std and range, test, effect and queries of a pair."""
+    there = ~np.isnan(values["expected"]).any(axis=1)
+    a, b = values["expected"][there].T
+    # best is the smallest where lower is better
+    ends = np.stack([values["best"][there], values["worst"][there]])
+    smallest, largest = ends.min(axis=0), ends.max(axis=0)
+    spread = np.hypot(*values["std"][there].T)
+    difference = a - b
+    return [
+        mean(a) - mean(b),
+        std_of_mean(spread),
+        mean(smallest[:, 0]) - mean(largest[:, 1]),
+        mean(largest[:, 0]) - mean(smallest[:, 1]),
+        *test_pair(difference),
+        *paired_effect(difference, confidence),
+        float(there.sum()),
+    ]
