@@ -61,6 +61,6 @@ class QueryLosses(NamedTuple):
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
         error = math.sqrt(max(variance, 0.0))
-        if error <= NO_DIFFERENCE * abs(average) or abs(average) <= NO_DIFFERENCE:
+        if error <= NO_DIFFERENCE * max(1.0, abs(average)):
             return float(average <= NO_DIFFERENCE)
         return float(stats.t.sf(average / error, self.n_queries - 1))
