@@ -7,6 +7,7 @@ query tell a hopeless trial from a promising one early.
 
 from ._linear import LinearScoringObjective
 from ._objective import QueryObjective
+from ._precision import ScorePrecisionObjective, coarsest
 from ._ranker import RankerObjective
 from ._scoring import ScoringObjective
 
@@ -14,5 +15,7 @@ __all__ = [
     "LinearScoringObjective",
     "QueryObjective",
     "RankerObjective",
+    "ScorePrecisionObjective",
     "ScoringObjective",
+    "coarsest",
 ]

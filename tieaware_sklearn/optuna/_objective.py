@@ -267,26 +267,21 @@ class QueryObjective(ABC):
         -------
         optuna.study.Study
         """
-        if seed is not None:
-            check_count(seed, "seed", least=0)
         if pruner is None:
             with warnings.catch_warnings():
                 # Optuna has called it experimental since 3.6
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
                 pruner = optuna.pruners.WilcoxonPruner()
-        study = optuna.create_study(
-            direction=self.direction,
+        return open_study(
+            [self.direction],
+            seed,
+            sampler or (lambda own_seed: self._sampler(own_seed, n_trials)),
+            self._first_trials(),
             storage=storage,
             study_name=study_name,
             load_if_exists=load_if_exists,
             pruner=pruner,
         )
-        first, seed = (True, seed) if storage is None else _join(study, seed)
-        study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
-        if first and not study.get_trials(deepcopy=False):
-            for parameters in self._first_trials():
-                study.enqueue_trial(parameters)
-        return study
 
     def _first_trials(self) -> list[dict[str, Any]]:
         """Parameters that a new study begins with."""
@@ -300,6 +295,29 @@ class QueryObjective(ABC):
         if size is None:
             size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
         return deal(n_queries, size, seed)
+
+
+def open_study(
+    directions: list[str],
+    seed: int | None,
+    sampler: Any,
+    first_trials: list[dict[str, Any]],
+    **options: Any,
+) -> Any:
+    """Create or join a study; `sampler` is one, or makes one of this worker's seed.
+
+    The first worker alone enqueues the first trials.
+    """
+    if seed is not None:
+        check_count(seed, "seed", least=0)
+    study = optuna.create_study(directions=directions, **options)
+    first, seed = (True, seed) if options["storage"] is None else _join(study, seed)
+    own = isinstance(sampler, optuna.samplers.BaseSampler)
+    study.sampler = sampler if own else sampler(seed)
+    if first and not study.get_trials(deepcopy=False):
+        for parameters in first_trials:
+            study.enqueue_trial(parameters)
+    return study
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:

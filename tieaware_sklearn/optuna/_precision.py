@@ -1,0 +1,330 @@
+"""Search for the coarsest scores that rank about as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._averages import mean, std_of_mean
+from .._validation import check_choice
+from ..banding._coarseness import KINDS, Coarsener, Coarseness, score_detail
+from ..banding._rounding import NAMED_BITS
+from ..comparison._inferiority import QueryLosses
+from ..comparison._systems import check_share
+from ..comparison._values import MeasuredSystems
+from ..measures import Measure
+from ._objective import open_study, optuna
+
+_LINEAR = "linear"
+_LEAST_RHO = 1.01
+#: precisions that a new study begins with
+_FIRST: dict[str, list[dict[str, Any]]] = {
+    "rho": [{"rho": rho} for rho in (1.1, 1.4, 2.0)],
+    "decimals": [],
+    "significant": [{"significant": digits} for digits in (3, 2)],
+    "bits": [
+        {"format": "float16"},
+        {"format": "bfloat16"},
+        {"format": _LINEAR, "linear_bits": 8},
+    ],
+    "levels": [{"levels": 10}],
+}
+
+
+class ScorePrecisionObjective:
+    """Find how coarse scores may become: effectiveness against score precision.
+
+    Two objectives: the exact mean of the measure, and the bits of the scores, log2
+    of the distinct scores of a query averaged over queries, to be minimised.
+    ``study.best_trials`` is the Pareto front; `coarsest` picks the coarsest trial
+    that is not inferior.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_documents,)
+        Scores, higher first; -inf is not retrieved.
+    y : array-like of shape (n_documents,)
+        Labels: finite and >= 0.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document.
+    measure : str or Measure, default="ndcg@10"
+        See `parse_measure`.
+    kinds : list of {"rho", "decimals", "significant", "bits", "levels"}, optional
+        What to try, by default all: geometric bands, digits, formats of floats and
+        numbers of bits, evenly spaced levels.
+    max_rho : float, default=10.0
+        Bands grow at most by this factor.
+    existing_ties : {"keep", "order"}, default="keep"
+        As in `band_scores`.
+    scale : {"query", "all"}, default="query"
+        Between which scores evenly spaced levels lie: the extremes of each query, or
+        those of all.
+    zero_relevance, unjudged
+        As in `ranking_score`.
+    n_jobs : int, optional
+        Threads over blocks of queries; no result depends on it.
+
+    Notes
+    -----
+    A trial suggests ``kind`` and what belongs to it: ``rho``; ``decimals``;
+    ``significant``; ``format``, and with ``"linear"`` ``linear_bits``; or
+    ``levels``.
+
+    Every trial gets user attributes: ``coarseness``, its text, as `precision_study`
+    takes it; ``exact``, the mean of the measure under the exact scores; ``best``,
+    ``worst`` and ``tie_std`` over the orders of tied documents; ``tied_documents``;
+    and ``losses``, with which `coarsest` tests.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> web = make_web_search(n_queries=100, random_state=0)
+    >>> text_score = web.data[:, 5]
+    >>> objective = ScorePrecisionObjective(text_score, web.target, qid=web.qid)
+    >>> study = objective.create_study(seed=0)
+    >>> study.optimize(objective, n_trials=15)
+    >>> chosen = coarsest(study, tolerance=0.97)
+    >>> bits = chosen.values[1]
+    >>> bits < 5
+    True
+    """
+
+    def __init__(
+        self,
+        y_score: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        measure: str | Measure = "ndcg@10",
+        kinds: Iterable[str] = KINDS,
+        max_rho: float = 10.0,
+        existing_ties: str = "keep",
+        scale: str = "query",
+        zero_relevance: float | str = 0.0,
+        unjudged: str = "raise",
+        n_jobs: int | None = None,
+    ) -> None:
+        self._systems = MeasuredSystems(
+            y, {"y_score": y_score}, qid, measure, zero_relevance, unjudged, n_jobs
+        )
+        self.measure = self._systems.measure
+        self.kinds = tuple([kinds] if isinstance(kinds, str) else kinds)
+        if not self.kinds:
+            raise ValueError("kinds must not be empty")
+        for kind in self.kinds:
+            check_choice(kind, "kinds", KINDS)
+        if not (isinstance(max_rho, (int, float, np.number)) and max_rho > _LEAST_RHO):
+            raise ValueError(
+                f"max_rho must be a number > {_LEAST_RHO}, got {max_rho!r}"
+            )
+        self.max_rho = float(max_rho)
+        self._coarsen = Coarsener.of(self._systems.queries, existing_ties, scale)
+        (self._scores,) = self._systems.scores
+        self._exact = self._systems.values(self._scores, ())["expected"]
+        self._decimals = _range_of_decimals(self._scores)
+
+    @property
+    def directions(self) -> list[str]:
+        """What a study must do with the measure and with the bits."""
+        up = self.measure.greater_is_better
+        return ["maximize" if up else "minimize", "minimize"]
+
+    def __call__(self, trial: Any) -> tuple[float, float]:
+        """The exact mean of the measure under coarser scores, and their bits.
+
+        Parameters
+        ----------
+        trial : optuna.trial.Trial
+
+        Returns
+        -------
+        tuple of two floats
+
+        Raises
+        ------
+        ValueError
+            If the directions of the study do not go with the objectives, and if the
+            measure is undefined for every query.
+        """
+        self._check_study(trial)
+        coarseness = self._suggest(trial)
+        scores = self._coarsen(self._scores, coarseness)
+        found = self._systems.values(scores, ("best", "worst", "std"))
+        detail = score_detail(scores, self._systems.queries)
+        value = mean(found["expected"])
+        if math.isnan(value):
+            raise ValueError(f"{self.measure} is undefined for every query")
+        attributes = {
+            "coarseness": str(coarseness),
+            "exact": mean(self._exact),
+            "best": mean(found["best"]),
+            "worst": mean(found["worst"]),
+            "tie_std": std_of_mean(found["std"]),
+            "tied_documents": detail.tied_documents,
+            "losses": list(QueryLosses.of(self._exact, found["expected"])),
+        }
+        for name, attribute in attributes.items():
+            trial.set_user_attr(name, attribute)
+        return value, detail.bits
+
+    def _check_study(self, trial: Any) -> None:
+        study = getattr(trial, "study", None)
+        if study is None:  # a FixedTrial
+            return
+        directions = [direction.name.lower() for direction in study.directions]
+        if directions != self.directions:
+            raise ValueError(
+                f"the study must {self.directions[0]} {self.measure} and minimize the "
+                f"bits of scores, got directions {directions}: "
+                f"optuna.create_study(directions={self.directions})"
+            )
+
+    def _suggest(self, trial: Any) -> Coarseness:
+        kind = trial.suggest_categorical("kind", list(self.kinds))
+        if kind == "rho":
+            value = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
+        elif kind == "decimals":
+            value = trial.suggest_int("decimals", *self._decimals)
+        elif kind == "significant":
+            value = trial.suggest_int("significant", 1, 8)
+        elif kind == "bits":
+            value = trial.suggest_categorical("format", [*NAMED_BITS, _LINEAR])
+            if value == _LINEAR:
+                value = trial.suggest_int("linear_bits", 1, 16)
+        else:
+            value = trial.suggest_int("levels", 2, 1024, log=True)
+        return Coarseness(kind, value)
+
+    def create_study(
+        self,
+        seed: int | None = None,
+        *,
+        storage: Any = None,
+        study_name: str | None = None,
+        load_if_exists: bool = False,
+        sampler: Any = None,
+    ) -> Any:
+        """A study that suits the objective; `optuna.create_study` does as well.
+
+        It begins with well-known precisions: bands that grow by 1.1, 1.4 and 2,
+        float16, bfloat16, 8 bits, two and three digits.
+
+        Parameters
+        ----------
+        seed : int, optional
+            With one worker, equal seeds give equal studies. Workers that join a
+            study derive seeds of their own.
+        storage, study_name, load_if_exists
+            As in `optuna.create_study`.
+        sampler : optional
+            By default `TPESampler`.
+
+        Returns
+        -------
+        optuna.study.Study
+        """
+        first = [
+            {"kind": kind, **parameters}
+            for kind in self.kinds
+            for parameters in _FIRST[kind]
+            if parameters.get("rho", 0) <= self.max_rho
+        ]
+        return open_study(
+            self.directions,
+            seed,
+            sampler or (lambda own_seed: optuna.samplers.TPESampler(seed=own_seed)),
+            first,
+            storage=storage,
+            study_name=study_name,
+            load_if_exists=load_if_exists,
+        )
+
+
+def _range_of_decimals(scores: Any) -> tuple[int, int]:
+    """From one or two values in all to eight digits of what scores differ by."""
+    values = scores[np.isfinite(scores)].astype(float)
+    spread = float(np.ptp(values)) if len(values) else 0.0
+    if not (spread > 0 and math.isfinite(spread)):
+        return 0, 8
+    fewest = min(max(-math.ceil(math.log10(spread)), -300), 300)
+    return fewest, fewest + 8
+
+
+def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
+    """The coarsest scores that are not inferior to the exact ones.
+
+    Parameters
+    ----------
+    study : optuna.study.Study
+        Of a `ScorePrecisionObjective`.
+    tolerance : float, default=0.99
+        Share of the exact mean to keep. A trial is not inferior if a one-tailed
+        paired t test over queries rejects that its mean is at most this share of the
+        exact one (at least its inverse where lower is better).
+    alpha : float, default=0.05
+        Level of the test.
+
+    Returns
+    -------
+    optuna.trial.FrozenTrial
+        The one of the fewest bits, ``values[1]``, of these the best. Its user
+        attribute ``coarseness`` names the precision.
+
+    Raises
+    ------
+    ValueError
+        If no trial is of this objective, or if all are inferior.
+
+    Notes
+    -----
+    The test is that of Yang, Moffat and Turpin (AIRS 2016), section 4. The choice
+    among many trials favours lucky ones: a few queries more or less may choose
+    another one nearby.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> web = make_web_search(n_queries=100, random_state=0)
+    >>> objective = ScorePrecisionObjective(web.data[:, 5], web.target, qid=web.qid,
+    ...                                     kinds=["significant"])
+    >>> study = objective.create_study(seed=0)
+    >>> study.optimize(objective, n_trials=8)
+    >>> coarsest(study, tolerance=0.9).user_attrs["coarseness"]
+    'significant=2'
+    """
+    check_share(alpha, "alpha")
+    if tolerance != 1:
+        check_share(tolerance, "tolerance")
+    complete = study.get_trials(
+        deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)
+    )
+    trials = [trial for trial in complete if "losses" in trial.user_attrs]
+    if not trials:
+        raise ValueError(
+            "study must hold complete trials of a ScorePrecisionObjective, got none"
+        )
+    up = study.directions[0].name == "MAXIMIZE"
+    kept = [trial for trial in trials if inferiority(trial, tolerance, up) <= alpha]
+    if not kept:
+        raise ValueError(
+            f"no trial of {len(trials)} is shown to keep more than {tolerance:g} of "
+            "the exact mean: more trials, queries, or a smaller tolerance may do"
+        )
+    side = -1.0 if up else 1.0
+    return min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
+
+
+def inferiority(trial: Any, tolerance: float, up: bool) -> float:
+    """p value that a trial keeps no more than this share of the exact mean."""
+    losses = QueryLosses(*trial.user_attrs["losses"])
+    return losses.inferiority(tolerance, greater_is_better=up)
