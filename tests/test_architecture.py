@@ -18,6 +18,7 @@ from tieaware_sklearn import (
     judgments,
     lightgbm,
     optuna,
+    plots,
     xgboost,
 )
 
@@ -63,6 +64,7 @@ HOUSE = [
     "linear",
     "_query_buckets",
     "optuna",
+    "plots",
     "_outputs",
     "_screen",
     "_evaluate",
@@ -73,7 +75,7 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (banding, comparison, datasets, judgments, lightgbm, optuna):
+for module in (banding, comparison, datasets, judgments, lightgbm, optuna, plots):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
 

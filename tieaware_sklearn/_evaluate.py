@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from ._conventions import apply_convention
 from ._files import TextSource
-from ._outputs import as_csv, as_json, check_outputs, write_output
+from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._progress import show_progress, shows_progress
 from ._report import RankingReport, reduce_queries
 from ._text import format_table, number
@@ -25,6 +25,7 @@ from .measures import (
     Measure,
     parse_measures,
 )
+from .plots import TieRangeDisplay
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
@@ -39,7 +40,7 @@ _OTHERWISE: dict[type[Measure], str] = {
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the files, measure every run, and print or write what was found."""
-    check_outputs(arguments.csv, arguments.json)
+    check_outputs(arguments)
     if [arguments.qrels, *arguments.runs].count("-") > 1:
         raise ValueError("only one of the files can be standard input (-)")
     for path in arguments.runs:
@@ -82,12 +83,32 @@ def run(arguments: argparse.Namespace) -> None:
             "results": rows,
         }
         write_output(arguments.json, as_json(document))
+    if arguments.plot is not None:
+        write_plot(arguments.plot, tie_ranges(rows, arguments.average).figure_)
     if "-" not in (arguments.csv, arguments.json):
         first = "mean" if arguments.average == "macro" else arguments.average
         print(result_table(rows, first, per_topic=arguments.per_topic))
         if notes:
             print()
             print("\n".join(notes))
+
+
+def tie_ranges(rows: list[dict[str, Any]], average: str) -> TieRangeDisplay:
+    """The averages of all runs as a plot."""
+    means = [row for row in rows if row["topic"] == "all"]
+    runs = list(dict.fromkeys(row["run"] for row in means))
+    measures = list(dict.fromkeys(row["measure"] for row in means))
+    figures = {(row["run"], row["measure"]): row for row in means}
+    averages, best, worst = (
+        np.array(
+            [[figures[run, measure][name] for measure in measures] for run in runs]
+        )
+        for name in ("mean", "best", "worst")
+    )
+    spelled = {"macro": "mean", "geometric": "geometric mean"}.get(average, average)
+    return TieRangeDisplay(
+        tuple(runs), tuple(measures), averages, best, worst, f"{spelled} over topics"
+    ).plot()
 
 
 def measure_run(

@@ -107,19 +107,31 @@ def check_writable(path: str, option: str) -> None:
 def write_whole(path: Path, lines: Iterable[str]) -> None:
     """Write a text file that appears only once it is complete.
 
-    Gzipped if its name ends in ``.gz``. What is not a plain file, such as a pipe
-    or a device, is written to as it is; a link stays a link.
+    Gzipped if its name ends in ``.gz``.
     """
+    with whole_file(path) as file:
+        file.writelines(lines)
+
+
+@contextmanager
+def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
+    """A file to write to, which appears only once it is complete.
+
+    What is not a plain file, such as a pipe or a device, is written to as it is; a
+    link stays a link.
+    """
+    mode = "b" if binary else "t"
+    form: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": "\n"}
     target = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+        with path.open(f"w{mode}", **form) as file:
+            yield file
         return
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    opener = gzip.open if path.suffix == ".gz" else open
+    opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(unfinished, "wt", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+        with opener(unfinished, f"w{mode}", **form) as file:
+            yield file
         if target.exists():
             shutil.copymode(target, unfinished)
         unfinished.replace(target)

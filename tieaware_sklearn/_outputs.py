@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -11,20 +12,49 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ._files import check_writable, write_whole
+from ._files import check_writable, whole_file, write_whole
+from ._optional import import_optional
+
+_OPTIONS = ("csv", "json", "plot")
 
 
-def check_outputs(csv_file: str | None, json_file: str | None) -> None:
+def check_outputs(arguments: argparse.Namespace) -> None:
     """Raise before the work is done if an output cannot be written."""
-    same = None not in (csv_file, json_file) and os.path.realpath(
-        str(csv_file)
-    ) == os.path.realpath(str(json_file))
-    if same:
-        where = "standard output" if csv_file == "-" else csv_file
-        raise ValueError(f"only one of --csv and --json can go to {where}")
-    for option, path in (("--csv", csv_file), ("--json", json_file)):
-        if path not in (None, "-"):
+    outputs = {f"--{name}": getattr(arguments, name) for name in _OPTIONS}
+    given = {option: path for option, path in outputs.items() if path is not None}
+    seen: dict[str, str] = {}
+    for option, path in given.items():
+        place = path if path == "-" else os.path.realpath(path)
+        if place in seen:
+            where = "standard output" if path == "-" else path
+            raise ValueError(
+                f"only one of {seen[place]} and {option} can go to {where}"
+            )
+        seen[place] = option
+        if path != "-":
             check_writable(str(path), option)
+    if arguments.plot is not None:
+        _check_plot(arguments.plot)
+
+
+def _check_plot(path: str) -> None:
+    """Only what matplotlib can draw, and without a screen."""
+    matplotlib = import_optional("matplotlib", extra="plots", purpose="--plot")
+    matplotlib.use("Agg")
+    bases = import_optional("matplotlib.backend_bases", extra="plots", purpose="--plot")
+    known = bases.FigureCanvasBase.get_supported_filetypes()
+    if Path(path).suffix.lower().lstrip(".") not in known:
+        raise ValueError(
+            f"--plot must name a file that ends in .png, .svg, .pdf or the like, got "
+            f"{path}"
+        )
+
+
+def write_plot(path: str, figure: Any) -> None:
+    """Write a figure in the format that its file name asks for."""
+    form = Path(path).suffix.lower().lstrip(".")
+    with whole_file(Path(path), binary=True) as file:
+        figure.savefig(file, format=form, dpi=150)
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:

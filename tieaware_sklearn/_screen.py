@@ -13,19 +13,20 @@ from sklearn.utils import Bunch
 
 from ._feature_table import feature_rows
 from ._files import TextSource
-from ._outputs import as_csv, as_json, check_outputs, write_output
+from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._progress import shows_progress
 from ._text import format_table, number, probability
 from .datasets._letor import letor_place, read_letor
 from .datasets._tabular import is_tabular, load_tabular
 from .feature_selection import RankingFeatureSelector
+from .plots import FeatureScreeningDisplay
 
 _SHOWN = 20
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, screen, and print or write what was found."""
-    check_outputs(arguments.csv, arguments.json)
+    check_outputs(arguments)
     data = read(arguments)
     _check_values(data, arguments.missing)
     selector = RankingFeatureSelector(
@@ -45,6 +46,13 @@ def run(arguments: argparse.Namespace) -> None:
         write_output(arguments.csv, as_csv(chosen))
     if arguments.json is not None:
         write_output(arguments.json, _document(chosen, selector, data, arguments.files))
+    if arguments.plot is not None:
+        display = FeatureScreeningDisplay.from_estimator(
+            selector,
+            feature_names=data.feature_names,
+            max_features=top or (_SHOWN if top is None else len(rows)),
+        )
+        write_plot(arguments.plot, display.figure_)
     if "-" not in (arguments.csv, arguments.json):
         shown = rows[: _SHOWN if top is None else top or None]
         print(summary(data, arguments.files, selector.n_queries_))

@@ -192,6 +192,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
             metavar="FILE",
             help=f"write all figures as {form}; without FILE to standard output",
         )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw means with the best and worst of their ties (.png, .svg, .pdf)",
+    )
 
 
 def _add_evaluate(commands: Any) -> None:

@@ -70,7 +70,8 @@ class ScorePrecisionObjective:
 
     Notes
     -----
-    A trial suggests ``kind`` and what belongs to it: ``rho``; ``decimals``;
+    A trial suggests ``kind`` and what belongs to it: ``rho``, used to three
+    decimals; ``decimals``;
     ``significant``; ``format``, and with ``"linear"`` ``linear_bits``; or
     ``levels``.
 
@@ -189,7 +190,8 @@ class ScorePrecisionObjective:
     def _suggest(self, trial: Any) -> Coarseness:
         kind = trial.suggest_categorical("kind", list(self.kinds))
         if kind == "rho":
-            value = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
+            growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
+            value: Any = round(growth, 3)
         elif kind == "decimals":
             value = trial.suggest_int("decimals", *self._decimals)
         elif kind == "significant":
@@ -305,6 +307,24 @@ def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
     check_share(alpha, "alpha")
     if tolerance != 1:
         check_share(tolerance, "tolerance")
+    trials = complete_trials(study)
+    up = study.directions[0].name == "MAXIMIZE"
+    kept = [trial for trial in trials if _inferiority(trial, tolerance, up) <= alpha]
+    if not kept:
+        raise NothingKept(
+            f"no trial of {len(trials)} is shown to keep more than {tolerance:g} of "
+            "the exact mean: more trials, queries, or a smaller tolerance may do"
+        )
+    side = -1.0 if up else 1.0
+    return min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
+
+
+class NothingKept(ValueError):
+    """No trial is shown to be good enough."""
+
+
+def complete_trials(study: Any) -> list[Any]:
+    """Complete trials of a `ScorePrecisionObjective`."""
     complete = study.get_trials(
         deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)
     )
@@ -313,18 +333,10 @@ def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
         raise ValueError(
             "study must hold complete trials of a ScorePrecisionObjective, got none"
         )
-    up = study.directions[0].name == "MAXIMIZE"
-    kept = [trial for trial in trials if inferiority(trial, tolerance, up) <= alpha]
-    if not kept:
-        raise ValueError(
-            f"no trial of {len(trials)} is shown to keep more than {tolerance:g} of "
-            "the exact mean: more trials, queries, or a smaller tolerance may do"
-        )
-    side = -1.0 if up else 1.0
-    return min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
+    return trials
 
 
-def inferiority(trial: Any, tolerance: float, up: bool) -> float:
+def _inferiority(trial: Any, tolerance: float, up: bool) -> float:
     """p value that a trial keeps no more than this share of the exact mean."""
     losses = QueryLosses(*trial.user_attrs["losses"])
     return losses.inferiority(tolerance, greater_is_better=up)

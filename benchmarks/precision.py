@@ -1,0 +1,213 @@
+"""How coarse may scores become, by systems of one's own, in tables and pictures.
+
+``python -m benchmarks.precision --trec QRELS RUN RUN ...`` studies TREC runs by AP,
+``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query scored by
+models that were trained on others; without either, the same on made-up data. Prints
+ties and disorder of each system, and the study; ``--out FOLDER`` saves the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+import optuna
+
+from tieaware_sklearn import QueryKFold, precision_study, tie_report
+from tieaware_sklearn._text import format_table
+from tieaware_sklearn.banding import round_scores, worst_case_loss
+from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
+from tieaware_sklearn.plots import (
+    FeatureScreeningDisplay,
+    PairwisePValueDisplay,
+    PrecisionLossDisplay,
+    PrecisionRecallBandDisplay,
+    ScorePrecisionDisplay,
+    TieRangeDisplay,
+    UserModelDisplay,
+)
+
+RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
+COARSENESS = [*RHO, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]
+
+
+class Systems(NamedTuple):
+    """Scores of several systems for the same documents."""
+
+    target: np.ndarray
+    qid: np.ndarray
+    scores: dict[str, np.ndarray]
+    measure: str
+    disorder: list[tuple[int, int]] | None
+    features: Any = None
+
+
+def trec(files: list[str]) -> Systems:
+    """Runs, as they were submitted."""
+    data = load_trec(files[0], files[1:])
+    names = [name.removesuffix(".gz").removeprefix("input.") for name in data.run_names]
+    disorder = list(
+        zip(data.n_inversions.tolist(), data.n_contradictions.tolist(), strict=True)
+    )
+    scores = dict(zip(names, data.score.T, strict=True))
+    return Systems(data.target, data.qid, scores, "ap", disorder)
+
+
+def trained(data: Any) -> Systems:
+    """Models of 4 to 64 leaves and 10 to 300 trees, each query scored by others."""
+    scores = {}
+    for leaves, trees in itertools.product((4, 16, 64), (10, 50, 150, 300)):
+        column = np.empty(len(data.target))
+        for train, test in QueryKFold(5).split(data.data, qid=data.qid):
+            model = QueryLGBMRanker(
+                num_leaves=leaves,
+                n_estimators=trees,
+                learning_rate=0.05,
+                min_child_samples=5,
+                deterministic=True,
+                force_row_wise=True,
+                n_jobs=1,
+                verbose=-1,
+            )
+            model.fit(data.data[train], data.target[train], qid=data.qid[train])
+            column[test] = model.predict(data.data[test])
+        scores[f"{leaves} leaves, {trees} trees"] = column
+    return Systems(data.target, data.qid, scores, "ndcg@10", None, data)
+
+
+def disorder_table(systems: Systems) -> str:
+    """Ties of each system, and how often its file contradicts its scores."""
+    header = ["system", "documents", "tied to the one above", "queries with ties"]
+    header.append(systems.measure)
+    header += ["worst", "best"]
+    header += ["inversions", "rank contradicts"] * (systems.disorder is not None)
+    compared = compare_systems(
+        systems.target,
+        systems.scores,
+        qid=systems.qid,
+        measure=systems.measure,
+        unjudged="nonrelevant",
+    )
+    means = compared.means()
+    rows = []
+    # as Table 1 of Yang et al. counts them
+    for i, (name, scores) in enumerate(systems.scores.items()):
+        found = tie_report(
+            systems.target, scores, qid=systems.qid, unjudged="nonrelevant"
+        )
+        row = [
+            name,
+            str(found.n_documents),
+            f"{found.repeated_documents:.1%}",
+            f"{found.tied_queries:.1%}",
+            *(f"{means[column][i]:.4f}" for column in ("mean", "worst", "best")),
+        ]
+        if systems.disorder is not None:
+            row += [str(count) for count in systems.disorder[i]]
+        rows.append(row)
+    return format_table(header, rows)
+
+
+def loss_table() -> str:
+    """The most that bands can cost (Yang et al., Table 2)."""
+    rows = [
+        [name, *(f"{worst_case_loss(name, rho):.4f}" for rho in RHO)]
+        for name in ("rr", "rbp(p=0.5)", "rbp(p=0.85)")
+    ]
+    return format_table(["worst loss", *(f"rho={rho:g}" for rho in RHO)], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--trec", nargs="+", metavar="FILE", help="QRELS, then RUNs")
+    kind.add_argument("--letor", metavar="FILE")
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the figures")
+    arguments = parser.parse_args()
+    matplotlib.use("Agg")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    if arguments.trec:
+        systems = trec(arguments.trec)
+    elif arguments.letor:
+        systems = trained(load_letor(arguments.letor))
+    else:
+        systems = trained(make_web_search(n_queries=200, random_state=0))
+    print(disorder_table(systems), loss_table(), sep="\n\n")
+    data = {"qid": systems.qid, "unjudged": "nonrelevant"}
+    study = precision_study(
+        systems.target,
+        systems.scores,
+        measure=systems.measure,
+        coarseness=COARSENESS,
+        min_share=0.5,
+        **data,
+    )
+    print("", study, sep="\n")
+    best = study.systems[int(np.argmax(study.means()[0]))]
+    objective = ScorePrecisionObjective(
+        systems.scores[best], systems.target, measure=systems.measure, **data
+    )
+    search = objective.create_study(seed=0)
+    search.optimize(objective, n_trials=arguments.trials)
+    print(f"\nthe coarsest scores of {best} that keep a share of {systems.measure}:")
+    for share in (0.99, 0.97, 0.95):
+        try:
+            trial = coarsest(search, share)
+        except ValueError as error:
+            print(f"{share:g}: {error}")
+            continue
+        name = trial.user_attrs["coarseness"]
+        print(f"{share:g}: {name}, {trial.values[1]:.1f} bits, {trial.values[0]:.4f}")
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        for name, display in figures(systems, study, search, data).items():
+            path = arguments.out / f"{name}.png"
+            display.figure_.savefig(path, dpi=120)
+            print(path)
+
+
+def figures(
+    systems: Systems, study: Any, search: Any, data: dict[str, Any]
+) -> dict[str, Any]:
+    """Every kind of plot, of these systems."""
+    target, scores = systems.target, systems.scores
+    names = [systems.measure, "p@10", "rr"]
+    coarse = {
+        name: round_scores(column, levels=10, qid=systems.qid)
+        for name, column in list(scores.items())[:3]
+    }
+    rest = {
+        "tie_ranges": TieRangeDisplay.from_predictions(
+            target, scores, measures=names, **data
+        ),
+        "changes": PrecisionLossDisplay.from_study(study),
+        "pvalues": PairwisePValueDisplay.from_study(study, level="rho=2.0"),
+        "precision_recall": PrecisionRecallBandDisplay.from_predictions(
+            target, coarse, **data
+        ),
+        "user_models": UserModelDisplay.from_measures(
+            ["rbp(p=0.5)", "rbp(p=0.85)", "p@10", "dcg@10", "ap", "rr"],
+            ranking=[0, 1, 1, 0, 0, 1] + [0] * 14,
+        ),
+        "front": ScorePrecisionDisplay.from_study(search),
+    }
+    if systems.features is not None:
+        rest["features"] = FeatureScreeningDisplay.from_predictions(
+            systems.features.target,
+            systems.features.data,
+            qid=systems.qid,
+            feature_names=systems.features.feature_names,
+        )
+    return rest
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,388 @@
+"""What coarser scores change: differences of queries, p values of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._ties import FloatArray
+from .._validation import check_choice
+from ..precision import PrecisionStudy, precision_study
+from ._axes import (
+    BLUE,
+    GREY,
+    MARKERS,
+    ORANGE,
+    SKY,
+    VERMILLION,
+    legend,
+    panels,
+    short,
+    tidy,
+)
+from ._systems import each_system
+
+#: smaller p values are drawn here
+_FLOOR = 1e-8
+
+
+@dataclass(eq=False)
+class PrecisionLossDisplay:
+    """What coarser scores change on each query: a box per level of coarseness.
+
+    Make it with `from_study` or `from_predictions`.
+
+    Parameters
+    ----------
+    levels : tuple of str
+    changes : list of ndarray
+        Per level, the value of each query under coarser scores less the exact one.
+    measure : str
+    systems : str
+        Whose queries they are.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+
+    Notes
+    -----
+    Yang, Moffat and Turpin (AIRS 2016), Figure 3.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PrecisionLossDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> display = PrecisionLossDisplay.from_predictions(
+    ...     web.target, web.data[:, 5], qid=web.qid, coarseness=[1.2, 2])
+    >>> display.levels
+    ('rho=1.2', 'rho=2')
+    """
+
+    levels: tuple[str, ...]
+    changes: list[FloatArray]
+    measure: str
+    systems: str
+
+    @classmethod
+    def from_study(
+        cls, study: PrecisionStudy, *, system: str | None = None, ax: Any = None
+    ) -> PrecisionLossDisplay:
+        """Plot the queries of one system of a study, or of all.
+
+        Parameters
+        ----------
+        study : PrecisionStudy
+        system : str, optional
+            One of ``study.systems``; by default all.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PrecisionLossDisplay
+
+        Raises
+        ------
+        ValueError
+            For a system that is not of the study.
+        """
+        changes = study.changes()[1:]
+        whose = f"{len(study.systems)} systems"
+        if system is not None or len(study.systems) == 1:
+            name = study.systems[0] if system is None else system
+            check_choice(name, "system", study.systems)
+            changes = changes[:, :, [study.systems.index(name)]]
+            whose = name
+        each = [level[~np.isnan(level)] for level in changes]
+        return cls(study.levels[1:], each, study.measure, whose).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: Any,
+        *,
+        qid: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> PrecisionLossDisplay:
+        """Study systems, or one column of scores, and plot the queries of all.
+
+        Parameters
+        ----------
+        y_true, y_scores, qid
+            As in `precision_study`.
+        ax : matplotlib Axes, optional
+        **options
+            Further parameters of `precision_study`.
+
+        Returns
+        -------
+        PrecisionLossDisplay
+
+        Raises
+        ------
+        ValueError
+            As in `precision_study`.
+        """
+        return cls.from_study(_study(y_true, y_scores, qid, options), ax=ax)
+
+    def plot(self, ax: Any = None) -> PrecisionLossDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PrecisionLossDisplay
+            Itself, with `figure_` and `ax_`.
+        """
+        n = len(self.levels)
+        width = min(max(4.0, 1.6 + 0.95 * n), 14)
+        self.figure_, (self.ax_,) = panels(ax, 1, width=width, height=4.2)
+        axis = self.ax_
+        axis.axhline(0, color=GREY, linewidth=1)
+        drawn = axis.boxplot(
+            self.changes,
+            positions=np.arange(n),
+            widths=0.6,
+            showmeans=True,
+            patch_artist=True,
+            boxprops={"facecolor": SKY, "edgecolor": BLUE},
+            medianprops={"color": BLUE, "linewidth": 2},
+            whiskerprops={"color": BLUE},
+            capprops={"color": BLUE},
+            meanprops={
+                "marker": "D",
+                "markerfacecolor": VERMILLION,
+                "markeredgecolor": "white",
+                "markersize": 7,
+            },
+            flierprops={
+                "marker": ".",
+                "markersize": 4,
+                "markerfacecolor": GREY,
+                "markeredgecolor": "none",
+                "alpha": 0.5,
+            },
+        )
+        parts = {
+            "middle half, median": drawn["boxes"][0],
+            "mean": drawn["means"][0],
+            "single queries, far out": drawn["fliers"][0],
+        }
+        for label, artist in parts.items():
+            artist.set_label(label)
+        axis.set_xticks(np.arange(n), [short(level) for level in self.levels])
+        if n > 5:
+            axis.tick_params(axis="x", labelrotation=35)
+            for label in axis.get_xticklabels():
+                label.set_horizontalalignment("right")
+        axis.set_xlabel("coarseness of scores")
+        axis.set_ylabel(f"change of {self.measure}, per query")
+        axis.set_title(self.systems, loc="left", fontsize="medium")
+        tidy(axis)
+        axis.grid(visible=False, axis="x")
+        legend(self.figure_, [axis], ax is None)
+        return self
+
+
+@dataclass(eq=False)
+class PairwisePValueDisplay:
+    """p values of all pairs of systems, under exact and under coarser scores.
+
+    Make it with `from_study` or `from_predictions`.
+
+    Parameters
+    ----------
+    exact, coarse : ndarray of shape (n_pairs,)
+        p values.
+    turned : ndarray of shape (n_pairs,), bool
+        Pairs whose better system is the other one now.
+    level : str
+    measure : str
+    alpha : float
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+
+    Notes
+    -----
+    Yang, Moffat and Turpin (AIRS 2016), Figure 4. p values below 1e-8 are drawn at
+    the edge.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PairwisePValueDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> display = PairwisePValueDisplay.from_predictions(
+    ...     web.target, web.data[:, :5], qid=web.qid, coarseness="rho=2")
+    >>> len(display.exact)
+    10
+    """
+
+    exact: FloatArray
+    coarse: FloatArray
+    turned: Any
+    level: str
+    measure: str
+    alpha: float
+
+    @classmethod
+    def from_study(
+        cls, study: PrecisionStudy, *, level: str | None = None, ax: Any = None
+    ) -> PairwisePValueDisplay:
+        """Plot the pairs of a study at one level.
+
+        Parameters
+        ----------
+        study : PrecisionStudy
+            Of at least two systems.
+        level : str, optional
+            One of ``study.levels``; by default the last.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PairwisePValueDisplay
+
+        Raises
+        ------
+        ValueError
+            For a study of one system, and an unknown level.
+        """
+        if not len(study.pairs):
+            raise ValueError("study must have at least two systems, got one")
+        name = study.levels[-1] if level is None else level
+        check_choice(name, "level", study.levels)
+        at = study.levels.index(name)
+        return cls(
+            exact=study.pvalues[0],
+            coarse=study.pvalues[at],
+            turned=np.sign(study.differences[at]) != np.sign(study.differences[0]),
+            level=name,
+            measure=study.measure,
+            alpha=study.alpha,
+        ).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: Any,
+        *,
+        qid: Any = None,
+        coarseness: Any = "rho=1.1",
+        ax: Any = None,
+        **options: Any,
+    ) -> PairwisePValueDisplay:
+        """Study systems at one level of coarseness, and plot their pairs.
+
+        Parameters
+        ----------
+        y_true, y_scores, qid
+            As in `precision_study`.
+        coarseness : float, str or mapping, default="rho=1.1"
+            One level, as in `precision_study`.
+        ax : matplotlib Axes, optional
+        **options
+            Further parameters of `precision_study`.
+
+        Returns
+        -------
+        PairwisePValueDisplay
+
+        Raises
+        ------
+        ValueError
+            As in `precision_study`.
+        """
+        options["coarseness"] = coarseness
+        return cls.from_study(_study(y_true, y_scores, qid, options), ax=ax)
+
+    def plot(self, ax: Any = None) -> PairwisePValueDisplay:
+        """Draw it: four quadrants by significance before and after.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PairwisePValueDisplay
+            Itself, with `figure_` and `ax_`.
+        """
+        self.figure_, (self.ax_,) = panels(ax, 1, width=5.4, height=5.4)
+        axis = self.ax_
+        there = ~(np.isnan(self.exact) | np.isnan(self.coarse))
+        x = np.maximum(self.exact[there], _FLOOR)
+        y = np.maximum(self.coarse[there], _FLOOR)
+        turned = np.asarray(self.turned)[there]
+        before, after = x <= self.alpha, y <= self.alpha
+        kinds = (
+            ("significant in both", before & after, BLUE),
+            ("in neither", ~before & ~after, SKY),
+            ("newly significant", ~before & after, VERMILLION),
+            ("no longer significant", before & ~after, ORANGE),
+        )
+        axis.axvline(self.alpha, color=GREY, linewidth=1, linestyle="--")
+        axis.axhline(self.alpha, color=GREY, linewidth=1, linestyle="--")
+        axis.plot([_FLOOR, 1], [_FLOOR, 1], color="#BBBBBB", linewidth=1)
+        for (label, chosen, colour), marker in zip(kinds, MARKERS, strict=False):
+            axis.scatter(
+                x[chosen],
+                y[chosen],
+                s=30,
+                color=colour,
+                marker=marker,
+                alpha=0.8,
+                linewidths=0,
+                label=f"{label}: {int(chosen.sum())}",
+                clip_on=False,
+                zorder=3,
+            )
+        if turned.any():
+            axis.scatter(
+                x[turned],
+                y[turned],
+                s=80,
+                facecolors="none",
+                edgecolors="black",
+                label=f"the other one better: {int(turned.sum())}",
+                clip_on=False,
+                zorder=4,
+            )
+        axis.set(xscale="log", yscale="log", xlim=(_FLOOR, 1), ylim=(_FLOOR, 1))
+        axis.set_aspect("equal")
+        tidy(axis)
+        axis.set_xlabel("p value under exact scores")
+        axis.set_ylabel(f"p value under {self.level}")
+        axis.set_title(
+            f"{self.measure}, pairs of systems, α = {self.alpha:g}",
+            loc="left",
+            fontsize="medium",
+        )
+        legend(self.figure_, [axis], ax is None)
+        return self
+
+
+def _study(
+    y_true: ArrayLike, y_scores: Any, qid: Any, options: dict[str, Any]
+) -> PrecisionStudy:
+    names, columns = each_system(y_true, y_scores)
+    systems = dict(zip(names, columns, strict=True))
+    return precision_study(y_true, systems, qid=qid, **options)

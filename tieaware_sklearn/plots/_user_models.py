@@ -1,0 +1,140 @@
+"""The users behind measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._ties import FloatArray
+from .._validation import check_count
+from ..measures import Measure, parse_measures
+from ._axes import CYCLE, DASHES, MARKERS, legend, panels, tidy
+
+_PANELS = (
+    ("weight", "W(i): share of attention"),
+    ("continuation", "C(i): chance to read on"),
+    ("last", "L(i): chance to be the last read"),
+)
+
+
+@dataclass(eq=False)
+class UserModelDisplay:
+    """Weight, continuation and last document of measures with a user model.
+
+    Make it with `from_measures`.
+
+    Parameters
+    ----------
+    measures : tuple of str
+    weight, continuation, last : ndarray of shape (n_measures, depth)
+        By rank, from 1.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : list of three matplotlib Axes
+
+    Notes
+    -----
+    Moffat, Thomas and Scholer (CIKM 2013); Azzopardi, Thomas and Craswell (SIGIR
+    2018).
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.plots import UserModelDisplay
+    >>> display = UserModelDisplay.from_measures(["rbp(p=0.5)", "p@5"], depth=6)
+    >>> display.weight.round(3)
+    array([[0.5  , 0.25 , 0.125, 0.062, 0.031, 0.016],
+           [0.2  , 0.2  , 0.2  , 0.2  , 0.2  , 0.   ]])
+    """
+
+    measures: tuple[str, ...]
+    weight: FloatArray
+    continuation: FloatArray
+    last: FloatArray
+
+    @classmethod
+    def from_measures(
+        cls,
+        measures: str | Measure | Iterable[str | Measure],
+        *,
+        depth: int = 20,
+        ranking: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> UserModelDisplay:
+        """Plot the users of measures.
+
+        Parameters
+        ----------
+        measures : str, Measure or list of them
+            Those with a user model.
+        depth : int, default=20
+            Down to which rank.
+        ranking : array-like of shape (n_documents,), optional
+            Labels in rank order, for models that look at them (AP, RR, ERR, Rprec,
+            P without a cut-off).
+        ax : list of three matplotlib Axes, optional
+
+        Returns
+        -------
+        UserModelDisplay
+
+        Raises
+        ------
+        ValueError
+            For a measure without a user model, or one that needs a ranking and has
+            none.
+        """
+        check_count(depth, "depth")
+        parsed = parse_measures(measures)
+        ranks = np.arange(1, depth + 1)
+        tables = []
+        for name, _ in _PANELS:
+            rows = []
+            for measure in parsed:
+                model: Any = getattr(measure, name, None)
+                if model is None:
+                    raise ValueError(f"{measure} has no user model")
+                rows.append(np.asarray(model(ranks, ranking)))
+            tables.append(np.stack(rows))
+        return cls(tuple(map(str, parsed)), *tables).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> UserModelDisplay:
+        """Draw it: three panels, a line per measure.
+
+        Parameters
+        ----------
+        ax : list of three matplotlib Axes, optional
+
+        Returns
+        -------
+        UserModelDisplay
+            Itself, with `figure_` and `axes_`.
+        """
+        self.figure_, self.axes_ = panels(ax, 3, width=4.0, height=3.6)
+        for axis, (name, label) in zip(self.axes_, _PANELS, strict=True):
+            table = getattr(self, name)
+            ranks = np.arange(1, table.shape[1] + 1)
+            for i, measure in enumerate(self.measures):
+                axis.plot(
+                    ranks,
+                    table[i],
+                    color=CYCLE[i % len(CYCLE)],
+                    linestyle=DASHES[i % len(DASHES)],
+                    marker=MARKERS[i % len(MARKERS)],
+                    markersize=4,
+                    label=measure,
+                )
+            axis.set_xlabel("rank i")
+            axis.set_ylabel(label)
+            axis.set_ylim(bottom=0)
+            axis.xaxis.get_major_locator().set_params(integer=True)
+            tidy(axis)
+        legend(self.figure_, self.axes_, ax is None)
+        return self
