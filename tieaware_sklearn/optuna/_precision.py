@@ -76,9 +76,9 @@ class ScorePrecisionObjective:
     ``levels``.
 
     Every trial gets user attributes: ``coarseness``, its text, as `precision_study`
-    takes it; ``exact``, the mean of the measure under the exact scores; ``best``,
-    ``worst`` and ``tie_std`` over the orders of tied documents; ``tied_documents``;
-    and ``losses``, with which `coarsest` tests.
+    takes it; ``measure``; ``exact``, the mean of the measure under the exact scores;
+    ``best``, ``worst`` and ``tie_std`` over the orders of tied documents;
+    ``tied_documents``; and ``losses``, with which `coarsest` tests.
 
     Examples
     --------
@@ -164,6 +164,7 @@ class ScorePrecisionObjective:
             raise ValueError(f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
+            "measure": str(self.measure),
             "exact": mean(self._exact),
             "best": mean(found["best"]),
             "worst": mean(found["worst"]),

@@ -22,7 +22,7 @@ _LONGEST = 32
 #: panels in a row
 _ABREAST = 3
 #: of matplotlib's usual font, and what a legend takes beside its labels
-_LETTERS_AN_INCH, _HANDLE_LETTERS = 11, 8
+_LETTERS_AN_INCH, _HANDLE_LETTERS = 12, 6
 
 
 def panels(

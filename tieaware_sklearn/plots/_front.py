@@ -30,6 +30,7 @@ class ScorePrecisionDisplay:
     chosen : int or None
         The coarsest trial that is not inferior.
     tolerance : float
+    measure : str
 
     Attributes
     ----------
@@ -61,6 +62,7 @@ class ScorePrecisionDisplay:
     exact: float
     chosen: int | None
     tolerance: float
+    measure: str
 
     @classmethod
     def from_study(
@@ -107,6 +109,7 @@ class ScorePrecisionDisplay:
             exact=float(trials[0].user_attrs["exact"]),
             chosen=chosen,
             tolerance=float(tolerance),
+            measure=trials[0].user_attrs["measure"],
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ScorePrecisionDisplay:
@@ -158,7 +161,7 @@ class ScorePrecisionDisplay:
                 markerfacecolor="none",
                 markeredgecolor=VERMILLION,
                 markeredgewidth=2,
-                label=f"coarsest that keeps {100 * self.tolerance:g} %",
+                label=f"coarsest > {100 * self.tolerance:g} %",
             )
             axis.annotate(
                 self.names[self.chosen],
@@ -168,7 +171,7 @@ class ScorePrecisionDisplay:
                 color=VERMILLION,
             )
         axis.set_xlabel("bits of a score (log2 of the distinct scores of a query)")
-        axis.set_ylabel("mean of the measure over queries")
+        axis.set_ylabel(f"{self.measure}, mean over queries")
         tidy(axis)
         legend(self.figure_, [axis], ax is None)
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -329,8 +330,10 @@ class PairwisePValueDisplay:
         self.figure_, (self.ax_,) = panels(ax, 1, width=5.4, height=5.4)
         axis = self.ax_
         there = ~(np.isnan(self.exact) | np.isnan(self.coarse))
-        x = np.maximum(self.exact[there], _FLOOR)
-        y = np.maximum(self.coarse[there], _FLOOR)
+        both = np.stack([self.exact[there], self.coarse[there]])
+        least = float(both.min(initial=1.0))
+        floor = 10.0 ** math.floor(math.log10(min(max(least, _FLOOR), 1e-2)))
+        x, y = np.maximum(both, floor)
         turned = np.asarray(self.turned)[there]
         before, after = x <= self.alpha, y <= self.alpha
         kinds = (
@@ -341,7 +344,7 @@ class PairwisePValueDisplay:
         )
         axis.axvline(self.alpha, color=GREY, linewidth=1, linestyle="--")
         axis.axhline(self.alpha, color=GREY, linewidth=1, linestyle="--")
-        axis.plot([_FLOOR, 1], [_FLOOR, 1], color="#BBBBBB", linewidth=1)
+        axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
         for (label, chosen, colour), marker in zip(kinds, MARKERS, strict=False):
             axis.scatter(
                 x[chosen],
@@ -366,7 +369,7 @@ class PairwisePValueDisplay:
                 clip_on=False,
                 zorder=4,
             )
-        axis.set(xscale="log", yscale="log", xlim=(_FLOOR, 1), ylim=(_FLOOR, 1))
+        axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
         tidy(axis)
         axis.set_xlabel("p value under exact scores")
