@@ -32,6 +32,7 @@ HOUSE = [
     "_validation",
     "_qid_column",
     "_ties",
+    "_row_sort",
     "_digests",
     "measures",
     "_conventions",

@@ -101,7 +101,10 @@ class QueryBuckets:
             return found, tied, int(groups.n.sum())
 
         parts = labelled.each_block(compute, scores)
-        stacked = [np.concatenate(arrays) for arrays in zip(*(p[0] for p in parts))]  # noqa: B905
+        stacked = [
+            labelled.in_order(arrays)
+            for arrays in zip(*(part[0] for part in parts), strict=True)
+        ]
         found = dict(zip(STATISTICS, stacked, strict=True))
         values = {name: self._filled(found[name], queries) for name in found}
         values["std"] = fill_std(

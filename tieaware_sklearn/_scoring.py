@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from ._ties import FloatArray, TieGroups, all_tied, dense_ranks, find_ties
+from ._row_sort import Rows, descending_floats, find_row_ties, inside_rows
+from ._ties import (
+    FloatArray,
+    IntArray,
+    Reach,
+    TieGroups,
+    all_tied,
+    dense_ranks,
+    find_ties,
+)
 from ._validation import Queries
 from .measures import Measure
 
@@ -19,14 +28,16 @@ Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 # up to this many distinct labels every block lists them all
 _FEW_LEVELS = 64
+#: filling up the shorter queries of a block may take so many cells in any case
+_SPARE_CELLS = 4096
+_EVERYWHERE = (Reach(),)
 
 
 class Block(NamedTuple):
-    """Whole queries: their rows, labels, and lists as if everything tied."""
+    """Queries of about equal length: labels, and lists as if everything tied."""
 
-    rows: slice
-    query: NDArray[np.int64]
-    label: NDArray[np.integer[Any]]
+    queries: IntArray
+    rows: Rows
     everything: TieGroups
 
 
@@ -54,22 +65,37 @@ class LabelledQueries:
         keep: bool = False,
     ) -> None:
         self.queries = queries
-        levels, codes = np.unique(labels, return_inverse=True)
-        self._levels: FloatArray = levels
-        self._codes = queries.arrange(codes)
-        self._ranges = list(queries.blocks(block_rows))
-        self._kept = [self._make(*ends) for ends in self._ranges] if keep else None
+        self._levels, self._codes = label_codes(labels)
+        self._by_length = np.argsort(queries.sizes, kind="stable")
+        sizes = queries.sizes[self._by_length]
+        self._ranges = list(_ranges(sizes, block_rows))
+        self._kept: list[Block] | None = None
+        if keep:
+            self._kept = [self._make(*ends) for ends in self._ranges]
 
     def _make(self, first: int, stop: int) -> Block:
-        offsets = self.queries.offsets
-        rows = slice(int(offsets[first]), int(offsets[stop]))
-        query = np.repeat(np.arange(stop - first), self.queries.sizes[first:stop])
-        levels, label = self._levels, self._codes[rows]
+        queries = self._by_length[first:stop]
+        sizes = self.queries.sizes[queries]
+        longest = int(sizes[-1])
+        label = self._codes[self._index(queries, longest)]
+        inside, levels = inside_rows(sizes, longest), self._levels
         if len(levels) > _FEW_LEVELS:
             there, label = np.unique(label, return_inverse=True)
-            levels = levels[there]
-        everything = all_tied(query, stop - first, label, levels)
-        return Block(rows, query, label, everything)
+            levels, label = levels[there], label.reshape(len(sizes), longest)
+        if inside is None:
+            own = label.ravel()
+        else:
+            own = label[inside]
+            label[~inside] = 0
+        query = np.repeat(np.arange(len(sizes)), sizes)
+        everything = all_tied(query, len(sizes), own, levels)
+        return Block(queries, Rows(sizes, label), everything)
+
+    def _index(self, queries: IntArray, longest: int) -> IntArray:
+        """Rows of the data set of each query; any row behind the end of a query."""
+        index = self.queries.offsets[queries][:, None] + np.arange(longest)
+        np.minimum(index, self.queries.n_rows - 1, out=index)
+        return index if self.queries.order is None else self.queries.order[index]
 
     def block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
@@ -88,24 +114,34 @@ class LabelledQueries:
         *,
         ascending: bool = False,
         input_order: bool = False,
+        reaches: Sequence[Reach] = _EVERYWHERE,
     ) -> TieGroups:
-        """The ties of one block; `scores` are arranged, one per row of all blocks.
+        """The ties of one block; `scores` are those of all rows.
 
-        NaN ties below everything; -inf is not retrieved.
+        NaN ties below everything; -inf is not retrieved. With `reaches`, groups
+        that none of these looks at may be missing.
         """
-        column = scores[block.rows]
-        ranks, n_ranks = dense_ranks(column)
+        rows, everything = block.rows, block.everything
+        column = scores[self._index(block.queries, rows.label.shape[1])]
+        inside = rows.inside
+        if not input_order:
+            values = descending_floats(column, inside, ascending)
+            if values is not None:
+                return find_row_ties(values, rows, everything, list(reaches))
+        flat = column.ravel() if inside is None else column[inside]
+        label = rows.label.ravel() if inside is None else rows.label[inside]
+        ranks, n_ranks = dense_ranks(flat)
         place = ranks if ascending else n_ranks - 1 - ranks
         place[ranks < 0] = n_ranks
         retrieved = None
-        if column.dtype.kind == "f":
-            kept = ~np.isneginf(column)
+        if flat.dtype.kind == "f":
+            kept = ~np.isneginf(flat)
             retrieved = None if kept.all() else kept
         return find_ties(
-            block.query,
+            np.repeat(np.arange(len(rows.sizes)), rows.sizes),
             place,
-            block.label,
-            block.everything,
+            label,
+            everything,
             retrieved=retrieved,
             input_order=input_order,
         )
@@ -131,8 +167,9 @@ class LabelledQueries:
             ascending=ascending,
             input_order=input_order,
             n_jobs=n_jobs,
+            reaches=[measure.reach for measure in measures],
         )
-        stacked = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        stacked = [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
         return dict(zip(statistics, stacked, strict=True))
 
     def each_block(
@@ -143,20 +180,39 @@ class LabelledQueries:
         ascending: bool = False,
         input_order: bool = False,
         n_jobs: int | None = None,
+        reaches: Sequence[Reach] = _EVERYWHERE,
     ) -> list[Result]:
-        """`compute` of the ties of each block, which are found once."""
-        scores = self.queries.arrange(scores)
+        """`compute` of the ties of each block, which are found once.
+
+        Blocks are not in the order of the queries: see `in_order`.
+        """
 
         def result(number: int) -> Result:
             block = self.block(number)
             return compute(
-                self.groups(block, scores, ascending=ascending, input_order=input_order)
+                self.groups(
+                    block,
+                    scores,
+                    ascending=ascending,
+                    input_order=input_order,
+                    reaches=reaches,
+                )
             )
 
+        numbers = range(len(self._ranges))
+        if effective_n_jobs(n_jobs) == 1:
+            return [result(number) for number in numbers]
         results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(result)(number) for number in range(len(self._ranges))
+            delayed(result)(number) for number in numbers
         )
         return results
+
+    def in_order(self, parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        """Arrays of each block, a row per query, as one in the order of the queries."""
+        stacked = np.concatenate(list(parts))
+        out = np.empty_like(stacked)
+        out[self._by_length] = stacked
+        return out
 
     def of_labels(
         self, measures: Sequence[Measure], statistics: Sequence[str]
@@ -166,7 +222,44 @@ class LabelledQueries:
         for block in self.blocks():
             parts.append(columns(measures, statistics, block.everything))
             block.everything.forget()
-        return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]]]:
+    """The distinct labels, ascending, and the place of each label among them."""
+    low, high = float(labels.min()), float(labels.max())
+    if low >= -1.0 and high < 254.0:
+        small = (labels + 1).astype(np.uint8)
+        if (small == labels + 1).all():
+            there = np.flatnonzero(np.bincount(small, minlength=256))
+            code = np.zeros(256, dtype=np.uint8)
+            code[there] = np.arange(len(there))
+            return there.astype(np.float64) - 1.0, code[small]
+    levels, codes = np.unique(labels, return_inverse=True)
+    return levels, codes.astype(np.uint8) if len(levels) <= 256 else codes
+
+
+def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
+    """Ranges of queries, sorted by length, of at most so many rows (or one query).
+
+    Filled up to the longest of them they take at most about half as much again.
+    """
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(sizes):
+        before = int(ends[first - 1]) if first else 0
+        stop = int(np.searchsorted(ends, before + block_rows, side="right"))
+        stop = max(stop, first + 1)
+        while stop - first > 1:
+            cells = int(sizes[stop - 1]) * (stop - first)
+            documents = int(ends[stop - 1]) - before
+            if 2 * cells <= 3 * documents + 2 * _SPARE_CELLS:
+                break
+            half = (int(sizes[first]) + int(sizes[stop - 1])) / 2
+            shorter = int(np.searchsorted(sizes[first:stop], half, side="right"))
+            stop = first + min(max(shorter, 1), stop - first - 1)
+        yield first, stop
+        first = stop
 
 
 def columns(

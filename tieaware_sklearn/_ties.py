@@ -20,6 +20,25 @@ FloatArray = NDArray[np.float64]
 _BEYOND = 2**62
 
 
+class Reach(NamedTuple):
+    """How far down a ranking a measure looks.
+
+    Attributes
+    ----------
+    depth : int or None
+        Down to this rank.
+    rel : float or None
+        Down to the first document with a label of at least this.
+    """
+
+    depth: int | None = None
+    rel: float | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        return self.depth is not None or self.rel is not None
+
+
 class Documents(NamedTuple):
     """Places of the ranking, query by query, down to a cut-off.
 
@@ -138,7 +157,10 @@ class TieGroups:
 
     def sum_groups(self, values: NDArray[Any]) -> FloatArray:
         """Per query, the sum of one value per group."""
-        return sum_segments(values, self.n_groups_of_query)
+        filled = values != 0
+        # without its zeros, a sum has the same bits however many of them there are
+        query = np.bincount(self.query[filled], minlength=self.n_queries)
+        return sum_segments(values[filled], query)
 
     def relevant(self, rel: float) -> IntArray:
         """Documents of each group with a label of at least `rel`."""
@@ -245,9 +267,17 @@ def all_tied(
     query: IntArray, n_queries: int, label: NDArray[np.integer[Any]], levels: FloatArray
 ) -> TieGroups:
     """One group per query, holding all its documents."""
-    key = np.sort(query * len(levels) + label)
-    start = run_starts(key // len(levels))
-    return TieGroups(n_queries, levels, np.arange(n_queries), start, key % len(levels))
+    n_levels = len(levels)
+    key = query * n_levels + label
+    if n_queries * n_levels <= 4 * len(key):
+        # counting sorts, too
+        counts = np.bincount(key, minlength=n_queries * n_levels)
+        key = np.repeat(np.arange(len(counts)), counts)
+    else:
+        key = np.sort(key)
+    start = run_starts(key // n_levels)
+    codes = (key % n_levels).astype(label.dtype)
+    return TieGroups(n_queries, levels, np.arange(n_queries), start, codes)
 
 
 def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:

@@ -126,8 +126,9 @@ def contingency_table(
         hits = measure.numerator(groups)
         return np.column_stack([hits, places, total, groups.everything.n])
 
-    parts = LabelledQueries(data.labels, data.queries).each_block(count, data.scores)
-    hits, places, relevant, documents = np.concatenate(parts).T
+    labelled = LabelledQueries(data.labels, data.queries)
+    parts = labelled.each_block(count, data.scores)
+    hits, places, relevant, documents = labelled.in_order(parts).T
     return ContingencyTable(
         qid=data.queries.qid,
         k=measure.k,

@@ -355,8 +355,7 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     data = check_ranking(y_true, y_score, qid, [parsed], unjudged)
-    blocks = LabelledQueries(data.labels, data.queries).each_block(
-        parsed.distributions, data.scores
-    )
-    every = [distribution for block in blocks for distribution in block]
+    labelled = LabelledQueries(data.labels, data.queries)
+    blocks = labelled.each_block(parsed.distributions, data.scores)
+    every = labelled.in_order(np.array(block, dtype=object) for block in blocks)
     return dict(zip(data.queries.qid.tolist(), every, strict=True))

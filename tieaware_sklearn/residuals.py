@@ -151,17 +151,20 @@ def residuals(
         found = columns(parsed, _STATISTICS, groups)
         return found, unjudged, beyond(groups)
 
-    low = LabelledQueries(data.labels, data.queries).each_block(compute, data.scores)
+    judged = LabelledQueries(data.labels, data.queries)
+    low = judged.each_block(compute, data.scores)
     # an unlimited label is the best that a document could be
     open_labels = np.where(missing, np.inf, data.labels)
-    high = LabelledQueries(open_labels, data.queries).each_block(compute, data.scores)
+    unknown = LabelledQueries(open_labels, data.queries)
+    high = unknown.each_block(compute, data.scores)
     low_mean, low_worst, _ = (
-        np.concatenate(parts) for parts in zip(*(part[0] for part in low), strict=True)
+        judged.in_order(parts) for parts in zip(*(part[0] for part in low), strict=True)
     )
     high_mean, _, high_best = (
-        np.concatenate(parts) for parts in zip(*(part[0] for part in high), strict=True)
+        unknown.in_order(parts)
+        for parts in zip(*(part[0] for part in high), strict=True)
     )
-    tail = np.concatenate([part[2] for part in low])
+    tail = judged.in_order(part[2] for part in low)
     return ResidualReport(
         measures=tuple(str(measure) for measure in parsed),
         qid=data.queries.qid,
@@ -169,7 +172,7 @@ def residuals(
         high=high_mean + tail,
         low_worst=low_worst,
         high_best=high_best + tail,
-        unjudged=np.concatenate([part[1] for part in low]).astype(np.int64),
+        unjudged=judged.in_order(part[1] for part in low).astype(np.int64),
     )
 
 

@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._ties import FloatArray, TieGroups, count_segments, expand, sum_segments
+from .._ties import (
+    FloatArray,
+    Reach,
+    TieGroups,
+    count_segments,
+    expand,
+    sum_segments,
+)
 from .._validation import check_cutoff
 from ._distribution import Distribution
 from ._gains import _plain, gain_spelling
@@ -39,6 +46,11 @@ class Measure(UserModel, ABC):
     takes_unjudged: ClassVar[bool] = False
     #: a query where the measure is undefined may be given a number instead
     takes_zero_relevance: ClassVar[bool] = True
+
+    @property
+    def reach(self) -> Reach:
+        """How far down a ranking this looks: what lies deeper changes no value."""
+        return Reach(getattr(self, "k", None))
 
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._ties import FloatArray, IntArray, TieGroups
+from .._ties import FloatArray, IntArray, Reach, TieGroups
 from ._base import BinaryMeasure
 from ._distribution import Distribution
 from ._user_models import even
@@ -97,6 +97,11 @@ def _walk(
     return _Walks(query, lo + x + 1, chance, np.where(cut, missed[:, -1], 0.0))
 
 
+def _until_relevant(measure: BinaryMeasure) -> Reach:
+    """Down to the cut-off, or without one to the first relevant document."""
+    return Reach(rel=measure.rel) if measure.k is None else Reach(measure.k)
+
+
 @dataclass(frozen=True)
 class ReciprocalRank(BinaryMeasure):
     """Reciprocal rank: 1 over the rank of the first relevant document.
@@ -127,6 +132,10 @@ class ReciprocalRank(BinaryMeasure):
     """
 
     name: ClassVar[str] = "RR"
+
+    @property
+    def reach(self) -> Reach:
+        return _until_relevant(self)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         values = np.zeros(groups.n_queries)
@@ -189,6 +198,10 @@ class Success(BinaryMeasure):
     """
 
     name: ClassVar[str] = "Success"
+
+    @property
+    def reach(self) -> Reach:
+        return _until_relevant(self)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         values = np.zeros(groups.n_queries)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from .._ties import FloatArray, IntArray, TieGroups
+from .._ties import FloatArray, IntArray, Reach, TieGroups
 from .._validation import check_choice
 from ._base import BinaryMeasure, Measure, MeasureOverRelevant, set_number
 from ._distribution import Distribution
@@ -120,6 +120,11 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     name: ClassVar[str] = "P"
     denominator: str = "cutoff"
+
+    @property
+    def reach(self) -> Reach:
+        # the length of a list needs all of it
+        return super().reach if self.denominator == "cutoff" else Reach()
 
     def __post_init__(self) -> None:
         super().__post_init__()
