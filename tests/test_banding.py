@@ -41,6 +41,7 @@ def test_floats_are_decimals():
     # 11/10 of 170 is 187; products of floats say 188
     assert math.ceil(1.1 * 170) == 188
     assert geometric_bands(300, Fraction(11, 10)).tolist().count(188) == 0
+    assert rank_safe_depth(np.float32(1.1)) == rank_safe_depth(1.1)
 
 
 @given(rho=RATIOS)
@@ -171,6 +172,10 @@ def test_rounding_by_hand():
     found = round_scores(eighth, bits="bfloat16")
     assert found.tolist()[:3] == [1, 1, 1 + 2**-6]
     assert np.isfinite(found).all()
+    # not by way of 32 bits, where this is halfway
+    above_half = [1 + 2**-8 + 2**-30, 2.0**-133, 1.6 * 2**-133, 2.0**-135]
+    found = round_scores(above_half, bits="bfloat16")
+    assert found.tolist() == [1 + 2**-7, 2**-133, 2**-132, 0]
     half = round_scores([0.1, 70000.0], bits="float16")
     assert half.tolist() == [float(np.float16(0.1)), 65504]
     assert round_scores([0, 0.4, 0.6, 1], bits=1).tolist() == [0, 0, 1, 1]
@@ -212,6 +217,21 @@ def test_rounding_by_hand():
         (
             lambda: round_scores([1], significant=0),
             "significant must be an integer",
+        ),
+        (lambda: geometric_bands(2**70, 2), "n must be at most"),
+        (lambda: band_scores([[1], [1, 2]], 2), "y_score must be a 1-D array"),
+        (lambda: round_scores([[1], [1, 2]], decimals=1), "y_score must be a 1-D"),
+        (
+            lambda: round_scores([1], decimals=0, limits=(5, 1)),
+            "limits go with levels or a number of bits, got decimals=0",
+        ),
+        (
+            lambda: round_scores([1], levels=2, limits=(1, (2, 3))),
+            "limits must be two finite ascending numbers",
+        ),
+        (
+            lambda: round_scores([1], levels=2, limits=(False, True)),
+            "limits must be two finite ascending numbers",
         ),
         (
             lambda: round_scores([1], levels=3, limits=(1, 0)),

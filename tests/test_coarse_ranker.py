@@ -181,3 +181,14 @@ def test_fitting_on_a_query_is_remembered():
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         CoarseRanker(LinearRegression(), **options).fit(X, Y)
+
+
+def test_a_column_of_ids_and_routing():
+    X_all = np.column_stack([QID, X])
+    with sklearn.config_context(enable_metadata_routing=True):
+        for inner in (LinearRegression(), QueryLGBMRanker(n_estimators=2, verbose=-1)):
+            ranker = CoarseRanker(inner, rho=2, qid=0).set_fit_request(qid=False)
+            assert len(ranker.fit(X_all, Y).predict(X_all)) == len(Y)
+    ranker.set_params(scale="bogus")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        ranker.predict(X_all)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
@@ -161,7 +162,35 @@ def test_the_interval_of_an_effect_has_its_quantiles(values, confidence):
     assert low <= d <= high
     for end, share in ((low, 1 - tail), (high, tail)):
         found = stats.nct.cdf(d * math.sqrt(n), n - 1, end * math.sqrt(n))
-        assert found == pytest.approx(share, abs=1e-4)
+        assert found == pytest.approx(share, abs=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e2, 1e4, 1e6, 1e9])
+@pytest.mark.parametrize("n", [2, 3, 30])
+def test_the_interval_of_a_huge_effect(n, scale):
+    difference = 1 + np.linspace(-1, 1, n) / scale
+    d, low, high = paired_effect(difference, 0.95)
+    assert 0 < low < d < high
+    # the mean is next to sure: only the standard deviation is open
+    chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], n - 1) / (n - 1))
+    assert [low / d, high / d] == pytest.approx(chi, rel=0.02)
+    assert paired_effect(-difference, 0.95) == pytest.approx((-d, -high, -low))
+
+
+def test_undefined_systems():
+    labels, qid = [1, 0, 0] * 4, np.repeat(range(4), 3)
+    systems = {
+        "a": [1, 2, 3] * 2 + [3, 2, 1] * 2,
+        "b": [2, 1, 3] * 2 + [-math.inf] * 6,
+    }
+    found = compare_systems(labels, systems, qid=qid, measure="esl")
+    assert found.difference[0] == 1
+    assert found.n_queries[0] == 2
+    nothing = {"a": systems["a"], "b": [-math.inf] * 12}
+    with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
+        found = compare_systems(labels, nothing, qid=qid, measure="esl")
+    assert np.isnan(found.pvalues[0])
+    assert math.isnan(found.means()["mean"][1])
 
 
 def test_corrections_by_hand():
@@ -185,6 +214,7 @@ def test_corrections_by_hand():
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
         ({"y_scores": {}}, "y_scores must hold at least one system"),
         ({"y_scores": [1, 2, 3]}, r"y_scores must map names .* got shape \(3,\)"),
+        ({"y_scores": [[1], [1, 2]]}, "y_scores must be a 2-D array"),
         ({"y_scores": {"a": [1, 2]}}, r"y_scores\['a'\] must have one value per row"),
         ({"y_scores": {1: [1, 2, 3], "1": [1, 2, 3]}}, "each system once, got 1 twice"),
         ({"y_scores": {"a": [1, 2, math.nan]}}, r"y_scores\['a'\] must not be NaN"),
@@ -318,6 +348,15 @@ def test_large_scores_and_long_lists():
     [
         (lambda: rank_correlation([1, 2], [1, 2, 3]), "y_score must have one value"),
         (lambda: rank_correlation([], []), "reference must not be empty"),
+        (
+            lambda: rank_correlation([1], [1], coefficients=None),
+            "coefficients must be a list of .*, got None",
+        ),
+        (
+            lambda: rank_correlation([1], [1], coefficients=["pearson", "pearson"]),
+            "coefficients must hold each once, got 'pearson' twice",
+        ),
+        (lambda: rank_correlation([[1], [1, 2]], [1]), "reference must be a 1-D array"),
         (
             lambda: rank_correlation([1], [1], coefficients="tau"),
             "coefficients must be one of",

@@ -13,6 +13,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from tieaware_sklearn import (
+    DCG,
     RankingFeatureSelector,
     evaluate,
     precision_recall_curve,
@@ -298,7 +299,56 @@ def test_long_names_are_cut():
     names = {f"{'a very long name of a system ' * 3}{i}": s for i, s in enumerate("ab")}
     systems = {name: WEB.data[:, i] for i, name in enumerate(names)}
     display = TieRangeDisplay.from_predictions(Y, systems, qid=QID)
-    assert all(len(name) <= 32 for name in rows_of(display.axes_[0]))
+    shown = rows_of(display.axes_[0])
+    assert all(len(name) <= 32 for name in shown)
+    assert len(set(shown)) == 2
+    assert check_layout(display.figure_)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_names_of_any_kind(n):
+    start = "a very long name of a system that is like the others "
+    names = [
+        "_private",
+        r"$\foo$",
+        "cost $a$ and $b$",
+        *(f"{start}{i}" for i in range(n)),
+    ]
+    rows = QID <= 2
+    systems = dict.fromkeys(names, WEB.data[rows, 5])
+    curves = PrecisionRecallBandDisplay.from_predictions(
+        Y[rows], systems, qid=QID[rows], recall=[0, 1]
+    )
+    labels = [text.get_text() for text in curves.figure_.legends[0].get_texts()]
+    assert len(set(labels)) == len(names)
+    assert check_layout(curves.figure_)
+    ranges = TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])
+    assert len(set(rows_of(ranges.axes_[0]))) == len(names)
+    assert check_layout(ranges.figure_)
+
+
+def test_many_measures_and_long_titles():
+    names = [f"rbp(p={i / 100})" for i in range(50, 80)]
+    assert check_layout(UserModelDisplay.from_measures(names, depth=5).figure_)
+    study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
+    assert check_layout(PrecisionLossDisplay.from_study(study).figure_)
+
+
+def test_measures_that_have_no_name_to_parse():
+    display = TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measures=DCG(gain=lambda labels: labels)
+    )
+    assert display.measures == ("DCG(gain=<lambda>)",)
+
+
+def test_p_values_below_a_small_level():
+    study = precision_study(Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9)
+    display = PairwisePValueDisplay.from_study(study)
+    assert display.ax_.get_xlim()[0] < 1e-9
+    assert not display.turned.any()
+    labels = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    both = study.significant()
+    assert f"no longer significant: {(both[0] & ~both[1]).sum()}" in labels
     assert check_layout(display.figure_)
 
 
@@ -340,7 +390,7 @@ def test_plots_of_several_runs_and_averages(files):
     trec = load_trec(qrels, run)
     rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "median", None)
     rows = [{"run": name, **row} for name in ("x", "y") for row in rows]
-    display = tie_ranges(rows, "median")
+    display = tie_ranges(rows, "median", lower_is_better=False)
     assert display.systems == ("x", "y")
     assert display.measures == ("RR", "AP")
     assert display.mean[0].tolist() == [0.875, 0.875]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate, precision_study
 from tieaware_sklearn.banding import band_scores, round_scores
@@ -73,7 +74,7 @@ def test_every_number_by_hand(measure):
     assert study.discrimination().tolist() == significant.mean(axis=1).tolist()
     changed = significant & ~significant[0]
     lost = significant[0] & ~significant
-    turned = np.sign(study.differences) != np.sign(study.differences[0])
+    turned = study.differences * study.differences[0] < 0
     changed |= significant & turned
     assert study.false_positives().tolist() == changed.sum(axis=1).tolist()
     assert study.false_negatives().tolist() == lost.sum(axis=1).tolist()
@@ -231,7 +232,8 @@ def test_skipped_queries_are_left_out_of_tests():
     ("options", "message"),
     [
         ({"coarseness": []}, "coarseness must not be empty"),
-        ({"coarseness": ["rho=1.1", 1.1]}, "each level once, got rho=1.1 twice"),
+        ({"coarseness": ["rho=1.1", 1.1]}, "each level once, got rho=1.1 and rho=1.1"),
+        ({"coarseness": [2, "rho=4/2"]}, "each level once, got rho=2 and rho=4/2"),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
         ({"coarseness": ["rho=0.9"]}, "rho must be > 1"),
@@ -239,8 +241,11 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
         ({"coarseness": {"rho": 2, "bits": 3}}, "coarseness must be a text such"),
         ({"tolerances": []}, "tolerances must not be empty"),
-        ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\), got 1.5"),
-        ({"min_share": -1}, r"min_share must be a number in \(0, 1\)"),
+        ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\], got 1.5"),
+        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each share once, got 0.9"),
+        ({"tolerances": True}, r"tolerances must be a number in \(0, 1\], got True"),
+        ({"min_share": -1}, r"min_share must be a number in \(0, 1\]"),
+        ({"min_share": False}, r"min_share must be a number in \(0, 1\]"),
         ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
         ({"test": "z"}, "test must be one of"),
         ({"scale": "fit"}, "scale must be one of"),
@@ -250,6 +255,34 @@ def test_skipped_queries_are_left_out_of_tests():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+def test_systems_that_retrieve_nothing():
+    empty = np.full(len(TEXT), -np.inf)
+    systems = {"text": TEXT, "clicks": CLICKS, "none": empty}
+    options = {"qid": WEB.qid, "measure": "esl", "coarseness": [2]}
+    with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
+        study = precision_study(WEB.target, systems, **options)
+    assert np.isnan(study.means()[:, 2]).all()
+    assert np.isfinite(study.tau_b).all()
+    assert np.isnan(study.differences[0, 1:]).all()
+    assert len(str(study).splitlines()) > 4
+    kept = precision_study(WEB.target, systems, min_share=0.1, **options)
+    assert kept.dropped == ("none",)
+    with pytest.warns(UndefinedMetricWarning):
+        study = precision_study([0, 0], {"a": [1, 2]}, zero_relevance="skip")
+    assert np.isnan(study.tau_b).all()
+    assert study.not_inferior().tolist() == [[0, 0, 0]] * 6
+
+
+def test_differences_are_of_the_queries_that_both_have():
+    labels, qid = [1, 0, 0] * 4, np.repeat(range(4), 3)
+    systems = {
+        "a": [1, 2, 3] * 2 + [3, 2, 1] * 2,
+        "b": [2, 1, 3] * 2 + [-np.inf] * 6,
+    }
+    study = precision_study(labels, systems, qid=qid, measure="esl", coarseness=2)
+    assert study.differences[0].tolist() == [1]
 
 
 def test_other_frames_are_refused():

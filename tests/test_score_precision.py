@@ -144,6 +144,11 @@ def test_nothing_is_good_enough():
     study = searched(3, kinds=["rho"])
     with pytest.raises(ValueError, match="no trial of 3 is shown to keep more than 1"):
         coarsest(study, tolerance=1)
+    worthless = ScorePrecisionObjective([-math.inf] * 2, [0, 1])
+    study = worthless.create_study(seed=0)
+    study.optimize(worthless, n_trials=2)
+    with pytest.raises(ValueError, match="the exact mean is 0"):
+        coarsest(study)
     empty = optuna.create_study()
     with pytest.raises(ValueError, match="complete trials of a ScorePrecisionObj"):
         coarsest(empty)
@@ -202,7 +207,9 @@ def test_workers_join_a_study(tmp_path):
     [
         ({"kinds": []}, "kinds must not be empty"),
         ({"kinds": ["x"]}, "kinds must be one of"),
-        ({"max_rho": 1}, "max_rho must be a number > 1.01, got 1"),
+        ({"kinds": None}, "kinds must be a list of .*, got None"),
+        ({"max_rho": 1}, "max_rho must be a finite number > 1.01, got 1"),
+        ({"max_rho": math.inf}, "max_rho must be a finite number > 1.01, got inf"),
         ({"scale": "fit"}, "scale must be one of"),
         ({"measure": "x"}, "measure"),
     ],

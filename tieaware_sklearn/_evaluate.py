@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> None:
         }
         write_output(arguments.json, as_json(document))
     if arguments.plot is not None:
-        write_plot(arguments.plot, tie_ranges(rows, arguments.average).figure_)
+        lower = not measures[0].greater_is_better
+        display = tie_ranges(rows, arguments.average, lower_is_better=lower)
+        write_plot(arguments.plot, display.figure_)
     if "-" not in (arguments.csv, arguments.json):
         first = "mean" if arguments.average == "macro" else arguments.average
         print(result_table(rows, first, per_topic=arguments.per_topic))
@@ -93,7 +95,9 @@ def run(arguments: argparse.Namespace) -> None:
             print("\n".join(notes))
 
 
-def tie_ranges(rows: list[dict[str, Any]], average: str) -> TieRangeDisplay:
+def tie_ranges(
+    rows: list[dict[str, Any]], average: str, *, lower_is_better: bool
+) -> TieRangeDisplay:
     """The averages of all runs as a plot."""
     means = [row for row in rows if row["topic"] == "all"]
     runs = list(dict.fromkeys(row["run"] for row in means))
@@ -107,7 +111,13 @@ def tie_ranges(rows: list[dict[str, Any]], average: str) -> TieRangeDisplay:
     )
     spelled = {"macro": "mean", "geometric": "geometric mean"}.get(average, average)
     return TieRangeDisplay(
-        tuple(runs), tuple(measures), averages, best, worst, f"{spelled} over topics"
+        tuple(runs),
+        tuple(measures),
+        averages,
+        best,
+        worst,
+        f"{spelled} over topics",
+        lower_is_better,
     ).plot()
 
 

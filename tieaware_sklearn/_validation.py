@@ -174,11 +174,16 @@ def check_labels(
 
 
 def check_scores(
-    y_score: ArrayLike, *, n_rows: int, name: str = "y_score", missing: str = "raise"
+    y_score: ArrayLike,
+    *,
+    n_rows: int | None = None,
+    name: str = "y_score",
+    missing: str = "raise",
 ) -> NDArray[Any]:
     """Scores in the dtype they came in; -inf stands for "not retrieved"."""
     scores = _numeric(y_score, name)
-    check_length(scores, n_rows, name)
+    if n_rows is not None:
+        check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
         if missing == "raise":
             reject(np.isnan(scores), scores, name, "not be NaN")
@@ -341,3 +346,18 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
     if not any(value is c or (isinstance(value, str) and value == c) for c in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+
+
+def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
+    """One or several of the choices, each once."""
+    given = [values] if isinstance(values, str) else values
+    if not isinstance(given, (list, tuple, set, frozenset, np.ndarray)):
+        raise ValueError(f"{name} must be a list of {choices}, got {values!r}")
+    chosen = list(given)
+    if not chosen:
+        raise ValueError(f"{name} must not be empty")
+    for value in chosen:
+        check_choice(value, name, choices)
+        if chosen.count(value) > 1:
+            raise ValueError(f"{name} must hold each once, got {value!r} twice")
+    return chosen

@@ -109,10 +109,14 @@ def parse_coarsenesses(given: Any, name: str = "coarseness") -> list[Coarseness]
     if not each:
         raise ValueError(f"{name} must not be empty")
     parsed = [parse_coarseness(one, name) for one in each]
-    names = [str(one) for one in parsed]
-    for one in names:
-        if names.count(one) > 1:
-            raise ValueError(f"{name} must hold each level once, got {one} twice")
+    seen: dict[Any, Coarseness] = {}
+    for one in parsed:
+        same = (one.kind, check_rho(one.value) if one.kind == "rho" else one.value)
+        if same in seen:
+            raise ValueError(
+                f"{name} must hold each level once, got {seen[same]} and {one}"
+            )
+        seen[same] = one
     return parsed
 
 

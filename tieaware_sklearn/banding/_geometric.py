@@ -19,6 +19,8 @@ from .._validation import (
     is_missing,
 )
 
+#: ranks are 64-bit integers
+_LONGEST = 2**62
 EXISTING_TIES = ("keep", "order")
 
 
@@ -27,7 +29,8 @@ def check_rho(rho: Any) -> Fraction:
     try:
         if isinstance(rho, bool) or is_missing(rho):
             raise ValueError
-        value = Fraction(rho if isinstance(rho, (str, Fraction)) else repr(float(rho)))
+        exact = isinstance(rho, (str, Fraction, np.floating))
+        value = Fraction(str(rho) if exact else repr(float(rho)))
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise ValueError(
             f'rho must be a number > 1, a Fraction or a text such as "11/10", got '
@@ -74,6 +77,8 @@ def geometric_bands(n: int, rho: Any) -> IntArray:
     array([1, 2, 3, 5, 8])
     """
     check_count(n, "n")
+    if n > _LONGEST:
+        raise ValueError(f"n must be at most {_LONGEST}, got {n}")
     ratio = check_rho(rho)
     first, bands = 1, []
     while first <= n:
@@ -153,8 +158,7 @@ def band_scores(
     """
     check_choice(existing_ties, "existing_ties", EXISTING_TIES)
     ratio = check_rho(rho)
-    n_rows = np.asarray(y_score).shape[:1]
-    scores = check_scores(y_score, n_rows=n_rows[0] if n_rows else 0)
+    scores = check_scores(y_score)
     queries = check_qid(qid, n_rows=len(scores))
     first = _first_ranks(scores, queries, existing_ties == "order")
     out = np.full(len(scores), -np.inf)

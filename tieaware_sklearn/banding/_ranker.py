@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
+    get_routing_for_object,
     process_routing,
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -148,14 +149,15 @@ default="predict"
             the estimator refuses.
         """
         self._coarseness()
-        check_choice(self.scale, "scale", ("fit", "query"))
-        check_choice(self.existing_ties, "existing_ties", EXISTING_TIES)
         check_response_method(self.response_method)
         X, qid = self._split(X, qid)
         if get_config()["enable_metadata_routing"]:
-            if qid is not None:
+            if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+            routed = process_routing(self, "fit", **fit_params) if fit_params else None
+            fit_params = {} if routed is None else dict(routed.estimator.fit)
+            if qid is not None and self.qid is not None and self._hands_on_qid():
+                fit_params["qid"] = qid
         elif qid is not None and has_fit_parameter(self.estimator, "qid"):
             fit_params["qid"] = qid
         self.estimator_ = clone(self.estimator)
@@ -202,7 +204,7 @@ default="predict"
                 f"{coarseness} must know which rows are ranked together, got qid=None: "
                 "give predict qid=, as make_ranking_scorer does with the qid that it "
                 "gets, or let it be a column of X, CoarseRanker(..., qid=<name or "
-                "index>)"
+                "index>), which works for cross_val_predict and inside searches, too"
             )
         scores = self._exact(X, qid)
         if coarseness is None:
@@ -219,8 +221,17 @@ default="predict"
         estimator, method = self.estimator_, self.response_method
         return predicted_scores(estimator, X, n_rows, method, qid=qid)
 
+    def _hands_on_qid(self) -> bool:
+        """Whether the estimator, or a step of it, wants the ids of the column."""
+        if has_fit_parameter(self.estimator, "qid"):
+            return True
+        routing = get_routing_for_object(self.estimator)
+        return "qid" in routing.consumes("fit", {"qid"})
+
     def _coarseness(self) -> Coarseness | None:
         """The one that is given, checked."""
+        check_choice(self.scale, "scale", ("fit", "query"))
+        check_choice(self.existing_ties, "existing_ties", EXISTING_TIES)
         given = {kind: getattr(self, kind) for kind in KINDS}
         given = {kind: value for kind, value in given.items() if value is not None}
         if len(given) > 1:
@@ -236,9 +247,7 @@ default="predict"
             return X, qid
         if qid is not None:
             raise ValueError(
-                f"qid must be given once: it is column {self.qid!r} of X already "
-                "(with metadata routing, set_fit_request(qid=False) keeps the other "
-                "away)"
+                f"qid must be given once: it is column {self.qid!r} of X already"
             )
         return split_qid_column(X, self.qid)
 

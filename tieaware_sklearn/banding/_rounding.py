@@ -36,7 +36,7 @@ def round_scores(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) stays.
+        Scores, taken as 64-bit floats; -inf (not retrieved) stays.
     decimals : int, optional
         Decimal places to keep; negative ones round to tens, hundreds and so on.
     significant : int, optional
@@ -49,9 +49,11 @@ def round_scores(
         How many evenly spaced values to keep between the smallest and the largest
         score.
     qid : array-like of shape (n_documents,), optional
-        Take the smallest and largest score of each query, not of all.
+        Take the smallest and largest score of each query, not of all, for `levels`
+        and a number of `bits`; digits and formats do not need it.
     limits : pair of float, optional
-        Take these for the smallest and largest score; scores beyond become them.
+        Take these for the smallest and largest score; scores beyond become them. For
+        `levels`, and a number of `bits`.
 
     Returns
     -------
@@ -83,8 +85,13 @@ def round_scores(
             "exactly one of decimals, significant, bits and levels must be given, got "
             f"{', '.join(named) or 'none'}"
         )
-    n_rows = np.asarray(y_score).shape[:1]
-    scores = check_scores(y_score, n_rows=n_rows[0] if n_rows else 0)
+    linear = levels is not None or (bits is not None and not isinstance(bits, str))
+    if limits is not None and not linear:
+        raise ValueError(
+            f"limits go with levels or a number of bits, got {named[0]}="
+            f"{given[named[0]]!r}"
+        )
+    scores = check_scores(y_score)
     queries = check_qid(qid, n_rows=len(scores))
     scores = scores.astype(np.float64)
     out, there = scores.copy(), np.isfinite(scores)
@@ -129,18 +136,16 @@ def _decimal(score: float, decimals: int) -> float:
 
 def _as_float(scores: FloatArray, name: str) -> FloatArray:
     """Nearest values of a shorter float type."""
-    if name == "bfloat16":
-        largest = float(np.uint32(0x7F7F0000).view(np.float32))
-    else:
-        largest = float(np.finfo(name).max)
-    inside = np.clip(scores, -largest, largest)
     if name != "bfloat16":
-        return inside.astype(name).astype(np.float64)
-    # the upper half of a 32-bit float, to the nearest, halves to even
-    whole = inside.astype(np.float32).view(np.uint32).astype(np.uint64)
-    half = (whole + 0x7FFF + ((whole >> 16) & 1)) & 0xFFFF0000
-    nearest = half.astype(np.uint32).view(np.float32).astype(np.float64)
-    return np.clip(nearest, -largest, largest)
+        largest = float(np.finfo(name).max)
+        return np.clip(scores, -largest, largest).astype(name).astype(np.float64)
+    # 8 bits of significand, and the exponents of a 32-bit float
+    largest = float(np.uint32(0x7F7F0000).view(np.float32))
+    inside = np.clip(scores, -largest, largest)
+    _, exponent = np.frexp(inside)
+    unit = np.ldexp(1.0, np.maximum(exponent, -125) - 8)
+    # whole units: to the nearest, halves to even
+    return np.asarray(np.clip(np.rint(inside / unit) * unit, -largest, largest))
 
 
 def _limits(
@@ -152,8 +157,11 @@ def _limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest level of each document."""
     if limits is not None:
-        ends = np.asarray(limits)
-        numbers = ends.shape == (2,) and ends.dtype.kind in "biuf"
+        try:
+            ends = np.asarray(limits)
+        except ValueError:
+            ends = np.zeros(0)
+        numbers = ends.shape == (2,) and ends.dtype.kind in "iuf"
         if not (numbers and np.isfinite(ends).all() and ends[0] <= ends[1]):
             raise ValueError(
                 f"limits must be two finite ascending numbers, got {limits!r}"

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from .._averages import mean
 from .._optional import import_optional
 from .._text import format_table, number, probability
 from .._ties import FloatArray, IntArray, dense_ranks, run_starts
-from .._validation import check_choice, check_qid, check_scores
+from .._validation import check_choices, check_qid, check_scores
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: all orders of so few documents are counted, for the p value of tau-AP
-_FEW = 8
+_FEW = 7
+#: values this close are one
+_SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,13 +130,13 @@ def rank_correlation(
     τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, with C(i) the documents above rank
     i that `reference` has above the one there, too (Yilmaz, Aslam and Robertson,
     SIGIR 2008, eq. 3): errors at the top cost more. Under ties it is the exact mean
-    over their orders, on both sides. Its p values count all orders of up to 8
+    over their orders, on both sides. Its p values count all orders of up to 7
     documents; beyond they are normal, with the variance of random orders, ties
     included.
 
     Documents that one side does not retrieve (-inf) tie below its others; Pearson's
-    r leaves them out. Coefficients and p values but those of tau-AP are scipy's, and
-    tau-a comes from its tau-b.
+    r leaves them out. Coefficients and p values but those of tau-AP are scipy's;
+    tau-a comes from its tau-b, and has the same p value, that of their numerator.
 
     Examples
     --------
@@ -148,15 +151,10 @@ def rank_correlation(
     spearman     0.8000  0.2000
     pearson      0.8000  0.2000
     """
-    names = [coefficients] if isinstance(coefficients, str) else list(coefficients)
-    if not names:
-        raise ValueError("coefficients must not be empty")
-    for name in names:
-        check_choice(name, "coefficients", COEFFICIENTS)
-    n_rows = len(np.asarray(reference)) if np.ndim(reference) else 0
-    right = check_scores(reference, n_rows=n_rows, name="reference")
-    judged = check_scores(y_score, n_rows=n_rows)
-    queries = check_qid(qid, n_rows=n_rows)
+    names = check_choices(coefficients, "coefficients", COEFFICIENTS)
+    right = check_scores(reference, name="reference")
+    judged = check_scores(y_score, n_rows=len(right))
+    queries = check_qid(qid, n_rows=len(right))
     right, judged = queries.arrange(right), queries.arrange(judged)
     found = np.array(
         [
@@ -263,7 +261,9 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     total = math.fsum([*(weights * above).tolist(), *inside])
     value = 2 * total / (n - 1) - 1
     if n <= _FEW:
-        return value, _exact_pvalue(right, starts, sizes, weights, value)
+        every = _every_value(tuple(np.sort(right).tolist()), tuple(sizes.tolist()))
+        first = np.searchsorted(every, abs(value) - _SAME, side="left")
+        return value, float(1 - first / len(every))
     variance = _null_variance(right, starts, sizes, weights)
     if variance == 0:
         return value, math.nan
@@ -304,25 +304,28 @@ def _greater_before(values: IntArray) -> IntArray:
     return out
 
 
-def _exact_pvalue(
-    right: IntArray,
-    starts: IntArray,
-    sizes: IntArray,
-    weights: FloatArray,
-    value: float,
-) -> float:
-    """Share of all orders of the reference that are as far from 0."""
+@lru_cache(maxsize=_FEW)
+def _permutations(n: int) -> IntArray:
+    """Every order of n documents, as columns."""
+    return np.ascontiguousarray(np.array(list(itertools.permutations(range(n)))).T)
+
+
+@lru_cache(maxsize=256)
+def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
+    """|τ_AP| of all orders of the reference, ascending."""
     n = len(right)
-    orders = right[np.array(list(itertools.permutations(range(n))))]
-    total = np.zeros(len(orders))
-    for lo, size, weight in zip(starts.tolist(), sizes.tolist(), weights, strict=True):
-        for e in range(lo, lo + size):
-            for d in range(lo):
-                ahead = np.sign(orders[:, d] - orders[:, e])
-                total += weight * ahead
-    # value = 2 (Σ + inside)/(n - 1) - 1, and Σ w (1 + sign)/2 = Σ
-    far = np.abs(total) / (n - 1)
-    return float((far >= abs(value) - 1e-12).mean())
+    # a row per document: its rank in every order
+    orders = np.array(right)[_permutations(n)]
+    total = np.zeros(orders.shape[1])
+    lo = 0
+    for size in sizes:
+        weight = math.fsum(1 / above for above in range(lo, lo + size) if lo) / size
+        for e, d in itertools.product(range(lo, lo + size), range(lo)):
+            total += weight * np.sign(orders[d] - orders[e])
+        lo += size
+    # a pair that agrees counts 1, one that does not 0, a tie 1/2: signs are twice
+    # that, less 1, and so is τ_AP
+    return np.asarray(np.sort(np.abs(total) / (n - 1)))
 
 
 def _null_variance(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from .._averages import NO_DIFFERENCE
 from .._ties import FloatArray
@@ -14,6 +15,9 @@ from .._ties import FloatArray
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)
 ALTERNATIVES = ("two-sided", "greater", "less")
+#: Gauss-Legendre quadrature, and where a normal density ends
+_NODES = np.polynomial.legendre.leggauss(200)
+_FAR = 9.0
 #: values that randomised signs may take at a time
 _BATCH_VALUES = 1 << 22
 
@@ -91,8 +95,49 @@ def paired_effect(difference: FloatArray, confidence: float) -> Effect:
     if not math.isfinite(statistic):
         return Effect(d, d, d)
     tail = (1 - confidence) / 2
-    low, high = special.nctdtrinc(n - 1, np.array([1 - tail, tail]), statistic)
-    return Effect(d, float(low) / math.sqrt(n), float(high) / math.sqrt(n))
+    low, high = (_noncentrality(statistic, n - 1, share) for share in (tail, 1 - tail))
+    return Effect(d, low / math.sqrt(n), high / math.sqrt(n))
+
+
+def _noncentrality(statistic: float, degrees: int, share: float) -> float:
+    """Where the non-central t distribution has 1 - share below the statistic.
+
+    With S = sqrt(chi²/degrees) and a standard normal Z it is the quantile of
+    statistic S + Z. Scipy's own inverse has three digits for few degrees of freedom,
+    and does not come back from large statistics.
+    """
+    if statistic < 0:
+        return -_noncentrality(-statistic, degrees, 1 - share)
+    s, density = _chi(degrees)
+    wide = statistic * math.sqrt(0.5 / degrees) > 1
+    nodes, weights = _NODES
+
+    def above(x: float) -> float:
+        if not wide:
+            below = special.ndtr(x - statistic * s) @ density
+        else:
+            # S is positive: Z stays below x
+            end = min(x, _FAR)
+            z = (end - _FAR) / 2 + nodes * (end + _FAR) / 2
+            chi = (x - z) / statistic
+            normal = np.exp(-(z**2) / 2) * weights * (end + _FAR) / 2
+            below = special.chdtr(degrees, degrees * chi**2) @ normal
+            below /= math.sqrt(2 * math.pi)
+        return float(below) - share
+
+    return float(optimize.brentq(above, -_FAR, statistic * s[-1] + _FAR, xtol=1e-9))
+
+
+@lru_cache(maxsize=64)
+def _chi(degrees: int) -> tuple[FloatArray, FloatArray]:
+    """Values of S for quadrature, and their weights times the density."""
+    ends = stats.chi2.ppf(1e-16, degrees), stats.chi2.isf(1e-16, degrees)
+    low, high = (math.sqrt(end / degrees) for end in ends)
+    nodes, weights = _NODES
+    s = (low + high) / 2 + nodes * (high - low) / 2
+    root = math.sqrt(degrees)
+    density = stats.chi.pdf(s * root, degrees) * root * weights * (high - low) / 2
+    return s, density
 
 
 def adjust(pvalues: FloatArray, correction: Any) -> FloatArray:

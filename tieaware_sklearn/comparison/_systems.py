@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._averages import NO_DIFFERENCE, mean, std_of_mean
+from .._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
 from .._optional import import_optional
 from .._text import format_table, number, probability
 from .._ties import FloatArray, IntArray
@@ -40,6 +40,7 @@ class SystemComparison:
     ----------
     systems : tuple of str
     measure : str
+    greater_is_better : bool
     qid : ndarray of shape (n_queries,)
     expected, best, worst, std : ndarray of shape (n_queries, n_systems)
         As in `RankingReport`.
@@ -69,6 +70,7 @@ class SystemComparison:
 
     systems: tuple[str, ...]
     measure: str
+    greater_is_better: bool
     qid: NDArray[Any]
     expected: FloatArray
     best: FloatArray
@@ -201,7 +203,8 @@ def compare_systems(
     y_scores : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems)
         The scores of each system for the same documents, -inf where it does not
-        retrieve one. `load_trec` with a list of runs gives them so.
+        retrieve one. `load_trec` with a list of runs gives them so. An array has one
+        dtype for all; the columns of a mapping or frame keep theirs.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
@@ -235,6 +238,11 @@ def compare_systems(
     ValueError
         As in `ranking_score`; for systems of other lengths or of one name, and an
         unknown option.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Where the measure is undefined for every query of a system.
 
     Notes
     -----
@@ -274,6 +282,9 @@ def compare_systems(
     found = systems.all_values(("best", "worst", "std"))
     # whatever order the rows came in
     by_id = systems.queries.sorted()
+    sorted_values = {name: values[by_id] for name, values in found.items()}
+    if np.isnan(found["expected"]).all(axis=0).any():
+        warn_undefined(systems.measure)
     pairs = list(itertools.combinations(range(len(systems.names)), 2))
     test_pair = partial(
         paired_test,
@@ -284,7 +295,7 @@ def compare_systems(
     )
     rows = [
         _compare(
-            {name: values[by_id][:, pair] for name, values in found.items()},
+            {name: values[:, pair] for name, values in sorted_values.items()},
             test_pair,
             confidence,
         )
@@ -295,6 +306,7 @@ def compare_systems(
     return SystemComparison(
         systems=systems.names,
         measure=str(systems.measure),
+        greater_is_better=systems.measure.greater_is_better,
         qid=systems.queries.qid,
         **found,
         pairs=np.array(pairs, dtype=np.int64).reshape(len(pairs), 2),
@@ -316,11 +328,12 @@ def compare_systems(
     )
 
 
-def check_share(value: Any, name: str) -> None:
-    """A number between 0 and 1, both left out."""
+def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
+    """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
     given = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (given and 0 < value < 1):
-        raise ValueError(f"{name} must be a number in (0, 1), got {value!r}")
+    if not (given and (0 < value < 1 or (up_to_one and value == 1))):
+        rule = "(0, 1]" if up_to_one else "(0, 1)"
+        raise ValueError(f"{name} must be a number in {rule}, got {value!r}")
 
 
 def _compare(

@@ -91,7 +91,10 @@ def check_systems(
         names = list(y_scores.columns)
         columns = [y_scores[name] for name in names]
     else:
-        array = np.asarray(y_scores)
+        try:
+            array = np.asarray(y_scores)
+        except ValueError as error:
+            raise ValueError(f"y_scores must be a 2-D array: {error}") from None
         if array.ndim != 2:
             raise ValueError(
                 "y_scores must map names of systems to scores, or be an array of shape "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._averages import mean, std_of_mean
-from .._validation import check_choice
+from .._validation import check_choices
 from ..banding._coarseness import KINDS, Coarsener, Coarseness, score_detail
 from ..banding._rounding import NAMED_BITS
 from ..comparison._inferiority import QueryLosses
@@ -116,14 +116,11 @@ class ScorePrecisionObjective:
             y, {"y_score": y_score}, qid, measure, zero_relevance, unjudged, n_jobs
         )
         self.measure = self._systems.measure
-        self.kinds = tuple([kinds] if isinstance(kinds, str) else kinds)
-        if not self.kinds:
-            raise ValueError("kinds must not be empty")
-        for kind in self.kinds:
-            check_choice(kind, "kinds", KINDS)
-        if not (isinstance(max_rho, (int, float, np.number)) and max_rho > _LEAST_RHO):
+        self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
+        number = isinstance(max_rho, (int, float, np.number))
+        if not (number and _LEAST_RHO < max_rho < math.inf):
             raise ValueError(
-                f"max_rho must be a number > {_LEAST_RHO}, got {max_rho!r}"
+                f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )
         self.max_rho = float(max_rho)
         self._coarsen = Coarsener.of(self._systems.queries, existing_ties, scale)
@@ -306,12 +303,13 @@ def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
     'significant=2'
     """
     check_share(alpha, "alpha")
-    if tolerance != 1:
-        check_share(tolerance, "tolerance")
+    check_share(tolerance, "tolerance", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
     kept = [trial for trial in trials if _inferiority(trial, tolerance, up) <= alpha]
     if not kept:
+        if trials[0].user_attrs["exact"] == 0:
+            raise NothingKept("the exact mean is 0: there is no share of it to keep")
         raise NothingKept(
             f"no trial of {len(trials)} is shown to keep more than {tolerance:g} of "
             "the exact mean: more trials, queries, or a smaller tolerance may do"

@@ -18,7 +18,13 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_LONGEST = 32
+_LONGEST, _HEAD, _TAIL = 32, 17, 14
+#: panels in a row
+_ABREAST = 3
+#: in points: what a legend takes beside its labels, and at its edges
+_HANDLE, _MARGIN = 52, 16
+#: in inches: a line of a legend
+_LINE = 0.22
 #: panels in a row
 _ABREAST = 3
 #: of matplotlib's usual font, and what a legend takes beside its labels
@@ -67,23 +73,43 @@ def legend(figure: Any, axes: Sequence[Any], own: bool) -> None:
     if not entries:
         return
     handles, labels = list(entries.values()), list(entries)
-    if own:
-        room = figure.get_figwidth() * _LETTERS_AN_INCH
-        columns = int(room // (max(map(len, labels)) + _HANDLE_LETTERS))
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=min(max(columns, 1), len(labels)),
-            frameon=False,
-        )
-    else:
+    if not own:
         axes[-1].legend(handles, labels, frameon=False)
+        return
+    paths = import_optional("matplotlib.textpath", extra="plots", purpose="plotting")
+    fonts = import_optional(
+        "matplotlib.font_manager", extra="plots", purpose="plotting"
+    )
+    font = fonts.FontProperties(size="medium")
+    widest = max(
+        paths.TextPath((0, 0), label, prop=font).get_extents().width for label in labels
+    )
+    room = 72 * figure.get_figwidth() - _MARGIN
+    columns = min(max(int(room // (widest + _HANDLE)), 1), len(labels))
+    lines = math.ceil(len(labels) / columns)
+    figure.set_figheight(figure.get_figheight() + _LINE * max(lines - 2, 0))
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False
+    )
 
 
-def short(name: str) -> str:
-    """A name that leaves room for the plot."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+def plain(text: str) -> str:
+    """A text that matplotlib shows as it is: no mathematics, nothing private."""
+    return " " * text.startswith("_") + text.replace("$", r"\$")
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Names that leave room for the plot, and tell what is different apart."""
+    cut = [
+        name if len(name) <= _LONGEST else f"{name[:_HEAD]}…{name[-_TAIL:]}"
+        for name in names
+    ]
+    seen: dict[str, int] = {}
+    out = []
+    for name in cut:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
+    return out
 
 
 def show_ranges(
@@ -126,7 +152,7 @@ def show_ranges(
         label="mean over all orders",
     )
     axis.locator_params(axis="x", nbins=5)
-    axis.set_yticks(rows, [short(name) for name in names])
+    axis.set_yticks(rows, short(names))
     axis.set_ylim(len(names) - 0.4, -0.6)
     for row, (a, b) in enumerate(ends.tolist()):
         axis.annotate(

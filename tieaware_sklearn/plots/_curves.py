@@ -9,13 +9,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..curves import PrecisionRecallCurve, precision_recall_curve
-from ._axes import CYCLE, DASHES, MARKERS, legend, panels, tidy
+from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
 from ._systems import each_system, predictions
 
 
 @dataclass(eq=False)
 class PrecisionRecallBandDisplay:
     """Precision-recall curves with bands from the worst to the best order of ties.
+
+    Where ties are long, a curve takes a second and more (see `InterpolatedPrecision`).
 
     Make it with `from_predictions`, `from_estimator` or `from_curves`.
 
@@ -161,7 +163,10 @@ class PrecisionRecallBandDisplay:
         """
         self.figure_, (self.ax_,) = panels(ax, 1, width=5.6, height=4.4)
         axis = self.ax_
-        for i, (name, curve) in enumerate(self.curves.items()):
+        names = short(list(self.curves))
+        for i, (name, curve) in enumerate(
+            zip(names, self.curves.values(), strict=True)
+        ):
             colour = CYCLE[i % len(CYCLE)]
             axis.fill_between(
                 curve.recall, curve.worst, curve.best, color=colour, alpha=0.2, lw=0

@@ -183,14 +183,14 @@ class PrecisionLossDisplay:
         }
         for label, artist in parts.items():
             artist.set_label(label)
-        axis.set_xticks(np.arange(n), [short(level) for level in self.levels])
+        axis.set_xticks(np.arange(n), short(self.levels))
         if n > 5:
             axis.tick_params(axis="x", labelrotation=35)
             for label in axis.get_xticklabels():
                 label.set_horizontalalignment("right")
         axis.set_xlabel("coarseness of scores")
         axis.set_ylabel(f"change of {self.measure}, per query")
-        axis.set_title(self.systems, loc="left", fontsize="medium")
+        axis.set_title(short([self.systems])[0], loc="left", fontsize="medium")
         tidy(axis)
         axis.grid(visible=False, axis="x")
         legend(self.figure_, [axis], ax is None)
@@ -274,7 +274,7 @@ class PairwisePValueDisplay:
         return cls(
             exact=study.pvalues[0],
             coarse=study.pvalues[at],
-            turned=np.sign(study.differences[at]) != np.sign(study.differences[0]),
+            turned=study.turned()[at],
             level=name,
             measure=study.measure,
             alpha=study.alpha,
@@ -331,11 +331,11 @@ class PairwisePValueDisplay:
         axis = self.ax_
         there = ~(np.isnan(self.exact) | np.isnan(self.coarse))
         both = np.stack([self.exact[there], self.coarse[there]])
-        least = float(both.min(initial=1.0))
-        floor = 10.0 ** math.floor(math.log10(min(max(least, _FLOOR), 1e-2)))
+        before, after = both <= self.alpha
+        least = max(float(both.min(initial=1.0)), _FLOOR)
+        floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, self.alpha / 2)))
         x, y = np.maximum(both, floor)
         turned = np.asarray(self.turned)[there]
-        before, after = x <= self.alpha, y <= self.alpha
         kinds = (
             ("significant in both", before & after, BLUE),
             ("in neither", ~before & ~after, SKY),

@@ -15,7 +15,7 @@ from ..comparison._values import check_systems
 from ..evaluation import evaluate
 from ..measures import Measure, parse_measures
 from ..scorers import predicted_scores
-from ._axes import legend, panels, show_ranges
+from ._axes import legend, panels, plain, show_ranges
 
 
 @dataclass(eq=False)
@@ -31,6 +31,8 @@ class TieRangeDisplay:
     mean, best, worst : ndarray of shape (n_systems, n_measures)
     average : str, default="mean over queries"
         What they are.
+    lower_is_better : bool, default=False
+        Whether the lowest mean of the first measure is on top.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class TieRangeDisplay:
     best: FloatArray
     worst: FloatArray
     average: str = "mean over queries"
+    lower_is_better: bool = False
 
     @classmethod
     def from_predictions(
@@ -112,7 +115,14 @@ class TieRangeDisplay:
             np.stack([getattr(summary, name) for summary in summaries])
             for name in ("mean", "best", "worst")
         )
-        return cls(names, tuple(map(str, parsed)), averages, best, worst).plot(ax=ax)
+        return cls(
+            names,
+            tuple(map(str, parsed)),
+            averages,
+            best,
+            worst,
+            lower_is_better=not parsed[0].greater_is_better,
+        ).plot(ax=ax)
 
     @classmethod
     def from_estimator(
@@ -181,8 +191,14 @@ class TieRangeDisplay:
         middle, best, worst = (
             averages[name][:, None] for name in ("mean", "best", "worst")
         )
-        measures = (comparison.measure,)
-        return cls(comparison.systems, measures, middle, best, worst).plot(ax=ax)
+        return cls(
+            comparison.systems,
+            (comparison.measure,),
+            middle,
+            best,
+            worst,
+            lower_is_better=not comparison.greater_is_better,
+        ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> TieRangeDisplay:
         """Draw it: a row per system, the best on top, a panel per measure.
@@ -197,8 +213,7 @@ class TieRangeDisplay:
         TieRangeDisplay
             Itself, with `figure_` and `axes_`.
         """
-        lower = not parse_measures([self.measures[0]])[0].greater_is_better
-        side = 1 if lower else -1
+        side = 1 if self.lower_is_better else -1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         height = 1.4 + 0.32 * len(order)
         self.figure_, self.axes_ = panels(
@@ -215,7 +230,7 @@ class TieRangeDisplay:
                 self.worst[order, j],
                 self.best[order, j],
             )
-            axis.set_xlabel(f"{measure}, {self.average}")
+            axis.set_xlabel(f"{plain(measure)}, {self.average}")
         legend(self.figure_, self.axes_, ax is None)
         return self
 

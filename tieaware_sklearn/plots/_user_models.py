@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._ties import FloatArray
 from .._validation import check_count
 from ..measures import Measure, parse_measures
-from ._axes import CYCLE, DASHES, MARKERS, legend, panels, tidy
+from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
 
 _PANELS = (
     ("weight", "W(i): share of attention"),
@@ -121,7 +121,7 @@ class UserModelDisplay:
         for axis, (name, label) in zip(self.axes_, _PANELS, strict=True):
             table = getattr(self, name)
             ranks = np.arange(1, table.shape[1] + 1)
-            for i, measure in enumerate(self.measures):
+            for i, name_of in enumerate(short(self.measures)):
                 axis.plot(
                     ranks,
                     table[i],
@@ -129,7 +129,7 @@ class UserModelDisplay:
                     linestyle=DASHES[i % len(DASHES)],
                     marker=MARKERS[i % len(MARKERS)],
                     markersize=4,
-                    label=measure,
+                    label=name_of,
                 )
             axis.set_xlabel("rank i")
             axis.set_ylabel(label)

@@ -136,6 +136,16 @@ class PrecisionStudy:
             return np.full(len(self.levels), np.nan)
         return np.asarray(self.significant().mean(axis=1))
 
+    def turned(self) -> NDArray[np.bool_]:
+        """Pairs whose better system is the other one under coarser scores.
+
+        Returns
+        -------
+        ndarray of shape (n_levels, n_pairs), bool
+        """
+        signs = np.sign(self.differences)
+        return np.asarray(signs * signs[0] < 0)
+
     def false_positives(self) -> IntArray:
         """Pairs significant only under coarser scores, or the other way round.
 
@@ -144,8 +154,7 @@ class PrecisionStudy:
         ndarray of shape (n_levels,), int
         """
         found, exact = self.significant(), self.significant()[0]
-        turned = np.sign(self.differences) != np.sign(self.differences[0])
-        return np.asarray((found & (~exact | turned)).sum(axis=1))
+        return np.asarray((found & (~exact | self.turned())).sum(axis=1))
 
     def false_negatives(self) -> IntArray:
         """Pairs significant under exact scores, and no longer.
@@ -211,7 +220,7 @@ class PrecisionStudy:
             "tied_documents": self.tied_documents.ravel(),
         }
         for t, tolerance in enumerate(self.tolerances):
-            columns[f"p_{tolerance:g}"] = self.inferiority[:, t].ravel()
+            columns[f"p_{tolerance!r}"] = self.inferiority[:, t].ravel()
         return pandas.DataFrame(columns)
 
     def __str__(self) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._averages import mean
+from .._averages import mean, warn_undefined
 from .._progress import show_progress
 from .._ties import FloatArray
 from .._validation import check_choice
@@ -129,7 +129,9 @@ def precision_study(
     check_share(alpha, "alpha")
     check_choice(test, "test", TESTS)
     shares = _check_shares(tolerances, "tolerances")
-    least = 0.0 if min_share == 0 else _check_shares([min_share], "min_share")[0]
+    least = 0.0
+    if isinstance(min_share, bool) or min_share != 0:
+        (least,) = _check_shares([min_share], "min_share")
     levels = parse_coarsenesses(coarseness)
     systems = MeasuredSystems(
         y_true, y_scores, qid, measure, zero_relevance, unjudged, n_jobs
@@ -166,12 +168,10 @@ def precision_study(
     # whatever order the rows came in
     by_id = expected[:, queries.sorted()]
     means = level_means(expected)
-    sides = means if up else -means
-    orderings = [
-        rank_correlation(sides[0], side, coefficients=("tau_b", "tau_ap")).values[0]
-        for side in sides
-    ]
-    tau_b, tau_ap = np.array(orderings).T
+    if np.isnan(means[0]).any():
+        warn_undefined(systems.measure)
+    tau_b, tau_ap = np.array([_agreement(means[0], row, up) for row in means]).T
+    differences, pvalues = _pairwise(by_id, pairs, test)
     return PrecisionStudy(
         measure=str(systems.measure),
         greater_is_better=up,
@@ -189,8 +189,8 @@ def precision_study(
         tolerances=shares,
         inferiority=_inferiority(expected, shares, up),
         pairs=np.array(pairs, dtype=np.int64).reshape(len(pairs), 2),
-        differences=np.array([[row[a] - row[b] for a, b in pairs] for row in means]),
-        pvalues=_pair_pvalues(by_id, pairs, test),
+        differences=differences,
+        pvalues=pvalues,
         tau_b=tau_b,
         tau_ap=tau_ap,
         alpha=float(alpha),
@@ -199,23 +199,26 @@ def precision_study(
 
 
 def _check_shares(values: Any, name: str) -> tuple[float, ...]:
-    given = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+    given = list(values) if isinstance(values, Iterable) else [values]
     if not given:
         raise ValueError(f"{name} must not be empty")
     for value in given:
-        if value != 1:
-            check_share(value, name)
+        check_share(value, name, up_to_one=True)
+        if given.count(value) > 1:
+            raise ValueError(f"{name} must hold each share once, got {value} twice")
     return tuple(map(float, given))
 
 
 def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
     """Systems that are at least this share as good as the best one."""
     values = np.array(means)
-    if share == 0:
+    known = values[~np.isnan(values)]
+    if share == 0 or not len(known):
         return np.ones(len(values), dtype=bool)
+    # a mean that is undefined is not up to any
     if up:
-        return np.asarray(values >= share * values.max())
-    return np.asarray(values * share <= values.min())
+        return np.asarray(values >= share * known.max())
+    return np.asarray(values * share <= known.min())
 
 
 def _inferiority(
@@ -230,13 +233,28 @@ def _inferiority(
     return out
 
 
-def _pair_pvalues(
+def _agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
+    """tau-b and tau-AP of the order of the systems that both means are there of."""
+    there = ~(np.isnan(exact) | np.isnan(coarse))
+    if not there.any():
+        return np.full(2, np.nan)
+    side = 1 if up else -1
+    found = rank_correlation(
+        side * exact[there], side * coarse[there], coefficients=("tau_b", "tau_ap")
+    )
+    return np.asarray(found.values[0])
+
+
+def _pairwise(
     expected: FloatArray, pairs: list[tuple[int, int]], test: str
-) -> FloatArray:
-    out = np.empty((len(expected), len(pairs)))
+) -> tuple[FloatArray, FloatArray]:
+    """Mean differences and p values of pairs, over the queries that both have."""
+    differences, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
     for i, table in enumerate(expected):
         for p, (a, b) in enumerate(pairs):
-            difference = table[:, a] - table[:, b]
-            kept = difference[~np.isnan(difference)]
-            out[i, p] = paired_test(kept, test).pvalue
-    return out
+            both = table[:, a], table[:, b]
+            kept = ~np.isnan(both[0] - both[1])
+            first, second = both[0][kept], both[1][kept]
+            differences[i, p] = mean(first) - mean(second)
+            pvalues[i, p] = paired_test(first - second, test).pvalue
+    return differences, pvalues
