@@ -138,7 +138,9 @@ def _all_ties(values: FloatArray, rows: Rows, everything: TieGroups) -> TieGroup
         first &= there
     start = np.flatnonzero(flags)
     query = np.repeat(np.arange(n_queries), first.sum(axis=1))
-    return TieGroups(n_queries, everything.levels, query, start, labels, everything)
+    return TieGroups(
+        n_queries, everything.levels, query, start, labels, everything, retrieved
+    )
 
 
 def _sorted_rows(
@@ -152,13 +154,15 @@ def _sorted_rows(
     """
     low = np.int64((1 << width) - 1)
     bits = values.view(np.int64)
-    loose = ((bits & low) != 0).any(axis=1)
+    loose = (np.bitwise_or.reduce(bits, axis=1) & low) != 0
     # the bits of floats compare as floats do, once negative ones are turned
     key = bits ^ ((bits >> 63) & _SIGN)
     key = (key & ~low) | label
     key.sort(axis=1)
     first = np.ones(values.shape, dtype=bool)
-    np.not_equal(key[:, 1:] >> width, key[:, :-1] >> width, out=first[:, 1:])
+    # beyond the last bits, as numbers without a sign
+    apart = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
+    np.greater(apart, np.uint64(low), out=first[:, 1:])
     found = (key & low).astype(label.dtype)
     if loose.any():
         beyond = np.array(np.inf).view(np.int64) & ~low

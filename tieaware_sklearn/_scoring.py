@@ -23,7 +23,7 @@ from ._validation import Queries
 from .measures import Measure
 
 # documents of a block: its arrays stay in the cache
-BLOCK_ROWS = 1 << 15
+BLOCK_ROWS = 1 << 16
 Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 # up to this many distinct labels every block lists them all

@@ -101,6 +101,8 @@ class TieGroups:
         Indices into `levels`, ascending within a group.
     everything : TieGroups
         All documents of each query, not retrieved ones included, in one group.
+    retrieved : ndarray of shape (n_queries,)
+        Documents of each query in all of its groups.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class TieGroups:
         start: IntArray,
         label: NDArray[np.integer[Any]],
         everything: TieGroups | None = None,
+        retrieved: IntArray | None = None,
     ) -> None:
         self.n_queries = n_queries
         self.levels = levels
@@ -118,9 +121,9 @@ class TieGroups:
         self.start = start
         self.label = label
         self.n: IntArray = np.diff(start, append=len(label))
-        self.retrieved: IntArray = np.bincount(
-            query, weights=self.n, minlength=n_queries
-        ).astype(np.int64)
+        if retrieved is None:
+            retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
+        self.retrieved: IntArray = retrieved
         self.lo: IntArray = start - (np.cumsum(self.retrieved) - self.retrieved)[query]
         self.n_groups_of_query: IntArray = np.bincount(query, minlength=n_queries)
         self.everything = self if everything is None else everything
@@ -136,20 +139,31 @@ class TieGroups:
     def hi(self) -> IntArray:
         return self.lo + self.n
 
-    def inside(self, k: int | IntArray | None) -> IntArray:
-        """Places of each group inside the cut-off `k` (one, or one per query)."""
+    def inside(
+        self, k: int | IntArray | None, chosen: IntArray | None = None
+    ) -> IntArray:
+        """Places of each group, or of the `chosen`, inside the cut-off `k`.
+
+        There is one cut-off, or one per query.
+        """
+        of = slice(None) if chosen is None else chosen
+        lo, n = self.lo[of], self.n[of]
         if k is None:
-            return self.n
-        cut = min(k, _BEYOND) if isinstance(k, int) else k[self.query]
-        return np.clip(cut - self.lo, 0, self.n)
+            return n
+        cut = min(k, _BEYOND) if isinstance(k, int) else k[self.query[of]]
+        return np.clip(cut - lo, 0, n)
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
 
         def compute() -> Documents:
-            counts = self.inside(k)
-            group, place = expand(counts)
-            per_query = np.bincount(self.query, counts, self.n_queries)
+            near = np.arange(len(self.n))
+            if k is not None:
+                near = np.flatnonzero(self.lo < k)
+            counts = self.inside(k, near)
+            owner, place = expand(counts)
+            group = near[owner]
+            per_query = np.bincount(self.query[near], counts, self.n_queries)
             return Documents(group, self.lo[group] + place, per_query.astype(np.int64))
 
         result: Documents = self.memo(("documents", k), compute)
@@ -167,6 +181,8 @@ class TieGroups:
 
         def compute() -> IntArray:
             relevant = self.label >= np.searchsorted(self.levels, rel)
+            if len(self.start) == len(relevant):
+                return relevant.astype(np.int64)
             return count_segments(relevant, self.n)
 
         counts: IntArray = self.memo(("relevant", rel), compute)
@@ -192,11 +208,16 @@ class TieGroups:
         """Sum of the gains of each group, `gains` given per level."""
         return sum_segments(gains[self.label], self.n)
 
-    def gain_means(self, gains: FloatArray) -> FloatArray:
-        """Mean gain of each group, `gains` given per level."""
+    def gain_means(
+        self, gains: FloatArray, chosen: IntArray | None = None
+    ) -> FloatArray:
+        """Mean gain of each group, or of the `chosen`, `gains` given per level."""
+        if len(self.start) == len(self.label):
+            label = self.label if chosen is None else self.label[chosen]
+            return np.asarray(gains[label])
+        if chosen is not None:
+            return self.gain_means(gains)[chosen]
         gain: FloatArray = gains[self.label]
-        if len(self.start) == len(gain):
-            return gain
         if not len(gain):
             return np.zeros(0)
         means = self.gain_sums(gains) / self.n

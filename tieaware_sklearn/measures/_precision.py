@@ -7,7 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
+from .._ties import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    expand,
+    run_starts,
+    sum_segments,
+)
 from .._validation import check_choice
 from ._base import BinaryMeasure, MeasureOverRelevant
 from ._tables import harmonic_difference
@@ -57,13 +64,23 @@ class AveragePrecision(BinaryMeasure):
         check_choice(self.denominator, "denominator", ("relevant", "cutoff"))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        group, rank, counts = groups.documents(self.k)
         r = groups.relevant(self.rel)
-        share = r / groups.n
-        more = (r - 1) / np.maximum(groups.n - 1, 1)
-        above = groups.relevant_above(self.rel)[group]
-        found = above + 1 + (rank - groups.lo[group]) * more[group]
-        return sum_segments(share[group] * found / (rank + 1), counts)
+        holding = r > 0 if self.k is None else (r > 0) & (groups.lo < self.k)
+        # nothing is found in the other groups
+        chosen = np.flatnonzero(holding)
+        query, r, n, lo = (
+            values[chosen] for values in (groups.query, r, groups.n, groups.lo)
+        )
+        inside = groups.inside(self.k, chosen)
+        above = _above(query, r)
+        counts = np.bincount(query, inside, groups.n_queries).astype(np.int64)
+        if (n == 1).all():
+            return sum_segments((above + 1) / (lo + 1), counts)
+        owner, before = expand(inside)
+        more = (r - 1) / np.maximum(n - 1, 1)
+        found = (above + 1)[owner] + before * more[owner]
+        values = (r / n)[owner] * found / (lo[owner] + before + 1)
+        return sum_segments(values, counts)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         r, inside = groups.relevant(self.rel), groups.inside(self.k)
@@ -101,6 +118,13 @@ class AveragePrecision(BinaryMeasure):
 
     def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return groups.total_relevant(self.rel) > 0
+
+
+def _above(query: IntArray, r: IntArray) -> IntArray:
+    """Relevant documents above each group, of groups that hold all there are."""
+    before = np.cumsum(r) - r
+    first = run_starts(query)
+    return before - np.repeat(before[first], np.diff(first, append=len(query)))
 
 
 def _group_variance(

@@ -1,0 +1,190 @@
+"""Queries sorted as rows give what the simple way gives, to the last bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import MEASURES
+from strategies import LABELS, SCORES
+
+from tieaware_sklearn import _row_sort, _scoring
+from tieaware_sklearn._row_sort import Reach, descending_floats
+from tieaware_sklearn._scoring import LabelledQueries, label_codes
+from tieaware_sklearn._validation import check_qid
+from tieaware_sklearn.measures import parse_measures
+
+STATISTICS = ("expected", "best", "worst", "std", "normaliser")
+
+
+def simple_values(labels, scores, qid, measures, **options):
+    """The simple version alone: one flat sort, nothing left out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_scoring, "descending_floats", lambda *_: None)
+        return row_values(labels, scores, qid, measures, **options)
+
+
+def row_values(labels, scores, qid, measures, **options):
+    queries = check_qid(qid, n_rows=len(labels))
+    blocks = LabelledQueries(np.asarray(labels, dtype=float), queries)
+    return blocks.values(measures, scores, statistics=STATISTICS, **options)
+
+
+def assert_same(a, b):
+    for name in STATISTICS:
+        assert np.array_equal(a[name], b[name], equal_nan=True), name
+
+
+@st.composite
+def long_queries(draw):
+    """Few queries of up to 60 documents: cut-offs leave documents out."""
+    n = draw(st.integers(1, 90))
+    near = st.sampled_from([0.1, 0.1 + 2**-56, 0.1 + 2**-55, 0.3, 0.1 + 0.2, -0.1])
+    scores = st.lists(st.one_of(SCORES, near), min_size=n, max_size=n)
+    labels = st.lists(LABELS, min_size=n, max_size=n)
+    qid = st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=n, max_size=n)
+    return np.array(draw(labels)), np.array(draw(scores)), np.array(draw(qid))
+
+
+@settings(max_examples=60)
+@given(case=long_queries(), ascending=st.booleans())
+def test_all_measures_to_the_bit(case, ascending):
+    labels, scores, qid = case
+    options = {"ascending": ascending}
+    found = row_values(labels, scores, qid, MEASURES, **options)
+    assert_same(found, simple_values(labels, scores, qid, MEASURES, **options))
+
+
+@settings(max_examples=20)
+@given(case=long_queries())
+def test_what_is_out_of_reach_changes_no_bit(case):
+    labels, scores, qid = case
+    everything = row_values(labels, scores, qid, MEASURES)
+    for j, measure in enumerate(MEASURES):
+        alone = row_values(labels, scores, qid, [measure])
+        for name in STATISTICS:
+            assert np.array_equal(
+                alone[name][:, 0], everything[name][:, j], equal_nan=True
+            ), (measure, name)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32"],
+)
+@pytest.mark.parametrize("names", [["ndcg@3", "rr"], ["ap", "p@5"]])
+def test_scores_of_any_dtype(dtype, names):
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 60, size=3000).astype(dtype)
+    labels, qid = rng.integers(0, 5, size=3000), rng.integers(0, 40, size=3000)
+    measures = parse_measures(names)
+    found = row_values(labels, scores, qid, measures)
+    assert_same(found, simple_values(labels, scores, qid, measures))
+    strided = np.repeat(scores, 2)[::2]
+    assert_same(found, row_values(labels, strided, qid, measures))
+
+
+def test_integers_that_floats_cannot_hold():
+    big = 2**62
+    scores = np.array([big, big + 1, big + 2, big + 1])
+    measures = parse_measures(["rr", "ap"])
+    assert descending_floats(scores, None, False) is None
+    found = row_values([0, 0, 1, 0], scores, None, measures)
+    assert found["expected"].tolist() == [[1, 1]]
+    unsigned = scores.astype(np.uint64) * 2
+    found = row_values([0, 0, 1, 0], unsigned, None, measures)
+    assert found["expected"].tolist() == [[1, 1]]
+
+
+def test_scores_apart_by_their_last_bit():
+    # the label stands in the last bits while they are sorted
+    one = np.nextafter(1.0, 2)
+    found = row_values([0, 1], np.array([1.0, one]), None, parse_measures(["rr", "ap"]))
+    assert found["expected"].tolist() == [[1, 1]]
+    found = row_values([0, 1], np.array([one, one]), None, parse_measures(["rr", "ap"]))
+    assert found["expected"].tolist() == [[0.75, 0.75]]
+    rng = np.random.default_rng(1)
+    scores = 1 + rng.integers(0, 9, size=5000) * 2.0**-52
+    labels, qid = rng.integers(0, 5, size=5000), rng.integers(0, 50, size=5000)
+    measures = parse_measures(["ap", "ndcg", "bpref", "err(max_label=4)"])
+    found = row_values(labels, scores, qid, measures)
+    assert_same(found, simple_values(labels, scores, qid, measures))
+
+
+def test_two_zeros_are_one():
+    for ascending in (False, True):
+        found = row_values(
+            [0, 1], np.array([0.0, -0.0]), None, MEASURES[:1], ascending=ascending
+        )
+        same = row_values([0, 1], np.zeros(2), None, MEASURES[:1], ascending=ascending)
+        assert_same(found, same)
+
+
+def test_more_labels_than_a_byte_holds():
+    rng = np.random.default_rng(2)
+    labels = rng.random(4000) * 30
+    scores, qid = rng.integers(0, 9, size=4000), rng.integers(0, 9, size=4000)
+    measures = parse_measures(["ndcg(gain=linear)@5", "cg", "ap(rel=20)"])
+    found = row_values(labels, scores, qid, measures)
+    assert_same(found, simple_values(labels, scores, qid, measures))
+
+
+@given(
+    st.lists(
+        st.sampled_from([-1.0, 0.0, 1.0, 2.5, 7.0, 253.0, 254.0, 300.0, math.inf]),
+        min_size=1,
+    )
+)
+def test_codes_of_labels(labels):
+    values = np.array(labels)
+    levels, codes = label_codes(values)
+    assert np.array_equal(levels[codes], values)
+    assert np.array_equal(levels, np.unique(values))
+
+
+def test_few_documents_are_kept_of_long_lists(monkeypatch):
+    kept = []
+    inner = _row_sort._few_ties
+
+    def watched(values, rows, everything, chosen):
+        kept.append(len(chosen))
+        return inner(values, rows, everything, chosen)
+
+    monkeypatch.setattr(_row_sort, "_few_ties", watched)
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 2, size=9000), rng.normal(size=9000)
+    qid = np.repeat(np.arange(30), 300)
+    row_values(labels, scores, qid, parse_measures(["ndcg@10", "p@3"]))
+    assert kept == [300]
+    row_values(labels, scores, qid, parse_measures(["rr"]))
+    assert len(kept) == 2
+    assert kept[1] < 300
+    row_values(labels, scores, qid, parse_measures(["ndcg@10", "ap"]))
+    assert len(kept) == 2
+
+
+def test_reach_of_measures():
+    reaches = [
+        measure.reach
+        for measure in parse_measures(
+            [
+                "ndcg@10",
+                "rr",
+                "rr(rel=2)",
+                "rr@3",
+                "ap",
+                "P(denominator=retrieved)@5",
+                "p",
+            ]
+        )
+    ]
+    assert reaches == [
+        Reach(10),
+        Reach(rel=1.0),
+        Reach(rel=2.0),
+        Reach(3),
+        *[Reach()] * 3,
+    ]
