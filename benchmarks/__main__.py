@@ -1,58 +1,234 @@
-"""How much exactness costs: ``python -m benchmarks``.
+"""How fast exact measures are: ``python -m benchmarks``.
 
 Every figure is a ratio of medians of runs that take turns in one process on one
-thread, so that a noisy machine shifts both sides.
+thread (but for the threads themselves), so that a noisy machine shifts both sides.
+Libraries that are not installed are left out; ``--json FILE`` writes the figures.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
+import xgboost as xgb
 from sklearn.metrics import ndcg_score
-from sklearn.utils import Bunch
 
-from tieaware_sklearn import evaluate, ranking_score
+from benchmarks import workloads
+from benchmarks.workloads import Workload
+from tieaware_sklearn import RankingFeatureSelector, ranking_score
+from tieaware_sklearn._scoring import LabelledQueries
 from tieaware_sklearn._text import format_table
-from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn._validation import check_qid
 from tieaware_sklearn.lightgbm import feval
+from tieaware_sklearn.measures import parse_measures
 
 Task = Callable[[], object]
+LEAST_REPEATS = 3
+
+
+class Line(NamedTuple):
+    """A target: what is compared with what, the limit, and the ratio found."""
+
+    what: str
+    of: str
+    ratio: float
+    limit: float
+    least: bool = False
+
+    @property
+    def is_met(self) -> bool:
+        return self.ratio >= self.limit if self.least else self.ratio <= self.limit
+
+    def cells(self) -> list[str]:
+        sign = ">=" if self.least else "<="
+        return [
+            self.what,
+            self.of,
+            f"{self.ratio:.2f}",
+            f"{sign} {self.limit:g}",
+            "yes" if self.is_met else "no",
+        ]
 
 
 def medians(tasks: dict[str, Task], repeats: int) -> dict[str, float]:
-    """Median seconds of each task, the tasks taking turns."""
+    """Median seconds of each task, the tasks taking turns after a first round."""
     times: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(repeats):
+    for turn in range(repeats + 1):
         for name, task in tasks.items():
             start = time.perf_counter()
             task()
-            times[name].append(time.perf_counter() - start)
+            if turn:
+                times[name].append(time.perf_counter() - start)
     return {name: median(values) for name, values in times.items()}
 
 
-def sample_of_queries(qid: np.ndarray, n: int) -> list[slice]:
-    """Rows of the first `n` queries of at least two documents."""
-    starts = np.flatnonzero(np.diff(qid, prepend=0))
-    ends = np.append(starts[1:], len(qid))
-    return [slice(a, b) for a, b in zip(starts, ends, strict=True) if b - a > 1][:n]
+def prepared(data: Workload, names: list[str], score: np.ndarray, **options) -> Task:
+    """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
+    queries = check_qid(data.qid, n_rows=len(data.y))
+    labelled = LabelledQueries(data.y, queries, keep=True)
+    measures = parse_measures(names)
+    options = {"statistics": ("expected",), **options}
+    return lambda: labelled.values(measures, score, **options)
 
 
-def boosting(web: Bunch, repeats: int) -> str:
+def lightgbm_metric(data: Workload, score: np.ndarray, metric: str) -> Task:
+    """LightGBM's own metric at rank 10 of scores that it starts from."""
+    params = {"verbosity": -1, "feature_pre_filter": False}
+    rows = lgb.Dataset(
+        np.zeros((len(data.y), 1)),
+        data.y,
+        group=data.sizes,
+        init_score=score,
+        params=params,
+    )
+    options = {"objective": "lambdarank", "metric": metric, "eval_at": [10]}
+    booster = lgb.Booster({**options, "num_threads": 1, "verbosity": -1}, rows)
+    return booster.eval_train
+
+
+def xgboost_metric(data: Workload, score: np.ndarray, metric: str) -> Task:
+    """XGBoost's own metric of scores that it starts from, a prediction included."""
+    rows = xgb.DMatrix(np.zeros((len(data.y), 1)), data.y, qid=data.qid, nthread=1)
+    rows.set_base_margin(score.astype(np.float32))
+    params = {"objective": "rank:ndcg", "eval_metric": metric, "nthread": 1}
+    booster = xgb.Booster({**params, "base_score": 0.0}, [rows])
+    return lambda: booster.eval(rows)
+
+
+def sklearn_loop(data: Workload, score: np.ndarray, n_queries: int) -> Task:
+    ends = np.cumsum(data.sizes)[:n_queries]
+    parts = [slice(e - n, e) for e, n in zip(ends, data.sizes, strict=False) if n > 1]
+
+    def loop() -> None:
+        for part in parts:
+            ndcg_score(data.y[None, part], score[None, part], k=10)
+
+    return loop
+
+
+def against_others(data: Workload, repeats: int) -> tuple[list[Line], list[list[str]]]:
+    """Workload (a): the metrics of LightGBM, XGBoost, scikit-learn, and a sort."""
+    lines: list[Line] = []
+    table: list[list[str]] = []
+    n, few = len(data.y), 200
+    few_rows = int(data.sizes[:few].sum())
+    for kind, score in data.scores.items():
+        keys = score.view(np.int64).copy()
+        three = ["ndcg@10", "ap", "rr"]
+        tasks = {
+            "LightGBM ndcg@10": lightgbm_metric(data, score, "ndcg"),
+            "LightGBM map@10": lightgbm_metric(data, score, "map"),
+            "XGBoost ndcg@10": xgboost_metric(data, score, "ndcg@10"),
+            "scikit-learn ndcg_score": sklearn_loop(data, score, few),
+            "np.sort of the keys": lambda keys=keys: np.sort(keys),
+            "NDCG@10": prepared(data, ["ndcg@10"], score),
+            "NDCG@10, AP, RR": prepared(data, three, score),
+            "AP": prepared(data, ["ap"], score),
+            "ranking_score NDCG@10": lambda score=score: ranking_score(
+                data.y, score, qid=data.qid, measure="ndcg@10"
+            ),
+        }
+        seconds = medians(tasks, repeats)
+        per_document = {
+            name: 1e9 * value / (few_rows if "scikit" in name else n)
+            for name, value in seconds.items()
+        }
+        table += [[name, kind, f"{value:.1f}"] for name, value in per_document.items()]
+
+        def line(
+            what: str,
+            of: str,
+            limit: float,
+            found: dict[str, float] = per_document,
+            kind: str = kind,
+        ) -> Line:
+            return Line(f"{what}, {kind}", of, found[what] / found[of], limit)
+
+        lines += [
+            line("NDCG@10", "LightGBM ndcg@10", 0.6),
+            line("NDCG@10", "XGBoost ndcg@10", 0.5),
+            line("NDCG@10, AP, RR", "LightGBM ndcg@10", 1.0),
+            line("NDCG@10", "np.sort of the keys", 4.0),
+        ]
+        slow = per_document["scikit-learn ndcg_score"] / per_document["NDCG@10"]
+        lines.append(
+            Line("scikit-learn ndcg_score", f"NDCG@10, {kind}", slow, 100, True)
+        )
+    return lines, table
+
+
+def against_plain(data: Workload, repeats: int) -> list[Line]:
+    """Workload (b): ties averaged against ties broken by the order of rows."""
+    lines = []
+    for kind, score in data.scores.items():
+        for name in ("p@10", "r@10", "ndcg@10", "ap", "rr", "rbp", "rprec"):
+            seconds = medians(
+                {
+                    "expected": prepared(data, [name], score),
+                    "input": prepared(data, [name], score, input_order=True),
+                },
+                repeats,
+            )
+            ratio = seconds["expected"] / seconds["input"]
+            lines.append(Line(name, f"rows' order, {kind}", ratio, 1.05))
+    return lines
+
+
+def scaling(repeats: int) -> list[Line]:
+    """ns a document from 10^5 to 10^7 documents."""
+    found = []
+    for scale in (0.027, 0.27, 2.7):
+        data = workloads.web(scale)
+        task = prepared(data, ["ndcg@10"], data.scores["continuous"])
+        found.append(medians({"": task}, repeats)[""] / len(data.y))
+    return [Line("ns/document, slowest size", "fastest", max(found) / min(found), 1.5)]
+
+
+def threads(repeats: int) -> list[Line]:
+    """Workload (e): two threads screen columns."""
+    n_queries = 2000
+    data, X = workloads.web(n_queries / 31_531), workloads.columns(n_queries)
+
+    def screen(n_jobs: int) -> Task:
+        selector = RankingFeatureSelector(n_jobs=n_jobs, redundancy=False)
+        return lambda: selector.fit(X, data.y, qid=data.qid)
+
+    seconds = medians({"one": screen(1), "two": screen(2)}, max(repeats - 2, 1))
+    ratio = seconds["one"] / seconds["two"]
+    return [Line("screening, one thread", "two threads", ratio, 1.7, True)]
+
+
+def memory(data: Workload) -> list[Line]:
+    """What is allocated above inputs and outputs, at the most."""
+    score = data.scores["continuous"]
+    tracemalloc.start()
+    ranking_score(data.y, score, qid=data.qid, measure="ndcg@10", average=None)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return [Line("extra memory", "MB", peak, 64)]
+
+
+def boosting(repeats: int) -> str:
     """What metrics cost in training, one evaluation of all rows after each tree."""
-    sizes = np.unique(web.qid, return_counts=True)[1]
+    data = workloads.web(0.03)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([*data.scores.values(), rng.normal(size=(len(data.y), 10))])
     base = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
 
     def train(metric: str, **options: object) -> Task:
         def task() -> None:
-            data = lgb.Dataset(web.data, web.target, group=sizes)
-            same = lgb.Dataset(web.data, web.target, group=sizes, reference=data)
+            rows = lgb.Dataset(X, data.y, group=data.sizes)
+            same = lgb.Dataset(X, data.y, group=data.sizes, reference=rows)
             params = {**base, "metric": metric, "eval_at": [10]}
-            lgb.train(params, data, 20, valid_sets=[same], **options)
+            lgb.train(params, rows, 20, valid_sets=[same], **options)
 
         return task
 
@@ -72,44 +248,36 @@ def boosting(web: Bunch, repeats: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=3000)
+    parser.add_argument("--scale", type=float, default=1.0, help="of workload (a)")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
-    web = make_web_search(n_queries=arguments.queries, n_documents=120, random_state=0)
-    y, qid = web.target, web.qid
-    few = sample_of_queries(qid, 200)
-    rows = []
-    for name in ("clicks", "text_score"):
-        score = web.data[:, web.feature_names.index(name)]
-        keys = score.view(np.int64).copy()
-
-        def loop(score: np.ndarray = score) -> None:
-            for part in few:
-                ndcg_score(y[None, part], score[None, part], k=10)
-
-        def ours(measure: str, ties: str, score: np.ndarray = score) -> Task:
-            return lambda: ranking_score(y, score, qid=qid, measure=measure, ties=ties)
-
-        tasks: dict[str, Task] = {
-            "np.sort of the scores": lambda keys=keys: np.sort(keys),
-            "scikit-learn ndcg_score": loop,
-            "evaluate: ndcg@10, ap, rr": lambda score=score: evaluate(
-                y, score, qid=qid
-            ),
+    repeats = max(arguments.repeats, LEAST_REPEATS)
+    data = workloads.web(arguments.scale)
+    print(f"{len(data.y)} documents, {len(data.sizes)} queries, one thread\n")
+    lines, table = against_others(data, repeats)
+    lines += memory(data)
+    lines += against_plain(workloads.in_degree(), repeats)
+    for other in (workloads.trec(), workloads.one_query()):
+        for kind, score in other.scores.items():
+            name = f"{other.name}, {kind}"
+            seconds = medians(
+                {name: prepared(other, ["ndcg@10", "ap"], score)}, repeats
+            )
+            table.append([name, kind, f"{1e9 * seconds[name] / len(other.y):.1f}"])
+    lines += threads(repeats)
+    lines += scaling(LEAST_REPEATS)
+    print(format_table(["task", "scores", "ns/document"], table, left=2))
+    header = ["what", "against", "ratio", "target", "met"]
+    print("\n" + format_table(header, [line.cells() for line in lines], left=2))
+    print("\n" + boosting(LEAST_REPEATS))
+    if arguments.json is not None:
+        document = {
+            "documents": len(data.y),
+            "ns_per_document": [dict(zip(("task", "scores", "ns"), r)) for r in table],  # noqa: B905
+            "targets": [{**line._asdict(), "met": line.is_met} for line in lines],
         }
-        for measure in ("ndcg@10", "ap", "rr"):
-            tasks[f"{measure} in row order"] = ours(measure, "input")
-            tasks[f"{measure} expected"] = ours(measure, "expected")
-        seconds = medians(tasks, arguments.repeats)
-        few_rows = sum(part.stop - part.start for part in few)
-        for task, value in seconds.items():
-            documents = few_rows if "scikit-learn" in task else len(y)
-            base = seconds.get(task.replace("expected", "in row order"))
-            ratio = f"{value / base:.2f}" if task.endswith("expected") else ""
-            rows.append([task, name, f"{1e9 * value / documents:.0f}", ratio])
-    print(f"{len(y)} documents, {arguments.queries} queries, one thread\n")
-    print(format_table(["task", "scores", "ns/document", "expected / plain"], rows))
-    print("\n" + boosting(web, min(arguments.repeats, 3)))
+        arguments.json.write_text(json.dumps(document, indent=2) + "\n")
 
 
 if __name__ == "__main__":
