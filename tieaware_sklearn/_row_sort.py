@@ -17,6 +17,8 @@ from ._ties import FloatArray, IntArray, Reach, TieGroups, dense_ranks, find_tie
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
 _SIGN = np.int64(2**63 - 1)
+#: narrower rows may have so many cells for each document
+_SPARE = 3
 
 
 class Rows(NamedTuple):
@@ -120,9 +122,25 @@ def _reached(
 def _few_ties(
     values: FloatArray, rows: Rows, everything: TieGroups, kept: IntArray
 ) -> TieGroups:
-    place, _ = dense_ranks(values.ravel()[kept])
-    label = rows.label.ravel()[kept]
-    return find_ties(kept // values.shape[1], place, label, everything)
+    """The ties of some documents only, in narrower rows if these are of a width."""
+    n_queries, longest = values.shape
+    query = kept // longest
+    value, label = values.ravel()[kept], rows.label.ravel()[kept]
+    counts = np.bincount(query, minlength=n_queries)
+    widest = int(counts.max())
+    if n_queries * widest > _SPARE * len(kept):
+        place, _ = dense_ranks(value)
+        return find_ties(query, place, label, everything)
+    start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
+    at = np.arange(len(kept)) + np.repeat(start, counts)
+    narrow = np.full(n_queries * widest, np.inf)
+    narrow[at] = value
+    codes = np.zeros(n_queries * widest, dtype=label.dtype)
+    codes[at] = label
+    shape = n_queries, widest
+    return _all_ties(
+        narrow.reshape(shape), Rows(counts, codes.reshape(shape)), everything
+    )
 
 
 def _all_ties(values: FloatArray, rows: Rows, everything: TieGroups) -> TieGroups:

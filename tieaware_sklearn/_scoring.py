@@ -229,9 +229,17 @@ def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]
     """The distinct labels, ascending, and the place of each label among them."""
     low, high = float(labels.min()), float(labels.max())
     if low >= -1.0 and high < 254.0:
-        small = (labels + 1).astype(np.uint8)
-        if (small == labels + 1).all():
-            there = np.flatnonzero(np.bincount(small, minlength=256))
+        small = np.empty(len(labels), dtype=np.uint8)
+        counts = np.zeros(256, dtype=np.int64)
+        whole = True
+        for start in range(0, len(labels), BLOCK_ROWS):
+            part = labels[start : start + BLOCK_ROWS] + 1
+            own = part.astype(np.uint8)
+            whole = whole and bool((own == part).all())
+            counts += np.bincount(own, minlength=256)
+            small[start : start + BLOCK_ROWS] = own
+        if whole:
+            there = np.flatnonzero(counts)
             code = np.zeros(256, dtype=np.uint8)
             code[there] = np.arange(len(there))
             return there.astype(np.float64) - 1.0, code[small]

@@ -222,8 +222,12 @@ class TieGroups:
             return np.zeros(0)
         means = self.gain_sums(gains) / self.n
         # n * g / n is not always g: a group of equal gains must have just that
-        low = np.minimum.reduceat(gain, self.start)
-        high = np.maximum.reduceat(gain, self.start)
+        if (gains[1:] >= gains[:-1]).all():
+            # labels ascend within a group
+            low, high = gain[self.start], gain[self.start + self.n - 1]
+        else:
+            low = np.minimum.reduceat(gain, self.start)
+            high = np.maximum.reduceat(gain, self.start)
         return np.clip(means, low, high)
 
     def gain_variances(self, gains: FloatArray) -> FloatArray:

@@ -161,7 +161,7 @@ def check_labels(
     """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
     if unjudged not in UNJUDGED:
         raise ValueError(f"unjudged must be one of {UNJUDGED}, got {unjudged!r}")
-    labels: NDArray[np.float64] = _numeric(y_true, name).astype(np.float64)
+    labels = np.asarray(_numeric(y_true, name), dtype=np.float64)
     missing = np.isnan(labels)
     if unjudged == "raise":
         advice = ' (unjudged="nonrelevant" takes NaN as not relevant)'
@@ -169,7 +169,8 @@ def check_labels(
         reject(missing, labels, name, rule)
     reject(labels < 0, labels, name, "be >= 0")
     reject(np.isinf(labels), labels, name, "be finite")
-    labels[missing] = UNJUDGED_LABEL
+    if missing.any():
+        labels = np.where(missing, UNJUDGED_LABEL, labels)
     return labels
 
 
@@ -249,23 +250,13 @@ def _factorize_objects(
     return _objects(list(codes)), inverse
 
 
-def _factorize_runs(
-    qid: NDArray[Any], name: str
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Codes by first appearance, paying for a sort of the runs only."""
+def _find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Where runs of one id begin."""
     if qid.dtype.kind == "f":
         reject(np.isnan(qid), qid, name, "not be missing")
     elif qid.dtype.kind in "mM":
         reject(np.isnat(qid), qid, name, "not be missing")
-    starts = np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1])
-    unique, first, inverse = np.unique(
-        qid[starts], return_index=True, return_inverse=True
-    )
-    by_appearance = np.argsort(first)
-    code = np.empty(len(unique), dtype=np.int64)
-    code[by_appearance] = np.arange(len(unique))
-    lengths = np.diff(np.concatenate([starts, [len(qid)]]))
-    return unique[by_appearance], np.repeat(code[inverse], lengths)
+    return np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1])
 
 
 def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
@@ -274,10 +265,22 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
     array = _qid_array(qid, name)
     check_length(array, n_rows, name)
-    simple = array.dtype.kind in "biufSUmM"
-    unique, codes = (
-        _factorize_runs(array, name) if simple else _factorize_objects(array, name)
-    )
+    if array.dtype.kind in "biufSUmM":
+        starts = _find_runs(array, name)
+        ends = np.append(starts[1:], n_rows)
+        # ids by first appearance, paying for a sort of the runs only
+        ids, first, inverse = np.unique(
+            array[starts], return_index=True, return_inverse=True
+        )
+        by_appearance = np.argsort(first)
+        unique = ids[by_appearance]
+        if len(unique) == len(starts):
+            return Queries(unique, np.append(starts, n_rows), None)
+        code = np.empty(len(unique), dtype=np.int64)
+        code[by_appearance] = np.arange(len(unique))
+        codes = np.repeat(code[inverse], ends - starts)
+    else:
+        unique, codes = _factorize_objects(array, name)
     sizes = np.bincount(codes, minlength=len(unique))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     gathered = bool((codes[1:] >= codes[:-1]).all())
