@@ -50,21 +50,22 @@ def long_queries(draw):
 
 
 @settings(max_examples=60)
-@given(case=long_queries(), ascending=st.booleans())
-def test_all_measures_to_the_bit(case, ascending):
+@given(case=long_queries(), ascending=st.booleans(), input_order=st.booleans())
+def test_all_measures_to_the_bit(case, ascending, input_order):
     labels, scores, qid = case
-    options = {"ascending": ascending}
+    options = {"ascending": ascending, "input_order": input_order}
     found = row_values(labels, scores, qid, MEASURES, **options)
     assert_same(found, simple_values(labels, scores, qid, MEASURES, **options))
 
 
 @settings(max_examples=20)
-@given(case=long_queries())
-def test_what_is_out_of_reach_changes_no_bit(case):
+@given(case=long_queries(), input_order=st.booleans())
+def test_what_is_out_of_reach_changes_no_bit(case, input_order):
     labels, scores, qid = case
-    everything = row_values(labels, scores, qid, MEASURES)
+    options = {"input_order": input_order}
+    everything = row_values(labels, scores, qid, MEASURES, **options)
     for j, measure in enumerate(MEASURES):
-        alone = row_values(labels, scores, qid, [measure])
+        alone = row_values(labels, scores, qid, [measure], **options)
         for name in STATISTICS:
             assert np.array_equal(
                 alone[name][:, 0], everything[name][:, j], equal_nan=True
@@ -149,9 +150,9 @@ def test_few_documents_are_kept_of_long_lists(monkeypatch):
     kept = []
     inner = _row_sort._few_ties
 
-    def watched(values, rows, everything, chosen):
+    def watched(values, rows, everything, chosen, input_order):
         kept.append(len(chosen))
-        return inner(values, rows, everything, chosen)
+        return inner(values, rows, everything, chosen, input_order)
 
     monkeypatch.setattr(_row_sort, "_few_ties", watched)
     rng = np.random.default_rng(0)

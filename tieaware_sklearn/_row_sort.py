@@ -75,7 +75,12 @@ def descending_floats(
 
 
 def find_row_ties(
-    values: FloatArray, rows: Rows, everything: TieGroups, reaches: list[Reach]
+    values: FloatArray,
+    rows: Rows,
+    everything: TieGroups,
+    reaches: list[Reach],
+    *,
+    input_order: bool = False,
 ) -> TieGroups:
     """The tie groups of a block, those that no measure reaches left out.
 
@@ -88,12 +93,14 @@ def find_row_ties(
         All documents of the same queries.
     reaches : list of Reach
         How far the measures look.
+    input_order : bool
+        Break ties by the order of the rows.
     """
     if all(reach.is_limited for reach in reaches):
         kept = _reached(values, rows, everything.levels, reaches)
         if kept is not None:
-            return _few_ties(values, rows, everything, kept)
-    return _all_ties(values, rows, everything)
+            return _few_ties(values, rows, everything, kept, input_order)
+    return _all_ties(values, rows, everything, input_order)
 
 
 def _reached(
@@ -120,7 +127,11 @@ def _reached(
 
 
 def _few_ties(
-    values: FloatArray, rows: Rows, everything: TieGroups, kept: IntArray
+    values: FloatArray,
+    rows: Rows,
+    everything: TieGroups,
+    kept: IntArray,
+    input_order: bool,
 ) -> TieGroups:
     """The ties of some documents only, in narrower rows if these are of a width."""
     n_queries, longest = values.shape
@@ -130,7 +141,7 @@ def _few_ties(
     widest = int(counts.max())
     if n_queries * widest > _SPARE * len(kept):
         place, _ = dense_ranks(value)
-        return find_ties(query, place, label, everything)
+        return find_ties(query, place, label, everything, input_order=input_order)
     start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
     at = np.arange(len(kept)) + np.repeat(start, counts)
     narrow = np.full(n_queries * widest, np.inf)
@@ -138,15 +149,22 @@ def _few_ties(
     codes = np.zeros(n_queries * widest, dtype=label.dtype)
     codes[at] = label
     shape = n_queries, widest
-    return _all_ties(
-        narrow.reshape(shape), Rows(counts, codes.reshape(shape)), everything
-    )
+    narrower = Rows(counts, codes.reshape(shape))
+    return _all_ties(narrow.reshape(shape), narrower, everything, input_order)
 
 
-def _all_ties(values: FloatArray, rows: Rows, everything: TieGroups) -> TieGroups:
+def _all_ties(
+    values: FloatArray, rows: Rows, everything: TieGroups, input_order: bool
+) -> TieGroups:
     n_queries, longest = values.shape
-    width = int(len(everything.levels) - 1).bit_length()
-    first, label = _sorted_rows(values, rows.label, width)
+    if input_order:
+        place = np.broadcast_to(np.arange(longest), values.shape)
+        first, at = _sorted_rows(values, place, max(longest - 1, 0).bit_length())
+        first[:] = True
+        label = np.take_along_axis(rows.label, at, axis=1)
+    else:
+        width = int(len(everything.levels) - 1).bit_length()
+        first, label = _sorted_rows(values, rows.label, width)
     retrieved = (values < np.inf).sum(axis=1)
     if (retrieved == longest).all():
         flags, labels = first.ravel(), label.ravel()

@@ -124,10 +124,11 @@ class LabelledQueries:
         rows, everything = block.rows, block.everything
         column = scores[self._index(block.queries, rows.label.shape[1])]
         inside = rows.inside
-        if not input_order:
-            values = descending_floats(column, inside, ascending)
-            if values is not None:
-                return find_row_ties(values, rows, everything, list(reaches))
+        values = descending_floats(column, inside, ascending)
+        if values is not None:
+            return find_row_ties(
+                values, rows, everything, list(reaches), input_order=input_order
+            )
         flat = column.ravel() if inside is None else column[inside]
         label = rows.label.ravel() if inside is None else rows.label[inside]
         ranks, n_ranks = dense_ranks(flat)
