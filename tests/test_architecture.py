@@ -67,6 +67,7 @@ HOUSE = [
     "optuna",
     "plots",
     "_outputs",
+    "_screen_files",
     "_screen",
     "_evaluate",
     "_demo",

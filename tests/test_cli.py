@@ -398,7 +398,7 @@ def test_interrupted(monkeypatch, capsys, letor):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tieaware_sklearn._screen.read", interrupt)
+    monkeypatch.setattr("tieaware_sklearn._screen_files.read", interrupt)
     assert run(capsys, "screen", letor)[0] == 130
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from ._optional import import_optional
@@ -12,13 +12,24 @@ Item = TypeVar("Item")
 
 
 def show_progress(
-    items: Iterable[Item], wanted: bool, total: int, unit: str, what: str = ""
+    items: Iterable[Item],
+    wanted: bool,
+    total: int,
+    unit: str,
+    what: str = "",
+    *,
+    size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """`items`, with a bar if it is wanted."""
-    if wanted:
-        tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
-        items = tqdm.tqdm(items, total=total, desc=what or None, unit=unit)
-    yield from items
+    """`items`, with a bar if it is wanted, over the sum of their sizes."""
+    if not wanted:
+        yield from items
+        return
+    tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
+    scale = size is not None
+    with tqdm.tqdm(total=total, desc=what or None, unit=unit, unit_scale=scale) as bar:
+        for item in items:
+            yield item
+            bar.update(1 if size is None else size(item))
 
 
 def shows_progress(quiet: bool) -> bool:

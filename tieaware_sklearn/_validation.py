@@ -250,7 +250,7 @@ def _factorize_objects(
     return _objects(list(codes)), inverse
 
 
-def _find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
+def find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
     """Where runs of one id begin."""
     if qid.dtype.kind == "f":
         reject(np.isnan(qid), qid, name, "not be missing")
@@ -266,7 +266,7 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
     array = _qid_array(qid, name)
     check_length(array, n_rows, name)
     if array.dtype.kind in "biufSUmM":
-        starts = _find_runs(array, name)
+        starts = find_runs(array, name)
         ends = np.append(starts[1:], n_rows)
         # ids by first appearance, paying for a sort of the runs only
         ids, first, inverse = np.unique(

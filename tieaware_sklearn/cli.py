@@ -165,6 +165,14 @@ def _add_screen(commands: Any) -> None:
         help="sizes of the queries of a FILE whose lines hold no qid:; once per FILE",
     )
     parser.add_argument(
+        "--batch-rows",
+        type=_count,
+        metavar="N",
+        help="read whole queries of at least N rows together at a time, for files "
+        "larger than memory whose queries stand together; 0 reads everything at once "
+        "(default: batches of 64 MB for large files)",
+    )
+    parser.add_argument(
         "--missing",
         choices=("raise", "last"),
         default="raise",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._files import TextSource, write_whole
+from .._files import COMPRESSED_SUFFIXES, TextSource, write_whole
 from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
@@ -78,7 +78,7 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
-    sources = [TextSource(one) for one in _paths(path, "path")]
+    sources = [TextSource(one) for one in check_paths(path, "path")]
     return read_letor(
         sources,
         query_file=query_file,
@@ -99,7 +99,7 @@ def read_letor(
     """`load_letor` of what may be read once only."""
     if not isinstance(zero_based, bool):
         check_choice(zero_based, "zero_based", (True, False, "auto"))
-    given = [] if query_file is None else _paths(query_file, "query_file")
+    given = [] if query_file is None else check_paths(query_file, "query_file")
     if given and len(given) != len(sources):
         raise ValueError(
             f"query_file must name one file per path ({len(sources)}), got {len(given)}"
@@ -111,7 +111,7 @@ def read_letor(
         raise ValueError(f"{sources[0]}: query_file is given, but the lines hold qid:")
     for part in parsed:
         if len(part.qid) != len(part.target):
-            raise ValueError(_complaint(part.source, needs_qid=True))
+            raise ValueError(complaint(part.source, needs_qid=True))
     data, first = _one_matrix(parsed, zero_based, n_features)
     target = np.concatenate([part.target for part in parsed])
     qid = np.concatenate([part.qid for part in parsed])
@@ -125,6 +125,12 @@ def read_letor(
     )
 
 
+def memory_of_text(path: Path) -> int:
+    """Bytes that the numbers of a text file take, roughly: as many as it has."""
+    size = path.stat().st_size
+    return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
+
+
 class _Part(NamedTuple):
     source: TextSource
     data: Any
@@ -132,7 +138,7 @@ class _Part(NamedTuple):
     qid: NDArray[np.int64]
 
 
-def _paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
+def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not paths:
         raise ValueError(f"{name} must name at least one file, got none")
@@ -147,7 +153,7 @@ def _parse(source: TextSource) -> _Part:
             with source.open() as file:
                 qid = np.fromiter(_query_ids(file), dtype=np.int64)
         except (ValueError, OverflowError) as error:
-            raise ValueError(_complaint(source, fallback=str(error))) from None
+            raise ValueError(complaint(source, fallback=str(error))) from None
     if not len(target):
         raise ValueError(f"{source}: the file holds no documents")
     return _Part(source, data, target, qid)
@@ -198,18 +204,43 @@ def _one_matrix(
 
 def _with_group_sizes(parts: list[_Part], given: list[Path]) -> list[_Part]:
     out, first = [], 0
-    for i, part in enumerate(parts):
-        sizes_file = given[i] if given else _find_group_file(part.source.path)
-        sizes = _read_sizes(sizes_file)
-        if sizes.sum() != len(part.target):
-            raise ValueError(
-                f"{sizes_file}: the sizes of its {len(sizes)} queries add up to "
-                f"{sizes.sum()}, but {part.source} has {len(part.target)} rows"
-            )
+    every = group_sizes([(part.source, len(part.target)) for part in parts], given)
+    for part, sizes in zip(parts, every, strict=True):
         qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
         out.append(part._replace(qid=qid))
         first += len(sizes)
     return out
+
+
+def group_sizes(
+    sources: Sequence[tuple[TextSource, int]], given: list[Path]
+) -> list[NDArray[np.int64]]:
+    """Sizes of the queries of each file of so many rows, whose lines hold no qid:."""
+    every = []
+    for i, (source, n_rows) in enumerate(sources):
+        sizes_file = given[i] if given else _find_group_file(source.path)
+        sizes = _read_sizes(sizes_file)
+        if sizes.sum() != n_rows:
+            raise ValueError(
+                f"{sizes_file}: the sizes of its {len(sizes)} queries add up to "
+                f"{sizes.sum()}, but {source} has {n_rows} rows"
+            )
+        every.append(sizes)
+    return every
+
+
+def kept_features(names: Sequence[str], ignore: Sequence[str]) -> list[int]:
+    """Where the features stand that are not to be left out."""
+    for name in ignore:
+        if name not in names:
+            raise ValueError(
+                f"--ignore must name features, got {name!r} (features: "
+                f"{', '.join(names)})"
+            )
+    kept = [j for j, name in enumerate(names) if name not in ignore]
+    if not kept:
+        raise ValueError("--ignore must leave a feature to screen, got all of them")
+    return kept
 
 
 def _find_group_file(path: Path) -> Path:
@@ -252,16 +283,21 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _complaint(
-    source: TextSource, *, fallback: str = "", needs_qid: bool = False
+def complaint(
+    source: TextSource, *, fallback: str = "malformed", needs_qid: bool = False
 ) -> str:
-    """What is wrong with the first malformed line of a file."""
+    """What is wrong with a file, by its first malformed line."""
+    return first_wrong(source, needs_qid=needs_qid) or f"{source}: {fallback}"
+
+
+def first_wrong(source: TextSource, *, needs_qid: bool = False) -> str:
+    """What is wrong with the first malformed line of a file; empty if none is."""
     with source.open() as file:
         for number, tokens in _documents(file):
             wrong = _wrong_with(tokens, needs_qid=needs_qid)
             if wrong:
                 return f"{source}, line {number}: {wrong}"
-    return f"{source}: {fallback or 'malformed'}"
+    return ""
 
 
 def _documents(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:

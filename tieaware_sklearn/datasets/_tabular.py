@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from sklearn.utils import Bunch
 
 from .._files import COMPRESSED_SUFFIXES, TextSource
 from .._optional import import_optional
+from ._letor import memory_of_text
 
 _PARQUET = (".parquet", ".pq")
 _TEXT = {".csv": ",", ".tsv": "\t"}
@@ -21,18 +23,30 @@ _TEXT = {".csv": ",", ".tsv": "\t"}
 _MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "-"]
 
 
-class _Table(NamedTuple):
+class Head(NamedTuple):
+    """A file: how its cells are parted, its columns, and what its query ids are."""
+
     source: TextSource
     separator: str | None
+    names: list[Any]
+    qid_kind: Any
+
+
+class Table(NamedTuple):
+    """Rows of a file, from row number `first` on."""
+
+    head: Head
     frame: Any
+    first: int = 0
 
     def place(self, row: int) -> str:
         """A row as a message names it: text has lines."""
-        if self.separator is None:
-            return f"{self.source}, row {row}"
-        rows = self.source.csv_rows(self.separator)
-        line, _ = next(islice(rows, row + 1, None))
-        return f"{self.source}, line {line}"
+        source, separator = self.head.source, self.head.separator
+        row += self.first
+        if separator is None:
+            return f"{source}, row {row}"
+        line, _ = next(islice(source.csv_rows(separator), row + 1, None))
+        return f"{source}, line {line}"
 
 
 def _kind(path: Path) -> str:
@@ -45,6 +59,23 @@ def _kind(path: Path) -> str:
 def is_tabular(path: Path) -> bool:
     """Whether the name is that of a CSV, TSV or Parquet file."""
     return _kind(path) in (*_PARQUET, *_TEXT)
+
+
+def all_tabular(paths: Sequence[Path]) -> bool:
+    """Whether the files are tables; LETOR text does not go with them."""
+    tabular = [is_tabular(path) for path in paths]
+    if any(tabular) and not all(tabular):
+        raise ValueError("all files must be of one kind: LETOR text, or CSV or Parquet")
+    return all(tabular)
+
+
+def memory_of_table(path: Path) -> int:
+    """Bytes that the numbers of a table take, roughly."""
+    if _kind(path) not in _PARQUET or path.suffix.lower() in COMPRESSED_SUFFIXES:
+        return memory_of_text(path)
+    with path.open("rb") as file, _reading(import_pandas(), TextSource(path), None):
+        metadata = _parquet().ParquetFile(file).metadata
+    return 8 * int(metadata.num_rows) * int(metadata.num_columns)
 
 
 def load_tabular(
@@ -64,67 +95,200 @@ def load_tabular(
     ImportError
         Without pandas.
     """
+    pandas = import_pandas()
+    heads = read_heads(pandas, paths, label=label, qid=qid, ignore=ignore)
+    tables = [next(read_tables(pandas, head, qid)) for head in heads]
+    for table in tables:
+        check_query_ids(table, qid)
+    with_numbers = {
+        name
+        for name in candidates(heads, qid, ignore)
+        if any(to_numbers(pandas, table, name) is not None for table in tables)
+    }
+    features, left_out = choose_features(heads, with_numbers, label, qid, ignore)
+    text = has_text_ids(heads)
+    data = as_bunch(pandas, tables, features, label=label, qid=qid, text=text)
+    data.left_out = left_out
+    return data
+
+
+def import_pandas() -> Any:
+    return import_optional("pandas", extra="io", purpose="reading CSV and Parquet")
+
+
+def read_heads(
+    pandas: Any,
+    paths: Sequence[Path],
+    *,
+    label: str,
+    qid: str,
+    ignore: Sequence[str],
+) -> list[Head]:
+    """The columns of the files, which must be the same."""
     if label == qid:
         raise ValueError(f"the label and the query id are both column {label!r}")
-    pandas = import_optional("pandas", extra="io", purpose="reading CSV and Parquet")
-    tables = [_read(pandas, path, qid) for path in paths]
-    columns_of_first = list(tables[0].frame.columns)
-    for source, separator, frame in tables:
+    heads = [_read_head(pandas, path, qid) for path in paths]
+    for head in heads:
         for name in (label, qid):
-            if name not in frame.columns:
-                raise ValueError(_no_column(source, separator, frame, name))
-        if set(frame.columns) != set(columns_of_first):
-            raise ValueError(f"{source}: its columns are not those of {paths[0]}")
-        if not len(frame):
-            raise ValueError(f"{source}: the file holds no documents")
-
+            if name not in head.names:
+                raise ValueError(_no_column(head, name))
+        if set(head.names) != set(heads[0].names):
+            raise ValueError(f"{head.source}: its columns are not those of {paths[0]}")
     for name in ignore:
-        if name not in map(str, columns_of_first) or name in (label, qid):
+        if name not in heads[0].names or name in (label, qid):
             raise ValueError(
                 f"--ignore must name a feature, got {name!r} (columns: "
-                f"{', '.join(map(str, columns_of_first))})"
+                f"{', '.join(heads[0].names)})"
             )
-    columns: dict[str, NDArray[Any]] = {}
-    left_out = []
-    for name in columns_of_first:
-        if name == qid or str(name) in ignore:
-            continue
-        parts = [_numbers(pandas, table, name) for table in tables]
-        if all(part is None for part in parts) or str(name).startswith("Unnamed:"):
-            left_out.append(str(name))
-            continue
-        parts = [
-            np.full(len(table.frame), np.nan) if part is None else part
-            for table, part in zip(tables, parts, strict=True)
-        ]
-        columns[str(name)] = np.concatenate(parts)
-    if label not in columns:
-        raise ValueError(f"{paths[0]}: column {label!r} holds no number")
-    target = columns.pop(label)
-    if not columns:
-        raise ValueError(f"{paths[0]}: no column but {label!r} holds numbers")
+    return heads
+
+
+def _read_head(pandas: Any, path: Path, qid: str) -> Head:
+    source = TextSource(path)
+    separator = _TEXT.get(_kind(path))
+    with _reading(pandas, source, separator), source.open() as file:
+        if separator is not None:
+            frame = pandas.read_csv(file, sep=separator, index_col=False, nrows=0)
+            return Head(source, separator, list(frame.columns), str)
+        schema = _parquet().ParquetFile(file).schema_arrow
+        frame = schema.empty_table().to_pandas(ignore_metadata=True)
+        of_index = (schema.pandas_metadata or {}).get("index_columns", [])
+        names = [name for name in schema.names if name not in of_index]
+        return Head(source, None, names, frame.dtypes.get(qid))
+
+
+def has_text_ids(heads: Sequence[Head]) -> bool:
+    """Whether files spell query ids in different ways, which makes text of them."""
+    return len({head.qid_kind for head in heads}) > 1
+
+
+def candidates(heads: Sequence[Head], qid: str, ignore: Sequence[str]) -> list[str]:
+    """Columns that may hold labels or features."""
+    return [
+        name
+        for name in heads[0].names
+        if name != qid and name not in ignore and not name.startswith("Unnamed:")
+    ]
+
+
+def choose_features(
+    heads: Sequence[Head],
+    with_numbers: set[str],
+    label: str,
+    qid: str,
+    ignore: Sequence[str],
+) -> tuple[list[str], list[str]]:
+    """The features, and the columns left out because they hold no number."""
+    first = heads[0]
+    if label not in with_numbers:
+        raise ValueError(f"{first.source}: column {label!r} holds no number")
+    looked_at = [name for name in first.names if name != qid and name not in ignore]
+    features = [name for name in looked_at if name in with_numbers and name != label]
+    if not features:
+        raise ValueError(f"{first.source}: no column but {label!r} holds numbers")
+    return features, [name for name in looked_at if name not in with_numbers]
+
+
+def as_bunch(
+    pandas: Any,
+    tables: Sequence[Table],
+    features: Sequence[str],
+    *,
+    label: str,
+    qid: str,
+    text: bool,
+) -> Bunch:
+    """Rows of one or several files as arrays."""
+
+    def column(name: str) -> NDArray[Any]:
+        parts = [_numbers_or_gaps(pandas, table, name) for table in tables]
+        return np.concatenate(parts)
+
     return Bunch(
-        data=_one_matrix(list(columns.values())),
-        target=target,
-        qid=_query_ids(tables, qid),
-        feature_names=list(columns),
-        left_out=left_out,
+        data=_one_matrix([column(name) for name in features]),
+        target=column(label),
+        qid=np.concatenate([query_ids(table, qid, text) for table in tables]),
+        feature_names=list(features),
         place=_placer(tables),
     )
 
 
-def _read(pandas: Any, path: Path, qid: str) -> _Table:
-    source = TextSource(path)
-    separator = _TEXT.get(_kind(path))
+def read_tables(
+    pandas: Any,
+    head: Head,
+    qid: str,
+    n_rows: int | None = None,
+    columns: Sequence[str] | None = None,
+) -> Iterator[Table]:
+    """The rows of a file, all at once or so many at a time.
+
+    `columns` are read for certain, the others only where they cost nothing.
+    """
+    first = 0
+    with _reading(pandas, head.source, head.separator), head.source.open() as file:
+        if head.separator is None:
+            frames = _parquet_frames(file, columns or head.names, n_rows)
+        else:
+            frames = _text_frames(pandas, file, head, qid, n_rows)
+        for frame in frames:
+            yield Table(head, frame, first)
+            first += len(frame)
+    if not first:
+        raise ValueError(f"{head.source}: the file holds no documents")
+
+
+def _parquet() -> Any:
+    return import_optional("pyarrow.parquet", extra="io", purpose="reading Parquet")
+
+
+def _parquet_frames(
+    file: Any, columns: Sequence[str], n_rows: int | None
+) -> Iterator[Any]:
+    parquet = _parquet().ParquetFile(file)
+    if n_rows is None:
+        frame = parquet.read(columns).to_pandas(ignore_metadata=True)
+        if len(frame):
+            yield frame
+        return
+    for batch in parquet.iter_batches(n_rows, columns=columns):
+        yield batch.to_pandas(ignore_metadata=True)
+
+
+def _text_frames(
+    pandas: Any, file: Any, head: Head, qid: str, n_rows: int | None
+) -> Iterator[Any]:
+    """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
+    frames = pandas.read_csv(
+        file,
+        sep=head.separator,
+        index_col=False,
+        dtype={qid: str},
+        keep_default_na=False,
+        na_values={name: [] if name == qid else _MISSING for name in head.names},
+        iterator=True,
+    )
+    while True:
+        with warnings.catch_warnings():
+            # a row longer than the head would shift or lose cells
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            try:
+                frame = frames.read(n_rows)
+            except StopIteration:
+                return
+        if len(frame):
+            yield frame
+        if n_rows is None or len(frame) < n_rows:
+            return
+
+
+@contextmanager
+def _reading(pandas: Any, source: TextSource, separator: str | None) -> Iterator[None]:
+    """Errors of a reader in words that name the file, and the line of a ragged row."""
+    errors = pandas.errors
     try:
         with source.reading():
-            if separator is None:
-                import_optional("pyarrow", extra="io", purpose="reading Parquet")
-                with source.open() as file:
-                    return _Table(source, None, pandas.read_parquet(file))
-            frame = _read_text(pandas, source, separator, qid)
-            return _Table(source, separator, frame)
-    except (pandas.errors.ParserWarning, pandas.errors.ParserError) as error:
+            yield
+    except (errors.ParserWarning, errors.ParserError) as error:
         raise ValueError(_ragged(source, separator or "", str(error))) from None
     except ValueError as error:
         if str(error).startswith(f"{source}:"):
@@ -145,31 +309,16 @@ def _ragged(source: TextSource, separator: str, error: str) -> str:
     return f"{source}: {error.strip()}"
 
 
-def _read_text(pandas: Any, source: TextSource, separator: str, qid: str) -> Any:
-    """A data frame whose query ids stay text: 007 is not 7, and NA may be a query."""
-    with source.open() as file:
-        names = pandas.read_csv(file, sep=separator, index_col=False, nrows=0).columns
-    with source.open() as file, warnings.catch_warnings():
-        # a row longer than the head would shift or lose cells
-        warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return pandas.read_csv(
-            file,
-            sep=separator,
-            index_col=False,
-            dtype={qid: str},
-            keep_default_na=False,
-            na_values={name: [] if name == qid else _MISSING for name in names},
+def _no_column(head: Head, name: str) -> str:
+    names = ", ".join(map(str, head.names))
+    if head.separator is not None and len(head.names) == 1 and ";" in names:
+        return (
+            f"{head.source}: cells are parted by ';', but must be by {head.separator!r}"
         )
+    return f"{head.source}: there is no column {name!r} (columns: {names})"
 
 
-def _no_column(source: TextSource, separator: str | None, frame: Any, name: str) -> str:
-    names = ", ".join(map(str, frame.columns))
-    if separator is not None and len(frame.columns) == 1 and ";" in names:
-        return f"{source}: cells are parted by ';', but must be by {separator!r}"
-    return f"{source}: there is no column {name!r} (columns: {names})"
-
-
-def _numbers(pandas: Any, table: _Table, name: Any) -> Any:
+def to_numbers(pandas: Any, table: Table, name: str) -> Any:
     """The column as numbers, or None if it holds no number at all."""
     column = table.frame[name]
     types = pandas.api.types
@@ -184,28 +333,41 @@ def _numbers(pandas: Any, table: _Table, name: Any) -> Any:
     numbers = pandas.to_numeric(column, errors="coerce")
     if numbers.isna().all():
         return None
-    bad = (numbers.isna() & column.notna()).to_numpy()
-    if not bad.any():
-        return numbers.to_numpy(dtype=np.float64)
-    row = int(np.argmax(bad))
-    raise ValueError(
-        f"{table.place(row)}: column {name!r} must hold numbers, got "
-        f"{column.iloc[row]!r}"
-    )
+    _refuse_text(table, name, (numbers.isna() & column.notna()).to_numpy())
+    return numbers.to_numpy(dtype=np.float64)
 
 
-def _query_ids(tables: Sequence[_Table], qid: str) -> NDArray[Any]:
-    """Query ids as the files spell them; text unless all files hold one type."""
-    columns = [table.frame[qid] for table in tables]
-    for table, column in zip(tables, columns, strict=True):
-        missing = (column.isna() | (column.astype(str) == "")).to_numpy()
-        if missing.any():
-            row = int(np.argmax(missing))
-            raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
-    arrays = [column.to_numpy() for column in columns]
-    if len({array.dtype for array in arrays}) > 1:
-        arrays = [column.astype(str).to_numpy() for column in columns]
-    return np.concatenate(arrays)
+def _numbers_or_gaps(pandas: Any, table: Table, name: str) -> NDArray[Any]:
+    """A column that holds numbers, here or elsewhere; what is missing is NaN."""
+    numbers = to_numbers(pandas, table, name)
+    if numbers is None:
+        _refuse_text(table, name, table.frame[name].notna().to_numpy())
+        return np.full(len(table.frame), np.nan)
+    return np.asarray(numbers)
+
+
+def _refuse_text(table: Table, name: str, bad: NDArray[np.bool_]) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{table.place(row)}: column {name!r} must hold numbers, got "
+            f"{table.frame[name].iloc[row]!r}"
+        )
+
+
+def check_query_ids(table: Table, qid: str) -> None:
+    """Refuse rows without a query."""
+    column = table.frame[qid]
+    missing = (column.isna() | (column.astype(str) == "")).to_numpy()
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
+
+
+def query_ids(table: Table, qid: str, text: bool) -> NDArray[Any]:
+    """Query ids as the file spells them, or as text."""
+    column = table.frame[qid]
+    return np.asarray((column.astype(str) if text else column).to_numpy())
 
 
 def _one_matrix(columns: list[NDArray[Any]]) -> NDArray[Any]:
@@ -229,7 +391,7 @@ def _fits(column: NDArray[Any]) -> bool:
     return int(column.max()) <= 2**53 and int(column.min()) >= -(2**53)
 
 
-def _placer(tables: Sequence[_Table]) -> Callable[[int], str]:
+def _placer(tables: Sequence[Table]) -> Callable[[int], str]:
     ends = np.cumsum([len(table.frame) for table in tables])
 
     def place(row: int) -> str:

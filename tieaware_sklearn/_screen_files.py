@@ -1,0 +1,165 @@
+"""Files screened: read at once, or in batches where they are large."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from ._files import TextSource
+from ._progress import shows_progress
+from .datasets._batches import (
+    Stream,
+    estimated_bytes,
+    open_stream,
+    rows_of_batch,
+    track,
+)
+from .datasets._letor import kept_features, letor_place, read_letor
+from .datasets._tabular import all_tabular, is_tabular, load_tabular
+from .feature_selection import RankingFeatureSelector
+
+#: files that would take more memory are read in batches
+_LARGE = 1 << 28
+
+
+class Screened(NamedTuple):
+    """A fitted selector, and of what."""
+
+    selector: RankingFeatureSelector
+    feature_names: list[str]
+    n_documents: int
+    interrupted: bool
+
+
+def screen_files(
+    arguments: argparse.Namespace, selector: RankingFeatureSelector
+) -> Screened:
+    """Fit the selector on all files, or on as much as there was time for."""
+    stream = _stream(arguments)
+    if stream is None:
+        data = read(arguments)
+        _check_values(data, arguments.missing)
+        selector.set_params(progress=shows_progress(arguments.quiet))
+        selector.fit(data.data, data.target, qid=data.qid)
+        return Screened(selector, data.feature_names, len(data.target), False)
+    _note_left_out(stream.left_out)
+    names = stream.feature_names
+    rows = rows_of_batch(arguments.batch_rows, len(names))
+    n_documents = 0
+    interrupted = False
+    try:
+        # what a batch is too small for, all of them may not be
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            for batch in track(stream, rows, shows_progress(arguments.quiet)):
+                _check_values(batch, arguments.missing)
+                selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+                n_documents += len(batch.target)
+    except KeyboardInterrupt:
+        if not n_documents:
+            raise
+        interrupted = True
+        _note(
+            f"interrupted: what follows is of the first {n_documents} of "
+            f"{stream.n_rows} documents"
+        )
+    selector._finish(selector._statistics_)
+    return Screened(selector, names, n_documents, interrupted)
+
+
+def _stream(arguments: argparse.Namespace) -> Stream | None:
+    """The files as a stream; None to read them at once."""
+    paths = _paths(arguments)
+    asked = arguments.batch_rows
+    if asked == 0 or (asked is None and estimated_bytes(paths) <= _LARGE):
+        return None
+    stream = open_stream(
+        paths,
+        label=arguments.label or "label",
+        qid=arguments.qid or "qid",
+        ignore=arguments.ignore or (),
+        query_file=arguments.query_file,
+    )
+    if not stream.scattered:
+        return stream
+    if asked is not None:
+        raise ValueError(f"{stream.scattered} (--batch-rows 0)")
+    _note("the rows of queries do not stand together: everything is read at once")
+    return None
+
+
+def _paths(arguments: argparse.Namespace) -> list[Path]:
+    """The files, the options being of their kind."""
+    paths = [Path(name) for name in arguments.files]
+    if all_tabular(paths):
+        if arguments.query_file:
+            raise ValueError("--query-file goes with LETOR text, not with tables")
+    else:
+        for option in ("label", "qid"):
+            if getattr(arguments, option) is not None:
+                raise ValueError(
+                    f"--{option} names a column of CSV and Parquet files, but "
+                    f"{paths[0]} is read as LETOR text (its name has no such ending)"
+                )
+    return paths
+
+
+def read(arguments: argparse.Namespace) -> Bunch:
+    """All files as one set of rows; `place` names the file and line of a row."""
+    paths = _paths(arguments)
+    ignored = arguments.ignore or []
+    if is_tabular(paths[0]):
+        label, qid = arguments.label or "label", arguments.qid or "qid"
+        data = load_tabular(paths, label=label, qid=qid, ignore=ignored)
+        _note_left_out(data.left_out)
+        return data
+    sources = [TextSource(path) for path in paths]
+    data = read_letor(sources, query_file=arguments.query_file)
+    data.place = partial(letor_place, sources)
+    if ignored:
+        kept = kept_features(data.feature_names, ignored)
+        data.data = data.data[:, kept]
+        data.feature_names = [data.feature_names[j] for j in kept]
+    return data
+
+
+def _note(text: str) -> None:
+    print(f"tieaware: {text}", file=sys.stderr)
+
+
+def _note_left_out(names: list[str]) -> None:
+    if names:
+        _note(f"left out, not numbers: {', '.join(names)}")
+
+
+def _check_values(data: Bunch, missing: str) -> None:
+    """Name the file and line of what the selector would refuse."""
+    wrong = ~(np.isfinite(data.target) & (data.target >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{data.place(row)}: a label must be finite and >= 0, got "
+            f"{data.target[row]:g}"
+        )
+    infinite = np.isinf(data.data)
+    if infinite.any():
+        row, j = np.argwhere(infinite)[0].tolist()
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
+            f"{data.data[row, j]:g}"
+        )
+    gaps = np.isnan(data.data)
+    if missing == "raise" and gaps.any():
+        row, j = np.argwhere(gaps)[0].tolist()
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing, and so "
+            f"are {int(gaps.sum()) - 1} more values (--missing last ranks them below "
+            "everything)"
+        )

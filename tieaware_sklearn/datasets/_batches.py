@@ -1,0 +1,167 @@
+"""Rankings larger than memory: files as batches of whole queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from sklearn.utils import Bunch
+
+from .._files import TextSource
+from .._progress import show_progress
+from .._validation import check_count
+from ._letor import PathLike, check_paths, memory_of_text
+from ._letor_stream import LetorStream
+from ._tabular import all_tabular, is_tabular, memory_of_table
+from ._tabular_stream import TabularStream
+
+#: numbers of a batch if nothing else is said: 64 MB of them
+_BATCH_CELLS = 1 << 23
+
+
+class Stream(Protocol):
+    """Files looked through once, to be read in batches.
+
+    Attributes
+    ----------
+    n_rows : int
+    feature_names : list of str
+    left_out : list of str
+        Columns without numbers.
+    scattered : str
+        Where a query comes back after another one; empty if none does.
+    """
+
+    n_rows: int
+    feature_names: list[str]
+    left_out: list[str]
+    scattered: str
+
+    def batches(self, batch_rows: int) -> Iterator[Bunch]:
+        """Whole queries, of at least so many rows together but for the last."""
+
+
+def open_stream(
+    paths: Sequence[Path],
+    *,
+    label: str,
+    qid: str,
+    ignore: Sequence[str] = (),
+    query_file: PathLike | Sequence[PathLike] | None = None,
+) -> Stream:
+    """The files, by their names LETOR text or tables, looked through once."""
+    if not all_tabular(paths):
+        sources = [TextSource(path) for path in paths]
+        return LetorStream(sources, query_file=query_file, ignore=ignore)
+    if query_file is not None:
+        raise ValueError("query_file goes with LETOR text, not with tables")
+    return TabularStream(paths, label=label, qid=qid, ignore=ignore)
+
+
+def estimated_bytes(paths: Sequence[Path]) -> int:
+    """What the numbers of files take in memory, roughly; pipes count as nothing."""
+    return sum(
+        memory_of_table(path) if is_tabular(path) else memory_of_text(path)
+        for path in paths
+        if path.is_file()
+    )
+
+
+def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
+    """Rows of a batch: what is asked for, else what 64 MB hold."""
+    if batch_rows is None:
+        return max(1, _BATCH_CELLS // n_features)
+    check_count(batch_rows, "batch_rows")
+    return int(batch_rows)
+
+
+def iter_batches(
+    path: PathLike | Sequence[PathLike],
+    *,
+    batch_rows: int | None = None,
+    label: str = "label",
+    qid: str = "qid",
+    ignore: Sequence[str] = (),
+    query_file: PathLike | Sequence[PathLike] | None = None,
+    progress: bool = False,
+) -> Iterator[Bunch]:
+    r"""Read rankings larger than memory, some whole queries at a time.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        Parquet, CSV or TSV, by the end of the name, or LETOR text; text may be
+        compressed. Several files are read as one. The rows of a query must stand
+        together; where they do not, sort the files by query, or let
+        `tieaware_sklearn.dask` bring them together.
+    batch_rows : int, optional
+        A batch ends with the query that brings it to so many rows; by default,
+        when it holds about eight million numbers (64 MB). A query is never split,
+        however long it is.
+    label, qid : str, default="label", "qid"
+        The columns of tables with labels and query ids.
+    ignore : list of str, default=()
+        Columns, or feature numbers, to leave out.
+    query_file : path, or list of paths, optional
+        As in `load_letor`.
+    progress : bool, default=False
+        Show a progress bar over documents (needs tqdm).
+
+    Returns
+    -------
+    iterator of sklearn.utils.Bunch
+        ``data``, ``target``, ``qid`` and ``feature_names``, the same features in
+        every batch. Every file is read twice: looked through at once, for its
+        features and queries, and then batch by batch.
+
+    Raises
+    ------
+    ValueError
+        For a query that comes back after another one, columns that are not there,
+        malformed lines and cells (with file and line).
+    ImportError
+        For tables without pandas, Parquet without pyarrow.
+
+    See Also
+    --------
+    RankingFeatureSelector.partial_fit : Screens features batch by batch.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn import RankingFeatureSelector
+    >>> from tieaware_sklearn.datasets import iter_batches
+    >>> text = "1 qid:1 1:5\n0 qid:1 1:5\n0 qid:2 1:7\n2 qid:2 1:3\n1 qid:3 1:4\n"
+    >>> selector = RankingFeatureSelector(["rr"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "large.txt")
+    ...     _ = path.write_text(text)
+    ...     for batch in iter_batches(path, batch_rows=3):
+    ...         print(batch.qid)
+    ...         _ = selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+    [1 1 2 2]
+    [3]
+    >>> selector.n_queries_
+    3
+    """
+    paths = check_paths(path, "path")
+    stream = open_stream(
+        paths, label=label, qid=qid, ignore=ignore, query_file=query_file
+    )
+    rows = rows_of_batch(batch_rows, len(stream.feature_names))
+    if stream.scattered:
+        raise ValueError(stream.scattered)
+    return track(stream, rows, progress)
+
+
+def track(stream: Stream, batch_rows: int, progress: bool) -> Iterator[Bunch]:
+    """The batches, with a bar over documents if it is wanted."""
+    return show_progress(
+        stream.batches(batch_rows),
+        progress,
+        stream.n_rows,
+        "document",
+        "screening",
+        size=lambda batch: len(batch.target),
+    )

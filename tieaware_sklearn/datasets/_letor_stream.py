@@ -1,0 +1,186 @@
+"""LETOR text read in batches of whole queries."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+from sklearn.utils import Bunch
+
+from .._files import TextSource
+from ._letor import (
+    PathLike,
+    check_paths,
+    complaint,
+    first_wrong,
+    group_sizes,
+    kept_features,
+    letor_place,
+)
+from ._query_runs import QueryRuns, scattered
+
+#: lines whose query ids are looked at together
+_LINES = 1 << 16
+
+
+class _Line(NamedTuple):
+    text: bytes
+    qid: int | None
+    first: int
+    last: int
+
+
+class LetorStream:
+    """LETOR text, looked through once; see `Stream`."""
+
+    def __init__(
+        self,
+        sources: Sequence[TextSource],
+        *,
+        query_file: PathLike | Sequence[PathLike] | None = None,
+        ignore: Sequence[str] = (),
+    ) -> None:
+        self._sources = sources
+        self.left_out: list[str] = []
+        given = [] if query_file is None else check_paths(query_file, "query_file")
+        if given and len(given) != len(sources):
+            raise ValueError(
+                f"query_file must name one file per path ({len(sources)}), got "
+                f"{len(given)}"
+            )
+        runs, counts = QueryRuns(), []
+        smallest, self._largest, with_qid = 1, -1, 0
+        for source in sources:
+            ids: list[int] = []
+            n_lines = 0
+            for line in _lines(source):
+                n_lines += 1
+                if line.last >= 0:
+                    smallest = min(smallest, line.first)
+                    self._largest = max(self._largest, line.last)
+                if line.qid is not None:
+                    ids.append(line.qid)
+                    with_qid += 1
+                if len(ids) == _LINES:
+                    runs.add(np.array(ids))
+                    ids = []
+            if not n_lines:
+                raise ValueError(f"{source}: the file holds no documents")
+            if ids:
+                runs.add(np.array(ids))
+            counts.append(n_lines)
+        self.n_rows = sum(counts)
+        self._sizes: list[NDArray[np.int64]] | None = None
+        self.scattered = ""
+        if not with_qid:
+            self._sizes = group_sizes(list(zip(sources, counts, strict=True)), given)
+        elif given:
+            raise ValueError(
+                f"{sources[0]}: query_file is given, but the lines hold qid:"
+            )
+        elif with_qid < self.n_rows:
+            for source in sources:
+                _raise_if_wrong(source, needs_qid=True)
+        else:
+            self._look_for_returns(runs)
+        if self._largest < 0:
+            raise ValueError(f"{sources[0]}: no line holds a feature")
+        self._first = 0 if smallest == 0 else 1
+        names = [str(j) for j in range(self._first, self._largest + 1)]
+        self._kept = kept_features(names, ignore)
+        self.feature_names = [names[j] for j in self._kept]
+
+    def _look_for_returns(self, runs: QueryRuns) -> None:
+        row = runs.returns()
+        if row is not None:
+            place = letor_place(self._sources, row)
+            every = (line.qid for source in self._sources for line in _lines(source))
+            query = next(q for i, q in enumerate(every) if i == row)
+            self.scattered = scattered(place, query)
+
+    def batches(self, batch_rows: int) -> Iterator[Bunch]:
+        """Whole queries, of at least so many rows together but for the last."""
+        lines: list[bytes] = []
+        ids: list[int] = []
+        row = 0
+        for source, queries in zip(self._sources, self._queries(), strict=True):
+            for line, query in zip(_lines(source), queries, strict=False):
+                qid = line.qid if query is None else query
+                assert qid is not None
+                if len(lines) >= batch_rows and qid != ids[-1]:
+                    yield self._batch(lines, ids, row)
+                    row += len(lines)
+                    lines, ids = [], []
+                lines.append(line.text)
+                ids.append(qid)
+        yield self._batch(lines, ids, row)
+
+    def _queries(self) -> Iterator[Iterable[int | None]]:
+        """For each file the numbers of the queries of its lines, None if these say."""
+        if self._sizes is None:
+            yield from (repeat(None) for _ in self._sources)
+            return
+        first = 0
+        for sizes in self._sizes:
+            numbers = np.arange(first, first + len(sizes))
+            yield iter(np.repeat(numbers, sizes).tolist())
+            first += len(sizes)
+
+    def _batch(self, lines: list[bytes], ids: list[int], row: int) -> Bunch:
+        # the last line of a file may have no end
+        text = b"\n".join(line.rstrip(b"\r\n") for line in lines)
+        try:
+            matrix, target = load_svmlight_file(
+                io.BytesIO(text), n_features=self._largest + 1, zero_based=True
+            )
+        except (ValueError, OverflowError) as error:
+            for source in self._sources:
+                _raise_if_wrong(source)
+            raise ValueError(f"{self._sources[0]}: {error}") from None
+        columns = np.array(self._kept) + self._first
+        return Bunch(
+            data=matrix[:, columns].toarray(),
+            target=target,
+            qid=np.array(ids),
+            feature_names=self.feature_names,
+            place=partial(_place, self._sources, row),
+        )
+
+
+def _place(sources: Sequence[TextSource], first: int, row: int) -> str:
+    return letor_place(sources, first + row)
+
+
+def _lines(source: TextSource) -> Iterator[_Line]:
+    """The lines of a file that hold a document: query, first and last feature."""
+    with source.reading(), source.open() as file:
+        try:
+            for text in file:
+                content = text.partition(b"#")[0]
+                tokens = content.split(None, 3)
+                if not tokens:
+                    continue
+                if b"_" in content:  # Python would read it as part of a number
+                    raise ValueError("a number holds an underscore")
+                has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
+                qid = int(tokens[1][4:]) if has_qid else None
+                features = tokens[1 + has_qid :]
+                first = last = -1
+                if features:
+                    first = int(features[0].partition(b":")[0])
+                    last = int(content.rsplit(None, 1)[-1].partition(b":")[0])
+                yield _Line(text, qid, first, last)
+        except ValueError as error:
+            raise ValueError(complaint(source, fallback=str(error))) from None
+
+
+def _raise_if_wrong(source: TextSource, *, needs_qid: bool = False) -> None:
+    wrong = first_wrong(source, needs_qid=needs_qid)
+    if wrong:
+        raise ValueError(wrong)
