@@ -170,7 +170,7 @@ def _add_screen(commands: Any) -> None:
         metavar="N",
         help="read whole queries of at least N rows together at a time, for files "
         "larger than memory whose queries stand together; 0 reads everything at once "
-        "(default: batches of 64 MB for large files)",
+        "(default: batches of 32 MB for large files)",
     )
     parser.add_argument(
         "--missing",

@@ -16,8 +16,8 @@ from ._letor_stream import LetorStream
 from ._tabular import all_tabular, is_tabular, memory_of_table
 from ._tabular_stream import TabularStream
 
-#: numbers of a batch if nothing else is said: 64 MB of them
-_BATCH_CELLS = 1 << 23
+#: numbers of a batch if nothing else is said: 32 MB of them
+_BATCH_CELLS = 1 << 22
 
 
 class Stream(Protocol):
@@ -69,7 +69,7 @@ def estimated_bytes(paths: Sequence[Path]) -> int:
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
-    """Rows of a batch: what is asked for, else what 64 MB hold."""
+    """Rows of a batch: what is asked for, else what 32 MB hold."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     check_count(batch_rows, "batch_rows")
@@ -97,7 +97,7 @@ def iter_batches(
         `tieaware_sklearn.dask` bring them together.
     batch_rows : int, optional
         A batch ends with the query that brings it to so many rows; by default,
-        when it holds about eight million numbers (64 MB). A query is never split,
+        when it holds about four million numbers (32 MB). A query is never split,
         however long it is.
     label, qid : str, default="label", "qid"
         The columns of tables with labels and query ids.

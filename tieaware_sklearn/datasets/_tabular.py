@@ -18,6 +18,7 @@ from .._optional import import_optional
 from ._letor import memory_of_text
 
 _PARQUET = (".parquet", ".pq")
+_BUFFER = 1 << 16
 _TEXT = {".csv": ",", ".tsv": "\t"}
 # cells that stand for a missing number
 _MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "-"]
@@ -244,7 +245,8 @@ def _parquet() -> Any:
 def _parquet_frames(
     file: Any, columns: Sequence[str], n_rows: int | None
 ) -> Iterator[Any]:
-    parquet = _parquet().ParquetFile(file)
+    # column by column in pieces, however large the row groups are
+    parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER)
     if n_rows is None:
         frame = parquet.read(columns).to_pandas(ignore_metadata=True)
         if len(frame):
