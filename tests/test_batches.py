@@ -28,14 +28,14 @@ def web():
     return {"X": web.data[kept], "y": web.target[kept], "qid": web.qid[kept]}
 
 
-def write(path, X, y, qid):
+def write(path, X, y, qid, row_group_size=37):
     if ".txt" in path.name:
         dump_letor(X, y, qid, path)
         return path
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
     frame = frame.assign(label=y, qid=qid, url="a/b")
     if path.suffix == ".parquet":
-        frame.to_parquet(path, row_group_size=37)
+        frame.to_parquet(path, row_group_size=row_group_size)
     else:
         frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
     return path
@@ -219,7 +219,7 @@ def test_memory_stays_flat(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (n_rows, n_features)).astype(np.float64)
     y, qid = rng.integers(0, 3, n_rows), np.arange(n_rows) // 40
-    path = write(tmp_path / "large.parquet", X, y, qid)
+    path = write(tmp_path / "large.parquet", X, y, qid, row_group_size=30_000)
     tracemalloc.start()
     n_queries = sum(
         len(set(batch.qid)) for batch in iter_batches(path, batch_rows=9999)

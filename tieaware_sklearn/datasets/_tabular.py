@@ -245,8 +245,8 @@ def _parquet() -> Any:
 def _parquet_frames(
     file: Any, columns: Sequence[str], n_rows: int | None
 ) -> Iterator[Any]:
-    # column by column in pieces, however large the row groups are
-    parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER)
+    # in pieces, however large the row groups are; read ahead, they would all be kept
+    parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
     if n_rows is None:
         frame = parquet.read(columns).to_pandas(ignore_metadata=True)
         if len(frame):
