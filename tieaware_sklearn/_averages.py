@@ -136,7 +136,13 @@ def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
     total = math.fsum(weights[there].tolist())
     if total == 0:
         return math.nan
-    return math.sqrt(math.fsum(((weights * std)[there] ** 2).tolist())) / total
+    return math.sqrt(sums_of_squares(std[:, None], weight)[0]) / total
+
+
+def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Σ w² s² over queries, of each column, NaN left out."""
+    spread = std if weight is None else std * weight[:, None]
+    return np.array([math.fsum(c[~np.isnan(c)].tolist()) for c in (spread**2).T])
 
 
 def warn_undefined(measure: Measure) -> None:

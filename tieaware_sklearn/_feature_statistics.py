@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined
+from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined, sums_of_squares
 from ._feature_correlation import FeatureCorrelation, column_of, feature_correlation
 from ._progress import show_progress
 from ._scoring import LabelledQueries
@@ -184,15 +183,13 @@ def _one_feature(
         difference = sign * (expected - chance)
         difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
         # what is skipped has no variance to add
-        std = np.where(undefined | np.isnan(found["std"]), 0.0, found["std"])
-        if query_weight is not None:
-            std = std * query_weight[:, None]
+        std = np.where(undefined, np.nan, found["std"])
         return Worth(
             QueryMoments.of(expected, query_weight),
             QueryMoments.of(difference, query_weight),
             QueryMoments.of(best, query_weight),
             QueryMoments.of(worst, query_weight),
-            np.array([math.fsum(squares) for squares in (std**2).T.tolist()]),
+            sums_of_squares(std, query_weight),
         )
 
     first = worth(direction == "ascending")

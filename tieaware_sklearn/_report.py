@@ -15,7 +15,7 @@ from ._averages import (
     mean,
     median,
     median_interval,
-    std_of_mean,
+    sums_of_squares,
 )
 from ._optional import import_optional
 from ._text import format_table, number
@@ -184,46 +184,28 @@ class RankingReport:
             For another `average`.
         """
         check_choice(average, "average", ("macro", "geometric", "median"))
-        geometric = average == "geometric"
+        if average != "median":
+            return ReportMoments.of(self, average).summary()
         columns = range(len(self.measures))
 
-        def averages(values: FloatArray) -> FloatArray:
-            return np.array(
-                [
-                    reduce_queries(values[:, j], average, self.query_weight)
-                    for j in columns
-                ]
-            )
+        def medians(values: FloatArray) -> FloatArray:
+            return np.array([median(values[:, j], self.query_weight) for j in columns])
 
-        values = self.expected
-        if geometric:
-            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
-        moments = QueryMoments.of(values, self.query_weight)
-        interval = moments.interval()
-        if geometric:
-            interval = np.exp(interval)
-        if average == "median":
-            ends = [median_interval(values[:, j]) for j in columns]
-            unknown = np.nan if self.query_weight is not None else 0.0
-            interval = np.array(ends) + unknown
-
-        def error(spread: FloatArray) -> FloatArray:
-            if average != "macro":
-                return np.full(len(self.measures), np.nan)
-            return np.array(
-                [std_of_mean(spread[:, j], self.query_weight) for j in columns]
-            )
-
-        expected, chance = averages(self.expected), averages(self.chance)
-        ideal = averages(self.ideal)
+        expected, chance = medians(self.expected), medians(self.chance)
+        ideal = medians(self.ideal)
+        unknown = np.full(len(self.measures), np.nan)
+        moments = QueryMoments.of(self.expected, self.query_weight)
+        interval = np.array([median_interval(self.expected[:, j]) for j in columns])
+        if self.query_weight is not None:
+            interval[:] = np.nan
         return RankingSummary(
             measures=self.measures,
             average=average,
             mean=expected,
-            best=averages(self.best),
-            worst=averages(self.worst),
-            tie_std=error(self.std),
-            standard_error=error(self.standard_error),
+            best=medians(self.best),
+            worst=medians(self.worst),
+            tie_std=unknown,
+            standard_error=unknown,
             n_estimated=self.std_is_estimate.sum(axis=0),
             chance=chance,
             ideal=ideal,
@@ -250,6 +232,84 @@ class RankingReport:
         return str(self.summary())
 
     __repr__ = __str__
+
+
+@dataclass
+class ReportMoments:
+    """What the macro or geometric averages of a report are made of; two merge.
+
+    Attributes
+    ----------
+    values : QueryMoments
+        Of the expected, best and worst values, chance and ideal, or of their
+        logarithms; columns (5, n_measures).
+    tie_variance, error_variance : ndarray of shape (n_measures,)
+        Σ w² s² over queries, s the standard deviation over tie orders, or the
+        standard error where orders were sampled.
+    n_estimated : ndarray of shape (n_measures,), int
+    """
+
+    measures: tuple[str, ...]
+    average: str
+    values: QueryMoments
+    tie_variance: FloatArray
+    error_variance: FloatArray
+    n_estimated: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, report: RankingReport, average: str) -> ReportMoments:
+        weight = report.query_weight
+
+        def moments(values: FloatArray) -> QueryMoments:
+            if average == "geometric":
+                values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+            return QueryMoments.of(values, weight)
+
+        averaged = (report.expected, report.best, report.worst)
+        averaged += (report.chance, report.ideal)
+        return cls(
+            report.measures,
+            average,
+            QueryMoments.stack([moments(values) for values in averaged]),
+            sums_of_squares(report.std, weight),
+            sums_of_squares(report.standard_error, weight),
+            report.std_is_estimate.sum(axis=0),
+        )
+
+    def merge(self, other: ReportMoments) -> ReportMoments:
+        """Of the queries of both."""
+        return ReportMoments(
+            self.measures,
+            self.average,
+            self.values.merge(other.values),
+            self.tie_variance + other.tie_variance,
+            self.error_variance + other.error_variance,
+            self.n_estimated + other.n_estimated,
+        )
+
+    def summary(self) -> RankingSummary:
+        """The averages."""
+        averages, intervals = self.values.averages(), self.values.interval()
+        total = np.where(self.values.weight[0] > 0, self.values.weight[0], np.nan)
+        if self.average == "geometric":
+            averages, intervals = np.exp(averages), np.exp(intervals)
+            total[:] = np.nan
+        expected, best, worst, chance, ideal = averages
+        return RankingSummary(
+            measures=self.measures,
+            average=self.average,
+            mean=expected,
+            best=best,
+            worst=worst,
+            tie_std=np.sqrt(self.tie_variance) / total,
+            standard_error=np.sqrt(self.error_variance) / total,
+            n_estimated=self.n_estimated,
+            chance=chance,
+            ideal=ideal,
+            lift=lift(expected, chance, ideal),
+            interval=intervals[0],
+            n_queries=self.values.count[0].astype(np.int64),
+        )
 
 
 _REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
