@@ -14,6 +14,7 @@ import tieaware_sklearn
 from tieaware_sklearn import (
     banding,
     comparison,
+    dask,
     datasets,
     judgments,
     lightgbm,
@@ -58,6 +59,7 @@ HOUSE = [
     "_feature_results",
     "_feature_table",
     "feature_selection",
+    "dask",
     "_query_data",
     "_boosting",
     "lightgbm",
@@ -77,7 +79,7 @@ HOUSE = [
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (banding, comparison, datasets, judgments, lightgbm, optuna, plots):
+for module in (banding, comparison, dask, datasets, judgments, lightgbm, optuna, plots):
     PUBLIC += [getattr(module, name) for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
 

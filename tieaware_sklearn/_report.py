@@ -265,8 +265,8 @@ class ReportMoments:
                 values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
             return QueryMoments.of(values, weight)
 
-        averaged = (report.expected, report.best, report.worst)
-        averaged += (report.chance, report.ideal)
+        averaged = [report.expected, report.best, report.worst]
+        averaged += [report.chance, report.ideal]
         return cls(
             report.measures,
             average,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -49,6 +49,15 @@ class Ranking(NamedTuple):
     weight: FloatArray | None
 
 
+class ColumnNames(NamedTuple):
+    """What messages call the arrays."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    qid: str = "qid"
+    weight: str = "query_weight"
+
+
 def check_ranking(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -56,12 +65,19 @@ def check_ranking(
     measures: Iterable[Measure],
     unjudged: str,
     query_weight: ArrayLike | None = None,
+    *,
+    names: ColumnNames = ColumnNames(),  # noqa: B008
+    allow_zero: bool = False,
 ) -> Ranking:
     """Labels, scores and weights as arrays, the rows gathered into queries."""
-    labels = check_labels(y_true, unjudged=accepted_unjudged(measures, unjudged))
-    scores = check_scores(y_score, n_rows=len(labels))
-    queries = check_qid(qid, n_rows=len(labels))
-    return Ranking(queries, labels, scores, check_query_weight(query_weight, queries))
+    accepted = accepted_unjudged(measures, unjudged)
+    labels = check_labels(y_true, name=names.label, unjudged=accepted)
+    scores = check_scores(y_score, n_rows=len(labels), name=names.score)
+    queries = check_qid(qid, n_rows=len(labels), name=names.qid)
+    weight = check_query_weight(
+        query_weight, queries, allow_zero=allow_zero, name=names.weight
+    )
+    return Ranking(queries, labels, scores, weight)
 
 
 @overload
@@ -285,6 +301,17 @@ def evaluate(
         convention, parse_measures(measures), zero_relevance, unjudged
     )
     data = check_ranking(y_true, y_score, qid, parsed, unjudged, query_weight)
+    return report_of(data, parsed, zero, n_jobs=n_jobs)
+
+
+def report_of(
+    data: Ranking,
+    parsed: Sequence[Measure],
+    zero: float | str | list[float],
+    *,
+    n_jobs: int | None = None,
+) -> RankingReport:
+    """The report on a ranking that is checked."""
     labelled = LabelledQueries(data.labels, data.queries)
     statistics = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
     found = labelled.values(parsed, data.scores, statistics=statistics, n_jobs=n_jobs)

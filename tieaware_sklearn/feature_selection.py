@@ -37,6 +37,16 @@ from .measures import Measure, parse_measure, parse_measures
 
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000
+_PER_FEATURE = (
+    "scores",
+    "best",
+    "worst",
+    "tie_std",
+    "lift",
+    "ci",
+    "pvalues",
+    "qvalues",
+)
 
 
 class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -286,7 +296,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         qid: Any,
         query_weight: Any,
         *,
-        reset: bool,
+        reset: bool = True,
         allow_zero: bool = False,
     ) -> FeatureStatistics:
         check_choice(self.missing, "missing", ("raise", "last"))
@@ -398,6 +408,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"parameters must not change once queries are added, got {self!r}"
             )
 
+    def _take(self, X: Any, statistics: FeatureStatistics) -> RankingFeatureSelector:
+        """Be fitted by statistics of rows elsewhere, of columns like those of X."""
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._last_qid_ = set()
+        return self._finish(statistics)
+
     def _finish(self, statistics: FeatureStatistics) -> RankingFeatureSelector:
         """All fitted attributes from what was added up."""
         measures, sort = self._parsed()
@@ -419,14 +435,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.measures_ = tuple(str(measure) for measure in measures)
         self.n_queries_ = statistics.n_queries
         self.chance_, self.ideal_ = results.chance, results.ideal
-        self.scores_ = spread_features(results.scores, features, np.nan)
-        self.best_ = spread_features(results.best, features, np.nan)
-        self.worst_ = spread_features(results.worst, features, np.nan)
-        self.tie_std_ = spread_features(results.tie_std, features, np.nan)
-        self.lift_ = spread_features(results.lift, features, np.nan)
-        self.ci_ = spread_features(results.ci, features, np.nan)
-        self.pvalues_ = spread_features(results.pvalues, features, np.nan)
-        self.qvalues_ = spread_features(results.qvalues, features, np.nan)
+        for name in _PER_FEATURE:
+            values = spread_features(getattr(results, name), features, np.nan)
+            setattr(self, f"{name}_", values)
         self.directions_ = spread_features(chosen.astype(object), features, "qid")
         self.ranking_ = spread_features(results.ranking, features, len(features))
         self.support_ = spread_features(support, features, False)

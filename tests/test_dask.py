@@ -1,0 +1,282 @@
+"""On a cluster, the numbers of one machine; also when a worker dies on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask import dataframe as dd
+from distributed import Client, LocalCluster
+from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GridSearchCV
+
+import tieaware_sklearn
+from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
+from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+
+MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
+# a cluster warns of its own affairs
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:distributed")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    web = make_web_search(n_queries=60, n_documents=25, random_state=0)
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    frame = frame.assign(label=web.target, qid=web.qid, weight=web.qid % 3 + 0.5)
+    return frame.sample(frac=1, random_state=0).reset_index(drop=True)
+
+
+@pytest.fixture(params=["int", "text", "category"])
+def kind(request, rows):
+    ids = {
+        "int": rows.qid,
+        "text": "q" + rows.qid.astype(str),
+        "category": ("q" + rows.qid.astype(str)).astype("category"),
+    }
+    return rows.assign(qid=ids[request.param])
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+def spread(rows, npartitions=7):
+    return dd.from_pandas(rows, npartitions=npartitions)
+
+
+def assert_same_summary(found, wanted):
+    for name, value in vars(wanted).items():
+        if isinstance(value, np.ndarray):
+            assert_allclose(getattr(found, name), value, rtol=1e-12, atol=1e-12)
+        else:
+            assert getattr(found, name) == value
+
+
+def assert_same_selector(found, wanted):
+    assert found.get_params() == wanted.get_params()
+    for name, value in vars(wanted).items():
+        if not (isinstance(value, np.ndarray) and name.endswith("_")):
+            continue
+        if value.dtype.kind == "f":
+            got = getattr(found, name)
+            assert_allclose(got, value, rtol=1e-11, atol=1e-12, err_msg=name)
+        else:
+            assert_array_equal(getattr(found, name), value, err_msg=name)
+
+
+# -- the numbers, without a cluster
+
+
+@pytest.mark.parametrize("average", ["macro", "geometric"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evaluate_has_the_numbers_of_one_machine(kind, average, weighted):
+    weight = "weight" if weighted else None
+    found = evaluate(
+        spread(kind), score="clicks", measures=MEASURES, average=average,
+        query_weight=weight,
+    )  # fmt: skip
+    wanted = tieaware_sklearn.evaluate(
+        kind.label, kind.clicks, qid=kind.qid, measures=MEASURES,
+        query_weight=kind.weight if weighted else None,
+    ).summary(average)  # fmt: skip
+    assert_same_summary(found, wanted)
+    assert str(found) == str(wanted)
+
+
+def test_evaluate_takes_conventions_and_unjudged_labels(rows):
+    holes = rows.assign(label=rows.label.where(rows.index % 7 > 0))
+    for frame, options in (
+        (rows.assign(label=np.minimum(rows.label, 1)), {"convention": "lightgbm"}),
+        (holes, {"unjudged": "nonrelevant", "zero_relevance": "skip"}),
+    ):
+        arguments = {"measures": ["ndcg@10", "ap@10"], **options}
+        found = evaluate(spread(frame), score="clicks", **arguments)
+        wanted = tieaware_sklearn.evaluate(
+            frame.label, frame.clicks, qid=frame.qid, **arguments
+        )
+        assert_same_summary(found, wanted.summary())
+
+
+def test_evaluate_queries_has_a_row_per_query(kind):
+    lazy = evaluate_queries(spread(kind), score="clicks", measures=MEASURES)
+    assert isinstance(lazy, dd.DataFrame)
+    values = lazy.compute()
+    wanted = tieaware_sklearn.evaluate(
+        kind.label, kind.clicks, qid=kind.qid, measures=MEASURES
+    )
+    values = values.set_index("qid").loc[wanted.qid]
+    assert list(lazy.columns[1:]) == list(values.columns)
+    for j, name in enumerate(wanted.measures):
+        for value in ("expected", "best", "worst", "std", "chance", "ideal"):
+            column = getattr(wanted, value)[:, j]
+            assert_array_equal(values[f"{name}_{value}"], column)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"direction": "ascending", "n_features_to_select": 2},
+        {"redundancy": False, "missing": "last"},
+        {"sort_by": "rr", "zero_relevance": "skip", "measures": ["ap", "rr"]},
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fit_selector_is_a_fit_of_all_rows(rows, options, weighted):
+    if options.get("missing"):
+        rows = rows.assign(clicks=rows.clicks.where(rows.index % 5 > 0))
+    features = [c for c in rows if c not in ("label", "qid", "weight")]
+    selector = RankingFeatureSelector(**options)
+    weight = {"query_weight": "weight"} if weighted else {"features": features}
+    found = fit_selector(selector, spread(rows), **weight)
+    wanted = RankingFeatureSelector(**options).fit(
+        rows[features], rows.label, rows.qid, rows.weight if weighted else None
+    )
+    assert not hasattr(selector, "scores_")
+    assert_same_selector(found, wanted)
+    selected = wanted.get_feature_names_out()
+    assert_array_equal(found.transform(rows[features]), rows[selected])
+    if not weighted:
+        # further queries can be added, as after a fit
+        found.partial_fit(rows[features], rows.label, rows.qid + 1000)
+        assert found.n_queries_ == 120
+
+
+def test_partitions_of_whole_queries_need_no_shuffle(rows):
+    ordered = rows.sort_values("qid").reset_index(drop=True)
+    parts = [ordered[ordered.qid % 4 == i] for i in range(4)]
+    whole = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+    arguments = {"score": "clicks", "shuffle": False}
+    assert_same_summary(evaluate(whole, **arguments), evaluate(whole, score="clicks"))
+
+
+def test_a_partition_may_be_empty_or_weigh_nothing(rows):
+    rows = rows.assign(weight=(rows.qid < 10).astype(float))
+    many = spread(rows, 3).repartition(npartitions=40)
+    assert any(n == 0 for n in many.shuffle("qid").map_partitions(len).compute())
+    found = evaluate(many, score="clicks", query_weight="weight")
+    few = rows[rows.qid < 10]
+    wanted = tieaware_sklearn.evaluate(few.label, few.clicks, qid=few.qid)
+    assert_allclose(found.mean, wanted.summary().mean, rtol=1e-12)
+
+
+def test_what_is_wrong_is_named(rows):
+    df = spread(rows, 2)
+    selector = RankingFeatureSelector()
+    wrong = [
+        (lambda: evaluate(rows, score="clicks"), "df must be a dask.dataframe"),
+        (lambda: evaluate(df, score="x"), "df must have a column 'x', got in_degree"),
+        (lambda: evaluate(df, score="label"), "must name different columns"),
+        (lambda: evaluate(df, score="clicks", average="median"), "average must be"),
+        (lambda: evaluate(df, score="clicks", measures="x"), "x"),
+        (lambda: fit_selector(selector, df, features=[]), "at least one column"),
+        (lambda: fit_selector(selector, df, features=["qid"]), "each feature once"),
+        (
+            lambda: fit_selector(RankingFeatureSelector(qid="qid"), df),
+            "must not read query ids from a column",
+        ),
+        (
+            lambda: evaluate(spread(rows.assign(label=-1)), score="clicks"),
+            "label must be >= 0, got -1",
+        ),
+        (
+            lambda: evaluate(
+                spread(rows.assign(w=0)), score="clicks", query_weight="w"
+            ),
+            "w must not be 0 in every query",
+        ),
+        (
+            lambda: evaluate(
+                spread(rows.assign(label=0)), score="clicks", zero_relevance="raise"
+            ),
+            "NDCG@10 is undefined for query",
+        ),
+        (
+            lambda: evaluate(spread(rows.iloc[:0], 1), score="clicks"),
+            "at least one row",
+        ),
+    ]
+    for call, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+# -- on workers that are processes of their own
+
+
+def test_on_a_cluster(cluster, rows):
+    found = evaluate(spread(rows), score="clicks", measures=MEASURES)
+    wanted = tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
+    )
+    assert_same_summary(found, wanted.summary())
+
+
+def die_once(frame, flag):
+    """The first worker that comes here is killed, as if it had run out of memory."""
+    if len(frame) and not os.path.exists(flag):
+        with open(flag, "x"):
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+    return frame
+
+
+def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
+    df = spread(rows)
+    flag = str(tmp_path / "died")
+    dying = df.map_partitions(die_once, flag, meta=df._meta)
+    found = fit_selector(RankingFeatureSelector(), dying.drop(columns="weight"))
+    assert os.path.exists(flag)
+    features = [c for c in rows if c not in ("label", "qid", "weight")]
+    wanted = RankingFeatureSelector().fit(rows[features], rows.label, rows.qid)
+    assert_same_selector(found, wanted)
+
+
+def test_a_worker_that_is_killed_from_outside(cluster, rows):
+    """At any moment of the work, whatever it is doing then."""
+    many = pd.concat(
+        [rows.assign(qid=rows.qid + 100 * i) for i in range(40)], ignore_index=True
+    )
+    wanted = tieaware_sklearn.evaluate(
+        many.label, many.clicks, qid=many.qid, measures=MEASURES
+    ).summary()
+    df = spread(many, 24)
+    for seconds in (0.3, 1.0, 2.0):
+        cluster.wait_for_workers(2, timeout=30)
+        workers = cluster.run(os.getpid)
+        timer = threading.Timer(
+            seconds, os.kill, [next(iter(workers.values())), signal.SIGKILL]
+        )
+        timer.start()
+        found = evaluate(df, score="clicks", measures=MEASURES)
+        while timer.is_alive():
+            time.sleep(0.1)
+        assert_same_summary(found, wanted)
+
+
+def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
+    cluster.wait_for_workers(2, timeout=30)
+    X = rows.drop(columns=["label", "weight"])
+    search = GridSearchCV(
+        QueryLGBMRanker(qid="qid", n_jobs=1, verbosity=-1),
+        {"n_estimators": [3, 6]},
+        scoring=make_ranking_scorer("ndcg@10", qid="qid"),
+        cv=QueryKFold(3, qid="qid"),
+        error_score="raise",
+    )
+    here = search.fit(X, rows.label).cv_results_["mean_test_score"]
+    with parallel_config(backend="dask"):
+        there = search.fit(X, rows.label).cv_results_["mean_test_score"]
+    assert_array_equal(here, there)
