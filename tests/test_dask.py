@@ -224,6 +224,21 @@ def test_on_a_cluster(cluster, rows):
     assert_same_summary(found, wanted.summary())
 
 
+def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
+    X = rows.drop(columns=["label", "weight"])
+    search = GridSearchCV(
+        QueryLGBMRanker(qid="qid", n_jobs=1, verbosity=-1),
+        {"n_estimators": [3, 6]},
+        scoring=make_ranking_scorer("ndcg@10", qid="qid"),
+        cv=QueryKFold(3, qid="qid"),
+        error_score="raise",
+    )
+    here = search.fit(X, rows.label).cv_results_["mean_test_score"]
+    with parallel_config(backend="dask"):
+        there = search.fit(X, rows.label).cv_results_["mean_test_score"]
+    assert_array_equal(here, there)
+
+
 def die_once(frame, flag):
     """The first worker that comes here is killed, as if it had run out of memory."""
     if len(frame) and not os.path.exists(flag):
@@ -264,19 +279,3 @@ def test_a_worker_that_is_killed_from_outside(cluster, rows):
         while timer.is_alive():
             time.sleep(0.1)
         assert_same_summary(found, wanted)
-
-
-def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
-    cluster.wait_for_workers(2, timeout=30)
-    X = rows.drop(columns=["label", "weight"])
-    search = GridSearchCV(
-        QueryLGBMRanker(qid="qid", n_jobs=1, verbosity=-1),
-        {"n_estimators": [3, 6]},
-        scoring=make_ranking_scorer("ndcg@10", qid="qid"),
-        cv=QueryKFold(3, qid="qid"),
-        error_score="raise",
-    )
-    here = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    with parallel_config(backend="dask"):
-        there = search.fit(X, rows.label).cv_results_["mean_test_score"]
-    assert_array_equal(here, there)
