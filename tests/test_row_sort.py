@@ -148,23 +148,27 @@ def test_codes_of_labels(labels):
 
 def test_few_documents_are_kept_of_long_lists(monkeypatch):
     kept = []
-    inner = _row_sort._few_ties
+    inner = _row_sort._reached
 
-    def watched(values, rows, everything, chosen, input_order):
-        kept.append(len(chosen))
-        return inner(values, rows, everything, chosen, input_order)
+    def watched(key, *arguments):
+        found, scattered = inner(key, *arguments)
+        kept.append(found.size if scattered is None else len(scattered))
+        return found, scattered
 
-    monkeypatch.setattr(_row_sort, "_few_ties", watched)
+    monkeypatch.setattr(_row_sort, "_reached", watched)
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, size=9000), rng.normal(size=9000)
     qid = np.repeat(np.arange(30), 300)
     row_values(labels, scores, qid, parse_measures(["ndcg@10", "p@3"]))
-    assert kept == [300]
+    # a tie in reach makes the rows a little wider
+    scores[:12] = 9.0
+    row_values(labels, scores, qid, parse_measures(["ndcg@10", "p@3"]))
+    assert kept == [300, 360]
     row_values(labels, scores, qid, parse_measures(["rr"]))
-    assert len(kept) == 2
-    assert kept[1] < 300
+    assert len(kept) == 3
+    assert kept[2] < 300
     row_values(labels, scores, qid, parse_measures(["ndcg@10", "ap"]))
-    assert len(kept) == 2
+    assert len(kept) == 3
 
 
 def test_reach_of_measures():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined, sums_of_squares
@@ -129,22 +130,28 @@ def feature_statistics(
         return fill_undefined(values, undefined, zero_relevance, measures, queries)
 
     chance = filled(raw_chance)
+    # workers with memory of their own get several columns at a time
+    backend, _ = get_active_backend(prefer="threads")
+    shared = getattr(backend, "supports_sharedmem", False)
+    n_tasks = X.shape[1] if shared else 4 * effective_n_jobs(n_jobs)
+    tasks = np.array_split(np.arange(X.shape[1]), min(n_tasks, X.shape[1]))
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
-    columns = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
-        delayed(_one_feature)(
-            column_of(X, j),
+    parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
+        delayed(_some_features)(
+            X[:, some],
             labelled,
             measures,
-            directions[j],
+            [directions[j] for j in some],
             chance,
             undefined,
             zero_relevance,
             query_weight,
         )
-        for j in range(X.shape[1])
+        for some in tasks
     )
-    found = list(show_progress(columns, progress, X.shape[1], "feature", "screening"))
+    parts = show_progress(parts, progress, X.shape[1], "feature", "screening", size=len)
+    found = [worths for part in parts for worths in part]
     correlation = None
     if correlate:
         correlation = feature_correlation(
@@ -159,6 +166,19 @@ def feature_statistics(
         correlation,
         queries.n_queries,
     )
+
+
+def _some_features(
+    X: Any,
+    labelled: LabelledQueries,
+    measures: Sequence[Measure],
+    directions: Sequence[str],
+    *options: Any,
+) -> list[tuple[Worth, Worth, bool]]:
+    return [
+        _one_feature(column_of(X, j), labelled, measures, directions[j], *options)
+        for j in range(X.shape[1])
+    ]
 
 
 def _one_feature(

@@ -25,7 +25,7 @@ def show_progress(
         yield from items
         return
     tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
-    scale = size is not None
+    scale = total >= 10_000
     with tqdm.tqdm(total=total, desc=what or None, unit=unit, unit_scale=scale) as bar:
         for item in items:
             yield item

@@ -29,15 +29,13 @@ class Rows(NamedTuple):
     sizes : ndarray of shape (n_queries,)
     label : ndarray of shape (n_queries, longest)
         Indices into the levels.
+    inside : ndarray of shape (n_queries, longest), bool, or None
+        Where there is a document; None for everywhere.
     """
 
     sizes: IntArray
     label: NDArray[np.integer[Any]]
-
-    @property
-    def inside(self) -> NDArray[np.bool_] | None:
-        """Where there is a document; None for everywhere."""
-        return inside_rows(self.sizes, self.label.shape[1])
+    inside: NDArray[np.bool_] | None
 
 
 def inside_rows(sizes: IntArray, longest: int) -> NDArray[np.bool_] | None:
@@ -96,126 +94,140 @@ def find_row_ties(
     input_order : bool
         Break ties by the order of the rows.
     """
-    if all(reach.is_limited for reach in reaches):
-        kept = _reached(values, rows, everything.levels, reaches)
-        if kept is not None:
-            return _few_ties(values, rows, everything, kept, input_order)
-    return _all_ties(values, rows, everything, input_order)
-
-
-def _reached(
-    values: FloatArray, rows: Rows, levels: FloatArray, reaches: list[Reach]
-) -> IntArray | None:
-    """Places in the matrix of the documents that matter, None where nearly all do."""
-    longest = values.shape[1]
-    depth = max((reach.depth or 0 for reach in reaches), default=0)
-    if 3 * depth >= 2 * longest:
-        return None
-    last = np.full(len(values), -np.inf)
-    if depth:
-        last = np.partition(values, depth - 1, axis=1)[:, depth - 1]
-    for rel in {reach.rel for reach in reaches if reach.rel is not None}:
-        relevant = rows.label >= np.searchsorted(levels, rel)
-        first = np.where(relevant, values, np.inf).min(axis=1)
-        # without a relevant document there is nothing to look for
-        first[np.isposinf(first)] = -np.inf
-        last = np.maximum(last, first)
-    # what is not retrieved is +inf: never kept
-    last = np.minimum(last, np.finfo(np.float64).max)
-    kept = np.flatnonzero(values <= last[:, None])
-    return kept if 2 * len(kept) < int(rows.sizes.sum()) else None
-
-
-def _few_ties(
-    values: FloatArray,
-    rows: Rows,
-    everything: TieGroups,
-    kept: IntArray,
-    input_order: bool,
-) -> TieGroups:
-    """The ties of some documents only, in narrower rows if these are of a width."""
-    n_queries, longest = values.shape
-    query = kept // longest
-    value, label = values.ravel()[kept], rows.label.ravel()[kept]
-    counts = np.bincount(query, minlength=n_queries)
-    widest = int(counts.max())
-    if n_queries * widest > _SPARE * len(kept):
-        place, _ = dense_ranks(value)
-        return find_ties(query, place, label, everything, input_order=input_order)
-    start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
-    at = np.arange(len(kept)) + np.repeat(start, counts)
-    narrow = np.full(n_queries * widest, np.inf)
-    narrow[at] = value
-    codes = np.zeros(n_queries * widest, dtype=label.dtype)
-    codes[at] = label
-    shape = n_queries, widest
-    narrower = Rows(counts, codes.reshape(shape))
-    return _all_ties(narrow.reshape(shape), narrower, everything, input_order)
-
-
-def _all_ties(
-    values: FloatArray, rows: Rows, everything: TieGroups, input_order: bool
-) -> TieGroups:
     n_queries, longest = values.shape
     if input_order:
-        place = np.broadcast_to(np.arange(longest), values.shape)
-        first, at = _sorted_rows(values, place, max(longest - 1, 0).bit_length())
-        first[:] = True
-        label = np.take_along_axis(rows.label, at, axis=1)
+        minor: NDArray[np.integer[Any]] = np.arange(longest)
+        width = max(longest - 1, 0).bit_length()
     else:
+        minor = rows.label
         width = int(len(everything.levels) - 1).bit_length()
-        first, label = _sorted_rows(values, rows.label, width)
-    retrieved = (values < np.inf).sum(axis=1)
-    if (retrieved == longest).all():
-        flags, labels = first.ravel(), label.ravel()
-    else:
-        there = np.arange(longest) < retrieved[:, None]
-        flags, labels = first[there], label[there]
-        first &= there
-    start = np.flatnonzero(flags)
-    query = np.repeat(np.arange(n_queries), first.sum(axis=1))
-    return TieGroups(
-        n_queries, everything.levels, query, start, labels, everything, retrieved
-    )
-
-
-def _sorted_rows(
-    values: FloatArray, label: NDArray[np.integer[Any]], width: int
-) -> tuple[NDArray[np.bool_], NDArray[np.integer[Any]]]:
-    """Where groups begin, and labels in rank order, ascending within groups.
-
-    The label stands in the last `width` bits of the score, and one sort moves both.
-    Where those bits were not zero, different scores can look alike: rows in which
-    any two do are sorted again, the slow and sure way.
-    """
-    low = np.int64((1 << width) - 1)
-    bits = values.view(np.int64)
-    loose = (np.bitwise_or.reduce(bits, axis=1) & low) != 0
-    # the bits of floats compare as floats do, once negative ones are turned
-    key = bits ^ ((bits >> 63) & _SIGN)
-    key = (key & ~low) | label
+    key = _packed(values, minor, width)
+    if all(reach.is_limited for reach in reaches):
+        key, scattered = _reached(key, rows, everything.levels, reaches, width)
+        if scattered is not None:
+            place, _ = dense_ranks(values.ravel()[scattered])
+            label = rows.label.ravel()[scattered]
+            query = scattered // longest
+            return find_ties(query, place, label, everything, input_order=input_order)
     key.sort(axis=1)
-    first = np.ones(values.shape, dtype=bool)
+    low = np.int64((1 << width) - 1)
+    first = np.ones(key.shape, dtype=bool)
     # beyond the last bits, as numbers without a sign
     apart = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
     np.greater(apart, np.uint64(low), out=first[:, 1:])
-    found = (key & low).astype(label.dtype)
-    if loose.any():
-        beyond = np.array(np.inf).view(np.int64) & ~low
-        alike = (~first[:, 1:] & (key[:, 1:] < beyond)).any(axis=1)
-        again = np.flatnonzero(loose & alike)
-        if len(again):
-            first[again], found[again] = _surely(values[again], label[again], width)
-    return first, found
+    kept = (key < _beyond(width)).sum(axis=1)
+    found = (key & low).astype(np.int64 if input_order else rows.label.dtype)
+    again = _alike(first, kept, values, low)
+    if len(again):
+        own = np.broadcast_to(minor, values.shape)[again]
+        flags, surely = _surely(values[again], own, width)
+        first[again], found[again] = flags[:, : key.shape[1]], surely[:, : key.shape[1]]
+    if input_order:
+        first[:] = True
+        found = np.take_along_axis(rows.label, found, axis=1)
+    if (kept == key.shape[1]).all():
+        flags, labels = first.ravel(), found.ravel()
+    else:
+        there = np.arange(key.shape[1]) < kept[:, None]
+        flags, labels = first[there], found[there]
+        first &= there
+    return TieGroups(
+        n_queries,
+        everything.levels,
+        np.repeat(np.arange(n_queries), first.sum(axis=1)),
+        np.flatnonzero(flags),
+        labels,
+        everything,
+        kept,
+    )
+
+
+def _packed(
+    values: FloatArray, minor: NDArray[np.integer[Any]], width: int
+) -> NDArray[np.int64]:
+    """Integers that sort as the values do, with `minor` in their last bits."""
+    bits = values.view(np.int64)
+    # the bits of floats compare as floats do, once negative ones are turned
+    key = bits >> 63
+    key &= _SIGN
+    key ^= bits
+    key &= np.int64(-1 << width)
+    key |= minor
+    return key
+
+
+def _beyond(width: int) -> np.int64:
+    """The least key of what is not retrieved."""
+    return np.int64(np.array(np.inf).view(np.int64) & np.int64(-1 << width))
+
+
+def _reached(
+    key: NDArray[np.int64],
+    rows: Rows,
+    levels: FloatArray,
+    reaches: list[Reach],
+    width: int,
+) -> tuple[NDArray[np.int64], IntArray | None]:
+    """The keys of the documents that matter, in narrower rows if that pays.
+
+    Where these would be of too different lengths: the places of the documents.
+    """
+    n_queries, longest = key.shape
+    depth = max((reach.depth or 0 for reach in reaches), default=0)
+    if 3 * depth >= 2 * longest:
+        return key, None
+    low = np.int64((1 << width) - 1)
+    last = np.full(n_queries, np.iinfo(np.int64).min)
+    beyond = _beyond(width)
+    relevances = {reach.rel for reach in reaches if reach.rel is not None}
+    if depth:
+        nearest = np.partition(key, depth - 1, axis=1)
+        last = nearest[:, depth - 1] | low
+        next_one = nearest[:, depth:].min(axis=1)
+        if not relevances and not ((next_one <= last) & (last < beyond)).any():
+            return nearest[:, :depth], None
+    for rel in relevances:
+        relevant = rows.label >= np.searchsorted(levels, rel)
+        first = np.where(relevant, key, beyond).min(axis=1)
+        # without a relevant document there is nothing to look for
+        first[first >= beyond] = np.iinfo(np.int64).min
+        last = np.maximum(last, first | low)
+    # what is not retrieved is never kept
+    last = np.minimum(last, beyond - 1)
+    kept = np.flatnonzero(key <= last[:, None])
+    if 2 * len(kept) >= int(rows.sizes.sum()):
+        return key, None
+    counts = np.bincount(kept // longest, minlength=n_queries)
+    widest = int(counts.max(initial=0))
+    if n_queries * widest > _SPARE * len(kept):
+        return key, kept
+    start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
+    narrow = np.full(n_queries * widest, beyond)
+    narrow[np.arange(len(kept)) + np.repeat(start, counts)] = key.ravel()[kept]
+    return narrow.reshape(n_queries, widest), None
+
+
+def _alike(
+    first: NDArray[np.bool_], kept: IntArray, values: FloatArray, low: np.int64
+) -> IntArray:
+    """Rows in which different scores may look alike: some tie, in all but last bits."""
+    tied = ~first[:, 1:] & (np.arange(1, first.shape[1]) < kept[:, None])
+    rows = np.flatnonzero(tied.any(axis=1))
+    if not len(rows):
+        return rows
+    bits = values[rows] if len(rows) < len(values) else values
+    loose = np.bitwise_or.reduce(bits.view(np.int64), axis=1) & low
+    return np.asarray(rows[loose != 0])
 
 
 def _surely(
-    values: FloatArray, label: NDArray[np.integer[Any]], width: int
+    values: FloatArray, minor: NDArray[np.integer[Any]], width: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.integer[Any]]]:
+    """Where groups begin, and what was in the last bits, in rank order."""
     order = np.argsort(values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
     first = np.ones(values.shape, dtype=bool)
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
     group = np.cumsum(first, axis=1) << width
-    key = np.sort(group | np.take_along_axis(label, order, axis=1), axis=1)
-    return first, (key & ((1 << width) - 1)).astype(label.dtype)
+    key = np.sort(group | np.take_along_axis(minor, order, axis=1), axis=1)
+    return first, (key & ((1 << width) - 1)).astype(minor.dtype)

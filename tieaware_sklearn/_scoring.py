@@ -37,6 +37,7 @@ class Block(NamedTuple):
     """Queries of about equal length: labels, and lists as if everything tied."""
 
     queries: IntArray
+    places: IntArray
     rows: Rows
     everything: TieGroups
 
@@ -69,15 +70,19 @@ class LabelledQueries:
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_ranges(sizes, block_rows))
+        self._keep = keep
         self._kept: list[Block] | None = None
-        if keep:
-            self._kept = [self._make(*ends) for ends in self._ranges]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # blocks are made faster than they travel
+        return {**self.__dict__, "_kept": None}
 
     def _make(self, first: int, stop: int) -> Block:
         queries = self._by_length[first:stop]
         sizes = self.queries.sizes[queries]
         longest = int(sizes[-1])
-        label = self._codes[self._index(queries, longest)]
+        index = self._index(queries, longest)
+        label = self._codes[index]
         inside, levels = inside_rows(sizes, longest), self._levels
         if len(levels) > _FEW_LEVELS:
             there, label = np.unique(label, return_inverse=True)
@@ -89,7 +94,7 @@ class LabelledQueries:
             label[~inside] = 0
         query = np.repeat(np.arange(len(sizes)), sizes)
         everything = all_tied(query, len(sizes), own, levels)
-        return Block(queries, Rows(sizes, label), everything)
+        return Block(queries, index, Rows(sizes, label, inside), everything)
 
     def _index(self, queries: IntArray, longest: int) -> IntArray:
         """Rows of the data set of each query; any row behind the end of a query."""
@@ -99,9 +104,11 @@ class LabelledQueries:
 
     def block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
-        if self._kept is not None:
-            return self._kept[number]
-        return self._make(*self._ranges[number])
+        if not self._keep:
+            return self._make(*self._ranges[number])
+        if self._kept is None:
+            self._kept = [self._make(*ends) for ends in self._ranges]
+        return self._kept[number]
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, in order."""
@@ -122,7 +129,7 @@ class LabelledQueries:
         that none of these looks at may be missing.
         """
         rows, everything = block.rows, block.everything
-        column = scores[self._index(block.queries, rows.label.shape[1])]
+        column = scores[block.places]
         inside = rows.inside
         values = descending_floats(column, inside, ascending)
         if values is not None:

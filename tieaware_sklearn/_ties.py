@@ -120,7 +120,9 @@ class TieGroups:
         self.query = query
         self.start = start
         self.label = label
-        self.n: IntArray = np.diff(start, append=len(label))
+        self.n: IntArray = np.empty(len(start), dtype=np.int64)
+        np.subtract(start[1:], start[:-1], out=self.n[:-1])
+        self.n[-1:] = len(label) - start[-1:]
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         self.retrieved: IntArray = retrieved
@@ -160,6 +162,9 @@ class TieGroups:
             near = np.arange(len(self.n))
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
+            if len(self.start) == len(self.label):
+                per_query = np.bincount(self.query[near], minlength=self.n_queries)
+                return Documents(near, self.lo[near], per_query)
             counts = self.inside(k, near)
             owner, place = expand(counts)
             group = near[owner]
@@ -180,10 +185,10 @@ class TieGroups:
         """Documents of each group with a label of at least `rel`."""
 
         def compute() -> IntArray:
-            relevant = self.label >= np.searchsorted(self.levels, rel)
-            if len(self.start) == len(relevant):
-                return relevant.astype(np.int64)
-            return count_segments(relevant, self.n)
+            least = np.searchsorted(self.levels, rel)
+            if not self.mixed:
+                return np.where(self.label[self.start] >= least, self.n, 0)
+            return count_segments(self.label >= least, self.n)
 
         counts: IntArray = self.memo(("relevant", rel), compute)
         return counts
@@ -212,8 +217,9 @@ class TieGroups:
         self, gains: FloatArray, chosen: IntArray | None = None
     ) -> FloatArray:
         """Mean gain of each group, or of the `chosen`, `gains` given per level."""
-        if len(self.start) == len(self.label):
-            label = self.label if chosen is None else self.label[chosen]
+        if not self.mixed:
+            # the label of any one of its documents
+            label = self.label[self.start if chosen is None else self.start[chosen]]
             return np.asarray(gains[label])
         if chosen is not None:
             return self.gain_means(gains)[chosen]
@@ -246,9 +252,15 @@ class TieGroups:
     @property
     def mixed(self) -> bool:
         """Whether any group holds different labels."""
-        return bool(
-            (self.label[self.start] != self.label[self.start + self.n - 1]).any()
-        )
+
+        def compute() -> bool:
+            if len(self.start) == len(self.label):
+                return False
+            last = self.label[self.start + self.n - 1]
+            return bool((self.label[self.start] != last).any())
+
+        mixed: bool = self.memo(("mixed groups",), compute)
+        return mixed
 
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
         """Each group split by gain, the larger gains first or last in it.
@@ -256,10 +268,10 @@ class TieGroups:
         No group of the result mixes gains, so that the expected value of a
         measure over it is its best, or worst, over the groups split.
         """
-        monotone = bool((gains[1:] >= gains[:-1]).all())
-        # label order serves every gain that follows the labels: one sort for all
-        keys = np.arange(len(gains)) if monotone else np.argsort(np.argsort(gains))
-        name = None if monotone else gains.tobytes()
+        if (gains[1:] >= gains[:-1]).all():
+            # label order serves every gain that follows the labels
+            return self._by_label(descending)
+        keys = np.argsort(np.argsort(gains))
 
         def compute() -> TieGroups:
             n_levels = len(gains)
@@ -277,7 +289,28 @@ class TieGroups:
                 self.everything,
             )
 
-        result: TieGroups = self.memo(("ordered", name, descending), compute)
+        key = ("ordered", gains.tobytes(), descending)
+        result: TieGroups = self.memo(key, compute)
+        return result
+
+    def _by_label(self, descending: bool) -> TieGroups:
+        """Each group split by label: they stand in order already."""
+
+        def compute() -> TieGroups:
+            label = self.label
+            if descending:
+                mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
+                label = label[mirrored - np.arange(len(label))]
+            first = np.ones(len(label), dtype=bool)
+            np.not_equal(label[1:], label[:-1], out=first[1:])
+            first[self.start] = True
+            start = np.flatnonzero(first)
+            query = np.repeat(self.query, count_segments(first, self.n))
+            return TieGroups(
+                self.n_queries, self.levels, query, start, label, self.everything
+            )
+
+        result: TieGroups = self.memo(("ordered", None, descending), compute)
         return result
 
 

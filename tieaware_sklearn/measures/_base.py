@@ -253,12 +253,18 @@ def weighted_sum_variance(
     S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the cut-off
     weighing 0. Groups are independent.
     """
+    if not groups.mixed:
+        return np.zeros(groups.n_queries)
     variance = groups.gain_variances(gains)
-    counts = np.where(variance > 0, groups.inside(k), 0)
+    inside = groups.inside(k)
+    chosen = np.flatnonzero((variance > 0) & (inside > 0))
+    counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
     owner, place = expand(counts)
-    weights = weight(groups.lo[owner] + place)
-    mean = sum_segments(weights, counts) / groups.n
+    weights = weight(lo[owner] + place)
+    mean = sum_segments(weights, counts) / n
     deviation = weights - mean[owner]
     spread = sum_segments(deviation * deviation, counts)
-    spread += (groups.n - counts) * mean * mean
-    return groups.sum_groups(np.where(counts > 0, variance * spread, 0.0))
+    spread += (n - counts) * mean * mean
+    variance[chosen] *= spread
+    variance[inside == 0] = 0.0
+    return groups.sum_groups(variance)
