@@ -18,6 +18,8 @@ from ._ties import FloatArray
 from ._validation import check_choice
 from .measures import Measure
 
+#: results that have a value for each feature and measure
+PER_FEATURE = ("scores", "best", "worst", "tie_std", "lift", "ci", "pvalues", "qvalues")
 DIRECTIONS = ("auto", "descending", "ascending")
 
 

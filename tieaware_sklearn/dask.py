@@ -214,9 +214,9 @@ def fit_selector(
 
     Notes
     -----
-    Each partition is screened where it is. Only statistics travel, some kilobytes
-    for each hundred features (and, with `redundancy`, eight bytes for each pair of
-    features), merged in a tree, eight at a time.
+    Each partition is screened where it is. Only statistics travel, about a kilobyte
+    for each feature (and, with `redundancy`, 16 bytes for each pair of them), merged
+    in a tree, eight at a time.
 
     Examples
     --------

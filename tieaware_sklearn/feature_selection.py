@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ._averages import check_zero_relevance
 from ._feature_results import (
+    PER_FEATURE,
     FeatureResults,
     check_selection,
     each_direction,
@@ -37,16 +38,6 @@ from .measures import Measure, parse_measure, parse_measures
 
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000
-_PER_FEATURE = (
-    "scores",
-    "best",
-    "worst",
-    "tie_std",
-    "lift",
-    "ci",
-    "pvalues",
-    "qvalues",
-)
 
 
 class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -435,7 +426,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.measures_ = tuple(str(measure) for measure in measures)
         self.n_queries_ = statistics.n_queries
         self.chance_, self.ideal_ = results.chance, results.ideal
-        for name in _PER_FEATURE:
+        for name in PER_FEATURE:
             values = spread_features(getattr(results, name), features, np.nan)
             setattr(self, f"{name}_", values)
         self.directions_ = spread_features(chosen.astype(object), features, "qid")
