@@ -119,7 +119,7 @@ def custom_metric(
     ...                        eval_metric=custom_metric("ndcg@10"))
     >>> valid = make_web_search(n_queries=20, random_state=1)
     >>> _ = ranker.fit(web.data, web.target, qid=web.qid, eval_qid=[valid.qid],
-    ...                eval_set=[(valid.data, valid.target)])
+    ...                eval_set=[(valid.data, valid.target)], verbose=False)
     >>> ranker.best_score > 0.5
     True
     """
