@@ -23,8 +23,11 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
-# a cluster warns of its own affairs
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:distributed")
+pytestmark = [
+    # a cluster warns of its own affairs
+    pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
+    pytest.mark.xdist_group("dask"),
+]
 
 
 @pytest.fixture(scope="module")

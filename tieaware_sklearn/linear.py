@@ -38,7 +38,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
     coef_ : ndarray of shape (n_features,), float64
     transforms_ : tuple of str
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -66,7 +66,7 @@ default="predict"
         them.
     n_features_in_ : int
         Features of `estimator_`, if it counts them.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if `estimator_` has them.
 
     See Also
