@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from tieaware_sklearn import (
 )
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
+REFERENCE = Path(__file__).parents[1] / "docs" / "api"
 # top to bottom: a module imports only from those above it
 HOUSE = [
     "_optional",
@@ -78,9 +80,9 @@ HOUSE = [
 ]
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
-PUBLIC = [getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__]
-for module in (banding, comparison, dask, datasets, judgments, lightgbm, optuna, plots):
-    PUBLIC += [getattr(module, name) for name in module.__all__]
+MODULES = [tieaware_sklearn, banding, comparison, dask, datasets, judgments]
+MODULES += [lightgbm, optuna, plots]
+PUBLIC = [getattr(module, name) for module in MODULES for name in module.__all__]
 PUBLIC.append(xgboost.custom_metric)
 
 
@@ -161,3 +163,12 @@ def test_public_names_are_documented(thing):
         signature = set(inspect.signature(thing).parameters)
         for parameter in signature:
             assert parameter in text, parameter
+
+
+def test_the_reference_names_every_public_thing_once():
+    text = "".join(page.read_text() for page in sorted(REFERENCE.glob("*.md")))
+    listed = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", text, re.MULTILINE)
+    wanted = [
+        f"{module.__name__}.{name}" for module in MODULES for name in module.__all__
+    ]
+    assert sorted(listed) == sorted([*wanted, "tieaware_sklearn.xgboost.custom_metric"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -24,8 +25,10 @@ from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
 pytestmark = [
-    # a cluster warns of its own affairs
+    # a cluster warns of its own affairs, and leaves sockets to the collector
     pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.xdist_group("dask"),
 ]
 
@@ -53,6 +56,7 @@ def cluster():
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         yield client
+    gc.collect()
 
 
 def spread(rows, npartitions=7):
