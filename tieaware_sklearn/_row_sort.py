@@ -121,22 +121,27 @@ def find_row_ties(
     # beyond the last bits, as numbers without a sign
     apart = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
     np.greater(apart, np.uint64(low), out=first[:, 1:])
-    kept = (key < _beyond(width)).sum(axis=1)
     found = (key & low).astype(np.int64 if input_order else rows.label.dtype)
-    again = _alike(first, kept, values, low)
-    if len(again):
-        own = np.broadcast_to(minor, values.shape)[again]
-        flags, surely = _surely(values[again], own, width)
-        first[again], found[again] = flags[:, : key.shape[1]], surely[:, : key.shape[1]]
+    kept = _retrieved(key, rows, _beyond(width))
+    there = None
+    if not (kept == key.shape[1]).all():
+        there = np.arange(key.shape[1]) < kept[:, None]
+        first |= ~there
+    if not first.all():
+        again = _alike(first, values, low)
+        if len(again):
+            own = np.broadcast_to(minor, values.shape)[again]
+            flags, surely = _surely(values[again], own, width)
+            first[again] = flags[:, : key.shape[1]]
+            found[again] = surely[:, : key.shape[1]]
     if input_order:
         first[:] = True
         found = np.take_along_axis(rows.label, found, axis=1)
-    if (kept == key.shape[1]).all():
+    if there is None:
         flags, labels = first.ravel(), found.ravel()
     else:
-        there = np.arange(key.shape[1]) < kept[:, None]
-        flags, labels = first[there], found[there]
         first &= there
+        flags, labels = first[there], found[there]
     return TieGroups(
         n_queries,
         everything.levels,
@@ -241,16 +246,22 @@ def _reached(
     return narrow.reshape(n_queries, widest), None
 
 
-def _alike(
-    first: NDArray[np.bool_], kept: IntArray, values: FloatArray, low: np.int64
-) -> IntArray:
+def _retrieved(
+    key: NDArray[np.int64], rows: Rows, beyond: np.int64
+) -> NDArray[np.int64]:
+    """How many keys of each sorted row are of documents that are retrieved."""
+    if key.shape == rows.label.shape:
+        last = np.take_along_axis(key, rows.sizes[:, None] - 1, axis=1)
+        if (last < beyond).all():
+            return rows.sizes
+    return np.asarray((key < beyond).sum(axis=1))
+
+
+def _alike(first: NDArray[np.bool_], values: FloatArray, low: np.int64) -> IntArray:
     """Rows in which different scores may look alike: some tie, in all but last bits."""
     if not np.bitwise_or.reduce(values.view(np.int64), axis=None) & low:
         return np.zeros(0, dtype=np.int64)
-    tied = ~first[:, 1:] & (np.arange(1, first.shape[1]) < kept[:, None])
-    rows = np.flatnonzero(tied.any(axis=1))
-    if not len(rows):
-        return rows
+    rows = np.flatnonzero(~first.all(axis=1))
     bits = values[rows] if len(rows) < len(values) else values
     loose = np.bitwise_or.reduce(bits.view(np.int64), axis=1) & low
     return np.asarray(rows[loose != 0])

@@ -22,8 +22,8 @@ from ._ties import (
 from ._validation import Queries
 from .measures import Measure
 
-# documents of a block: its arrays stay in the cache
-BLOCK_ROWS = 1 << 16
+# documents of a block: memory stays flat, and calls of NumPy cost little a document
+BLOCK_ROWS = 1 << 18
 Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 # up to this many distinct labels every block lists them all

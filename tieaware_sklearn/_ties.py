@@ -127,7 +127,11 @@ class TieGroups:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         self.retrieved: IntArray = retrieved
         self.lo: IntArray = start - (np.cumsum(self.retrieved) - self.retrieved)[query]
-        self.n_groups_of_query: IntArray = np.bincount(query, minlength=n_queries)
+        self.n_groups_of_query: IntArray = (
+            retrieved
+            if len(start) == len(label)
+            else np.bincount(query, minlength=n_queries)
+        )
         self.everything = self if everything is None else everything
         self._memo: dict[Any, Any] = {}
 
@@ -186,6 +190,8 @@ class TieGroups:
 
         def compute() -> IntArray:
             least = np.searchsorted(self.levels, rel)
+            if len(self.start) == len(self.label):
+                return (self.label >= least).astype(np.int64)
             if not self.mixed:
                 return np.where(self.label[self.start] >= least, self.n, 0)
             return count_segments(self.label >= least, self.n)
