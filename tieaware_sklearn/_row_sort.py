@@ -95,10 +95,9 @@ def find_row_ties(
         Break ties by the order of the rows.
     """
     n_queries, longest = values.shape
-    limited = all(reach.is_limited for reach in reaches)
-    if limited and len(set(reaches)) == 1 and reaches[0].rel is not None:
-        rel = reaches[0].rel
-        found_first = _first_relevant(values, rows, everything, rel, input_order)
+    only = reaches[0] if len(set(reaches)) == 1 else Reach()
+    if only.rel is not None and only.depth is None:
+        found_first = _first_relevant(values, rows, everything, only.rel, input_order)
         if found_first is not None:
             return found_first
     if input_order:
@@ -108,7 +107,7 @@ def find_row_ties(
         minor = rows.label
         width = int(len(everything.levels) - 1).bit_length()
     key = _packed(values, minor, width)
-    if limited:
+    if all(reach.is_limited for reach in reaches):
         key, scattered = _reached(key, rows, everything.levels, reaches, width)
         if scattered is not None:
             place, _ = dense_ranks(values.ravel()[scattered])

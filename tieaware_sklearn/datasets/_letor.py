@@ -99,11 +99,7 @@ def read_letor(
     """`load_letor` of what may be read once only."""
     if not isinstance(zero_based, bool):
         check_choice(zero_based, "zero_based", (True, False, "auto"))
-    given = [] if query_file is None else check_paths(query_file, "query_file")
-    if given and len(given) != len(sources):
-        raise ValueError(
-            f"query_file must name one file per path ({len(sources)}), got {len(given)}"
-        )
+    given = check_query_file(query_file, len(sources))
     parsed = [_parse(source) for source in sources]
     if not any(len(part.qid) for part in parsed):
         parsed = _with_group_sizes(parsed, given)
@@ -129,6 +125,18 @@ def memory_of_text(path: Path) -> int:
     """Bytes that the numbers of a text file take, roughly: as many as it has."""
     size = path.stat().st_size
     return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
+
+
+def check_query_file(
+    query_file: PathLike | Sequence[PathLike] | None, n_paths: int
+) -> list[Path]:
+    """The files with the sizes of queries: none, or one for each path."""
+    given = [] if query_file is None else check_paths(query_file, "query_file")
+    if given and len(given) != n_paths:
+        raise ValueError(
+            f"query_file must name one file per path ({n_paths}), got {len(given)}"
+        )
+    return given
 
 
 class _Part(NamedTuple):

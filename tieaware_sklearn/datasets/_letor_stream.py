@@ -16,7 +16,7 @@ from sklearn.utils import Bunch
 from .._files import TextSource
 from ._letor import (
     PathLike,
-    check_paths,
+    check_query_file,
     complaint,
     first_wrong,
     group_sizes,
@@ -48,12 +48,7 @@ class LetorStream:
     ) -> None:
         self._sources = sources
         self.left_out: list[str] = []
-        given = [] if query_file is None else check_paths(query_file, "query_file")
-        if given and len(given) != len(sources):
-            raise ValueError(
-                f"query_file must name one file per path ({len(sources)}), got "
-                f"{len(given)}"
-            )
+        given = check_query_file(query_file, len(sources))
         runs, counts = QueryRuns(), []
         smallest, self._largest, with_qid = 1, -1, 0
         for source in sources:
