@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import lightgbm as lgb
@@ -23,6 +20,7 @@ from joblib import parallel_config
 from sklearn.metrics import ndcg_score
 
 from benchmarks import competitors, workloads
+from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
 from tieaware_sklearn import RankingFeatureSelector, ranking_score
 from tieaware_sklearn._scoring import LabelledQueries
@@ -31,7 +29,6 @@ from tieaware_sklearn._validation import check_qid
 from tieaware_sklearn.lightgbm import feval
 from tieaware_sklearn.measures import parse_measures
 
-Task = Callable[[], object]
 LEAST_REPEATS = 3
 
 
@@ -57,18 +54,6 @@ class Line(NamedTuple):
             f"{sign} {self.limit:g}",
             "yes" if self.is_met else "no",
         ]
-
-
-def medians(tasks: dict[str, Task], repeats: int) -> dict[str, float]:
-    """Median seconds of each task, the tasks taking turns after a first round."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    for turn in range(repeats + 1):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            if turn:
-                times[name].append(time.perf_counter() - start)
-    return {name: median(values) for name, values in times.items()}
 
 
 def prepared(data: Workload, names: list[str], score: np.ndarray, **options) -> Task:

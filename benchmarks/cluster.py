@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
 import pandas as pd
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
 
 from benchmarks import workloads
+from benchmarks.timing import medians
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._text import format_table
 from tieaware_sklearn.dask import evaluate, fit_selector
@@ -27,6 +25,7 @@ from tieaware_sklearn.dask import evaluate, fit_selector
 WORKERS = 2
 FILES = 16
 BILLION = 10**9
+REPEATS = 3
 
 
 def write(folder: Path, scale: float, *, mixed: bool) -> int:
@@ -40,16 +39,6 @@ def write(folder: Path, scale: float, *, mixed: bool) -> int:
     for i in range(FILES):
         frame[part == i].to_parquet(folder / f"{i:02}.parquet", index=False)
     return len(frame)
-
-
-def seconds(task: Callable[[], object], repeats: int = 3) -> float:
-    found = []
-    for turn in range(repeats + 1):
-        start = time.perf_counter()
-        task()
-        if turn:
-            found.append(time.perf_counter() - start)
-    return median(found)
 
 
 def main() -> None:
@@ -85,7 +74,7 @@ def main() -> None:
                     selector, whole, shuffle=False
                 ),
             }
-            found = {task: seconds(run) for task, run in tasks.items()}
+            found = medians(tasks, REPEATS)
     print(f"{n} documents in {size / 2**20:.0f} MB of Parquet, {WORKERS} workers\n")
     rows = []
     for task, taken in found.items():

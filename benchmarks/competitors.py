@@ -6,14 +6,12 @@ them that are not installed are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
 
+from benchmarks.timing import Task
 from benchmarks.workloads import Workload
-
-Task = Callable[[], object]
 
 
 def tools(data: Workload, score: np.ndarray) -> dict[str, Task]:

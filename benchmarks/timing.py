@@ -1,0 +1,21 @@
+"""Tasks timed fairly: in turns, in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+Task = Callable[[], object]
+
+
+def medians(tasks: dict[str, Task], repeats: int) -> dict[str, float]:
+    """Median seconds of each task, the tasks taking turns after a first round."""
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for turn in range(repeats + 1):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            if turn:
+                times[name].append(time.perf_counter() - start)
+    return {name: median(values) for name, values in times.items()}
