@@ -92,7 +92,7 @@ def test_integers_that_floats_cannot_hold():
     big = 2**62
     scores = np.array([big, big + 1, big + 2, big + 1])
     measures = parse_measures(["rr", "ap"])
-    assert descending_floats(scores, None, False) is None
+    assert descending_floats(scores, None, False, 0) is None
     found = row_values([0, 0, 1, 0], scores, None, measures)
     assert found["expected"].tolist() == [[1, 1]]
     unsigned = scores.astype(np.uint64) * 2

@@ -16,7 +16,6 @@ from ._ties import FloatArray, IntArray, Reach, TieGroups, dense_ranks, find_tie
 
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
-_SIGN = np.int64(2**63 - 1)
 #: narrower rows may have so many cells for each document
 _SPARE = 3
 
@@ -45,12 +44,23 @@ def inside_rows(sizes: IntArray, longest: int) -> NDArray[np.bool_] | None:
     return np.asarray(np.arange(longest) < sizes[:, None])
 
 
+def minor_width(rows: Rows, everything: TieGroups, input_order: bool) -> int:
+    """How many last bits of a key hold what comes after the score."""
+    if input_order:
+        return int(max(rows.label.shape[1] - 1, 0)).bit_length()
+    return (len(everything.levels) - 1).bit_length()
+
+
 def descending_floats(
-    scores: NDArray[Any], inside: NDArray[np.bool_] | None, ascending: bool
-) -> FloatArray | None:
+    scores: NDArray[Any],
+    inside: NDArray[np.bool_] | None,
+    ascending: bool,
+    width: int,
+) -> NDArray[np.floating[Any]] | None:
     """Scores as floats of which the smallest ranks first, +inf where none is.
 
-    None where floats cannot hold them, and for NaN.
+    They take 32 bits where that loses nothing and leaves the last `width` bits
+    free. None where floats cannot hold them, and for NaN.
     """
     if scores.dtype.kind in "iu" and scores.dtype.itemsize == 8:
         largest = max(abs(int(scores.max())), abs(int(scores.min())))
@@ -58,7 +68,9 @@ def descending_floats(
             return None
     if scores.dtype.kind == "f" and scores.dtype.itemsize > 8:
         return None
-    values = scores.astype(np.float64, copy=False)
+    values = _in_32_bits(scores, width)
+    if values is None:
+        values = scores.astype(np.float64, copy=False)
     # 0.0 - x and x + 0.0 make one zero of two
     out = values + 0.0 if ascending else 0.0 - values
     if scores.dtype.kind == "f":
@@ -72,8 +84,30 @@ def descending_floats(
     return out
 
 
+def _in_32_bits(scores: NDArray[Any], width: int) -> NDArray[np.float32] | None:
+    """Scores as 32-bit floats with `width` free bits; None where that loses any."""
+    # most that will not fit show it at once
+    for part in (scores[:1], scores):
+        with np.errstate(over="ignore"):
+            values = part.astype(np.float32)
+        if not (values == part).all() or _last_bits(values, width):
+            return None
+    return values
+
+
+def _last_bits(values: NDArray[np.floating[Any]], width: int) -> bool:
+    """Whether the last `width` bits of any value are in use."""
+    bits = np.bitwise_or.reduce(values.view(_integers(values)), axis=None)
+    return bool(bits & ((1 << width) - 1))
+
+
+def _integers(values: NDArray[np.floating[Any]]) -> type[np.signedinteger[Any]]:
+    """Integers of the size of these floats."""
+    return np.int32 if values.dtype == np.float32 else np.int64
+
+
 def find_row_ties(
-    values: FloatArray,
+    values: NDArray[np.floating[Any]],
     rows: Rows,
     everything: TieGroups,
     reaches: list[Reach],
@@ -100,12 +134,8 @@ def find_row_ties(
         found_first = _first_relevant(values, rows, everything, only.rel, input_order)
         if found_first is not None:
             return found_first
-    if input_order:
-        minor: NDArray[np.integer[Any]] = np.arange(longest)
-        width = max(longest - 1, 0).bit_length()
-    else:
-        minor = rows.label
-        width = int(len(everything.levels) - 1).bit_length()
+    width = minor_width(rows, everything, input_order)
+    minor = np.arange(longest) if input_order else rows.label
     key = _packed(values, minor, width)
     if all(reach.is_limited for reach in reaches):
         key, scattered = _reached(key, rows, everything.levels, reaches, width)
@@ -115,19 +145,19 @@ def find_row_ties(
             query = scattered // longest
             return find_ties(query, place, label, everything, input_order=input_order)
     key.sort(axis=1)
-    low = np.int64((1 << width) - 1)
+    low = (1 << width) - 1
     first = np.ones(key.shape, dtype=bool)
     # beyond the last bits, as numbers without a sign
-    apart = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
-    np.greater(apart, np.uint64(low), out=first[:, 1:])
+    apart = (key[:, 1:] ^ key[:, :-1]).view(f"u{key.itemsize}")
+    np.greater(apart, low, out=first[:, 1:])
     found = (key & low).astype(np.int64 if input_order else rows.label.dtype)
-    kept = _retrieved(key, rows, _beyond(width))
+    kept = _retrieved(key, rows, _beyond(key, width))
     there = None
     if not (kept == key.shape[1]).all():
         there = np.arange(key.shape[1]) < kept[:, None]
         first |= ~there
     if not first.all():
-        again = _alike(first, values, low)
+        again = _alike(first, values, width)
         if len(again):
             own = np.broadcast_to(minor, values.shape)[again]
             flags, surely = _surely(values[again], own, width)
@@ -153,7 +183,7 @@ def find_row_ties(
 
 
 def _first_relevant(
-    values: FloatArray,
+    values: NDArray[np.floating[Any]],
     rows: Rows,
     everything: TieGroups,
     rel: float,
@@ -164,7 +194,7 @@ def _first_relevant(
     None where that is most of the documents.
     """
     # a sum is three times as fast as a choice
-    out_of_sight = np.where(everything.levels >= rel, 0.0, np.inf)
+    out_of_sight = np.where(everything.levels >= rel, 0.0, np.inf).astype(values.dtype)
     first = (values + out_of_sight[rows.label]).min(axis=1)
     # without a relevant document there is nothing to look for
     first[np.isposinf(first)] = -np.inf
@@ -178,31 +208,32 @@ def _first_relevant(
 
 
 def _packed(
-    values: FloatArray, minor: NDArray[np.integer[Any]], width: int
-) -> NDArray[np.int64]:
+    values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]], width: int
+) -> NDArray[np.signedinteger[Any]]:
     """Integers that sort as the values do, with `minor` in their last bits."""
-    bits = values.view(np.int64)
+    bits = values.view(_integers(values))
     # the bits of floats compare as floats do, once negative ones are turned
-    key = bits >> 63
-    key &= _SIGN
+    key: NDArray[np.signedinteger[Any]] = bits >> (8 * bits.itemsize - 1)
+    key &= np.iinfo(key.dtype).max
     key ^= bits
-    key &= np.int64(-1 << width)
-    key |= minor
+    key &= -1 << width
+    np.bitwise_or(key, minor, out=key, casting="unsafe")
     return key
 
 
-def _beyond(width: int) -> np.int64:
+def _beyond(key: NDArray[np.signedinteger[Any]], width: int) -> Any:
     """The least key of what is not retrieved."""
-    return np.int64(np.array(np.inf).view(np.int64) & np.int64(-1 << width))
+    infinity = np.array(np.inf, dtype=f"f{key.itemsize}").view(key.dtype)
+    return key.dtype.type(infinity & (-1 << width))
 
 
 def _reached(
-    key: NDArray[np.int64],
+    key: NDArray[np.signedinteger[Any]],
     rows: Rows,
     levels: FloatArray,
     reaches: list[Reach],
     width: int,
-) -> tuple[NDArray[np.int64], IntArray | None]:
+) -> tuple[NDArray[np.signedinteger[Any]], IntArray | None]:
     """The keys of the documents that matter, in narrower rows if that pays.
 
     Where these would be of too different lengths: the places of the documents.
@@ -211,9 +242,9 @@ def _reached(
     depth = max((reach.depth or 0 for reach in reaches), default=0)
     if 3 * depth >= 2 * longest:
         return key, None
-    low = np.int64((1 << width) - 1)
-    last = np.full(n_queries, np.iinfo(np.int64).min)
-    beyond = _beyond(width)
+    low, lowest = (1 << width) - 1, np.iinfo(key.dtype).min
+    last = np.full(n_queries, lowest, dtype=key.dtype)
+    beyond = _beyond(key, width)
     relevances = {reach.rel for reach in reaches if reach.rel is not None}
     if depth:
         room = min(2 * depth, longest)
@@ -228,7 +259,7 @@ def _reached(
         relevant = rows.label >= np.searchsorted(levels, rel)
         first = np.where(relevant, key, beyond).min(axis=1)
         # without a relevant document there is nothing to look for
-        first[first >= beyond] = np.iinfo(np.int64).min
+        first[first >= beyond] = lowest
         last = np.maximum(last, first | low)
     # what is not retrieved is never kept
     last = np.minimum(last, beyond - 1)
@@ -240,14 +271,14 @@ def _reached(
     if n_queries * widest > _SPARE * len(kept):
         return key, kept
     start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
-    narrow = np.full(n_queries * widest, beyond)
+    narrow = np.full(n_queries * widest, beyond, dtype=key.dtype)
     narrow[np.arange(len(kept)) + np.repeat(start, counts)] = key.ravel()[kept]
     return narrow.reshape(n_queries, widest), None
 
 
 def _retrieved(
-    key: NDArray[np.int64], rows: Rows, beyond: np.int64
-) -> NDArray[np.int64]:
+    key: NDArray[np.signedinteger[Any]], rows: Rows, beyond: Any
+) -> IntArray:
     """How many keys of each sorted row are of documents that are retrieved."""
     if key.shape == rows.label.shape:
         last = np.take_along_axis(key, rows.sizes[:, None] - 1, axis=1)
@@ -256,18 +287,21 @@ def _retrieved(
     return np.asarray((key < beyond).sum(axis=1))
 
 
-def _alike(first: NDArray[np.bool_], values: FloatArray, low: np.int64) -> IntArray:
+def _alike(
+    first: NDArray[np.bool_], values: NDArray[np.floating[Any]], width: int
+) -> IntArray:
     """Rows in which different scores may look alike: some tie, in all but last bits."""
-    if not np.bitwise_or.reduce(values.view(np.int64), axis=None) & low:
+    # those in 32 bits were chosen for leaving them free
+    if values.dtype == np.float32 or not _last_bits(values, width):
         return np.zeros(0, dtype=np.int64)
     rows = np.flatnonzero(~first.all(axis=1))
     bits = values[rows] if len(rows) < len(values) else values
-    loose = np.bitwise_or.reduce(bits.view(np.int64), axis=1) & low
+    loose = np.bitwise_or.reduce(bits.view(np.int64), axis=1) & ((1 << width) - 1)
     return np.asarray(rows[loose != 0])
 
 
 def _surely(
-    values: FloatArray, minor: NDArray[np.integer[Any]], width: int
+    values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]], width: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.integer[Any]]]:
     """Where groups begin, and what was in the last bits, in rank order."""
     order = np.argsort(values, axis=1)

@@ -9,7 +9,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from ._row_sort import Rows, descending_floats, find_row_ties, inside_rows
+from ._row_sort import (
+    Rows,
+    descending_floats,
+    find_row_ties,
+    inside_rows,
+    minor_width,
+)
 from ._ties import (
     FloatArray,
     IntArray,
@@ -131,7 +137,8 @@ class LabelledQueries:
         rows, everything = block.rows, block.everything
         column = scores[block.places]
         inside = rows.inside
-        values = descending_floats(column, inside, ascending)
+        width = minor_width(rows, everything, input_order)
+        values = descending_floats(column, inside, ascending, width)
         if values is not None:
             return find_row_ties(
                 values, rows, everything, list(reaches), input_order=input_order

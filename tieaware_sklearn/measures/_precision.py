@@ -73,14 +73,14 @@ class AveragePrecision(BinaryMeasure):
         )
         inside = groups.inside(self.k, chosen)
         above = _above(query, r)
-        counts = np.bincount(query, inside, groups.n_queries).astype(np.int64)
-        if (n == 1).all():
-            return sum_segments((above + 1) / (lo + 1), counts)
-        owner, before = expand(inside)
-        more = (r - 1) / np.maximum(n - 1, 1)
-        found = (above + 1)[owner] + before * more[owner]
-        values = (r / n)[owner] * found / (lo[owner] + before + 1)
-        return sum_segments(values, counts)
+        per_query = np.bincount(query, minlength=groups.n_queries)
+        tied = np.flatnonzero(n > 1)
+        values = (above + 1) / (lo + 1)
+        if len(tied):
+            values[tied] = _tied_part(
+                *(part[tied] for part in (above, r, n, lo, inside))
+            )
+        return sum_segments(values, per_query)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         r, inside = groups.relevant(self.rel), groups.inside(self.k)
@@ -125,6 +125,20 @@ def _above(query: IntArray, r: IntArray) -> IntArray:
     before = np.cumsum(r) - r
     first = run_starts(query)
     return before - np.repeat(before[first], np.diff(first, append=len(query)))
+
+
+def _tied_part(
+    above: IntArray, r: IntArray, n: IntArray, lo: IntArray, inside: IntArray
+) -> FloatArray:
+    """What ties of n > 1 documents add to the numerator of AP.
+
+    With w_j = 1/(lo + j) and s = (r - 1)/(n - 1), and (j - 1) w_j = 1 - (lo + 1) w_j,
+    the sum over the first `inside` places is short of `inside` s by
+    (s (lo + 1) - (R0 + 1)) Σ w_j: by just 0 where all that is above is relevant, too.
+    """
+    s = (r - 1) / (n - 1)
+    weights = harmonic_difference(lo, lo + inside)
+    return np.asarray(r / n * (inside * s + (above + 1 - s * (lo + 1)) * weights))
 
 
 def _group_variance(
