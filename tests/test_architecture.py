@@ -77,6 +77,7 @@ HOUSE = [
     "_demo",
     "cli",
     "__main__",
+    "conftest",
 ]
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
