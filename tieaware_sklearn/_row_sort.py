@@ -18,6 +18,8 @@ from ._ties import FloatArray, IntArray, Reach, TieGroups, dense_ranks, find_tie
 _EXACT = 2**53
 #: narrower rows may have so many cells for each document
 _SPARE = 3
+#: bytes of a row up to which NumPy sorts it as fast as it partitions it
+_SORTED_AT_ONCE = 1024
 
 
 class Rows(NamedTuple):
@@ -71,16 +73,15 @@ def descending_floats(
     values = _in_32_bits(scores, width)
     if values is None:
         values = scores.astype(np.float64, copy=False)
+        # not a number: neither below nor above
+        if scores.dtype.kind == "f" and np.isnan(values.max(initial=-np.inf)):
+            return None
     # 0.0 - x and x + 0.0 make one zero of two
     out = values + 0.0 if ascending else 0.0 - values
-    if scores.dtype.kind == "f":
-        # not a number: neither below nor above
-        if np.isnan(out.max(initial=-np.inf)):
-            return None
-        if ascending:
-            out[np.isneginf(out)] = np.inf
+    if ascending and scores.dtype.kind == "f":
+        out[np.isneginf(out)] = np.inf
     if inside is not None:
-        out[~inside] = np.inf
+        np.copyto(out, np.inf, where=~inside)
     return out
 
 
@@ -145,16 +146,19 @@ def find_row_ties(
             query = scattered // longest
             return find_ties(query, place, label, everything, input_order=input_order)
     key.sort(axis=1)
-    low = (1 << width) - 1
-    first = np.ones(key.shape, dtype=bool)
-    # beyond the last bits, as numbers without a sign
-    apart = (key[:, 1:] ^ key[:, :-1]).view(f"u{key.itemsize}")
-    np.greater(apart, low, out=first[:, 1:])
-    found = (key & low).astype(np.int64 if input_order else rows.label.dtype)
     kept = _retrieved(key, rows, _beyond(key, width))
     there = None
-    if not (kept == key.shape[1]).all():
+    if kept is rows.sizes:
+        # the keys are those of the block, whole
+        there = rows.inside
+    elif not (kept == key.shape[1]).all():
         there = np.arange(key.shape[1]) < kept[:, None]
+    found = key.astype(np.int64 if input_order else rows.label.dtype)
+    found &= (1 << width) - 1
+    key >>= width
+    first = np.ones(key.shape, dtype=bool)
+    np.not_equal(key[:, 1:], key[:, :-1], out=first[:, 1:])
+    if there is not None:
         first |= ~there
     if not first.all():
         again = _alike(first, values, width)
@@ -214,9 +218,10 @@ def _packed(
     bits = values.view(_integers(values))
     # the bits of floats compare as floats do, once negative ones are turned
     key: NDArray[np.signedinteger[Any]] = bits >> (8 * bits.itemsize - 1)
-    key &= np.iinfo(key.dtype).max
+    key &= np.iinfo(key.dtype).max & (-1 << width)
     key ^= bits
-    key &= -1 << width
+    if values.dtype != np.float32:
+        key &= -1 << width
     np.bitwise_or(key, minor, out=key, casting="unsafe")
     return key
 
@@ -248,8 +253,11 @@ def _reached(
     relevances = {reach.rel for reach in reaches if reach.rel is not None}
     if depth:
         room = min(2 * depth, longest)
-        nearest = np.partition(key, room - 1, axis=1)[:, :room]
-        nearest.sort(axis=1)
+        if key.itemsize * longest <= _SORTED_AT_ONCE:
+            nearest = np.sort(key, axis=1)[:, :room]
+        else:
+            nearest = np.partition(key, room - 1, axis=1)[:, :room]
+            nearest.sort(axis=1)
         last = nearest[:, depth - 1] | low
         whole = (nearest[:, -1] > last) | (last >= beyond)
         if not relevances and whole.all():

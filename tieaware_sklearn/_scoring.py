@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ._row_sort import (
@@ -40,10 +41,20 @@ _EVERYWHERE = (Reach(),)
 
 
 class Block(NamedTuple):
-    """Queries of about equal length: labels, and lists as if everything tied."""
+    """Queries of about equal length: labels, and lists as if everything tied.
+
+    Attributes
+    ----------
+    queries : ndarray of shape (n_queries,)
+    order : ndarray of shape (n_queries, longest) or None
+        Rows of the data set of each query; None where those of a query stand
+        together.
+    rows : Rows
+    everything : TieGroups
+    """
 
     queries: IntArray
-    places: IntArray
+    order: IntArray | None
     rows: Rows
     everything: TieGroups
 
@@ -87,8 +98,12 @@ class LabelledQueries:
         queries = self._by_length[first:stop]
         sizes = self.queries.sizes[queries]
         longest = int(sizes[-1])
-        index = self._index(queries, longest)
-        label = self._codes[index]
+        order = None
+        if self.queries.order is not None:
+            order = self._by_query(self.queries.order, queries, longest)
+            label = self._codes[order]
+        else:
+            label = self._by_query(self._codes, queries, longest)
         inside, levels = inside_rows(sizes, longest), self._levels
         if len(levels) > _FEW_LEVELS:
             there, label = np.unique(label, return_inverse=True)
@@ -100,13 +115,24 @@ class LabelledQueries:
             label[~inside] = 0
         query = np.repeat(np.arange(len(sizes)), sizes)
         everything = all_tied(query, len(sizes), own, levels)
-        return Block(queries, index, Rows(sizes, label, inside), everything)
+        return Block(queries, order, Rows(sizes, label, inside), everything)
 
-    def _index(self, queries: IntArray, longest: int) -> IntArray:
-        """Rows of the data set of each query; any row behind the end of a query."""
-        index = self.queries.offsets[queries][:, None] + np.arange(longest)
-        np.minimum(index, self.queries.n_rows - 1, out=index)
-        return index if self.queries.order is None else self.queries.order[index]
+    def _by_query(
+        self, values: NDArray[Any], queries: IntArray, longest: int
+    ) -> NDArray[Any]:
+        """A row for each query of `values`, which stand query by query.
+
+        What is behind the end of a query belongs to any other.
+        """
+        # whole rows are copied twice as fast as their cells
+        windows = sliding_window_view(values, longest)
+        start, last = self.queries.offsets[queries], len(windows) - 1
+        out: NDArray[Any] = windows[np.minimum(start, last)]
+        near_end = np.flatnonzero(start > last)
+        if len(near_end):
+            cells = start[near_end, None] + np.arange(longest)
+            out[near_end] = values[np.minimum(cells, len(values) - 1)]
+        return out
 
     def block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
@@ -135,7 +161,10 @@ class LabelledQueries:
         that none of these looks at may be missing.
         """
         rows, everything = block.rows, block.everything
-        column = scores[block.places]
+        if block.order is not None:
+            column = scores[block.order]
+        else:
+            column = self._by_query(scores, block.queries, rows.label.shape[1])
         inside = rows.inside
         width = minor_width(rows, everything, input_order)
         values = descending_floats(column, inside, ascending, width)

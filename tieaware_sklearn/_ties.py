@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+#: whole numbers up to here are floats
+_EXACT = 2.0**53
+#: the largest integer of 32 bits
+_32_BITS = 2**31 - 1
 #: no list is that long; larger cut-offs would not fit 64 bits
 _BEYOND = 2**62
 
@@ -44,17 +48,25 @@ class Documents(NamedTuple):
 
     Attributes
     ----------
-    group : ndarray of shape (n_places,)
-        Index of the tie group that fills the place.
+    near : ndarray of shape (n_near,)
+        Indices of the tie groups that fill any place.
+    owner : ndarray of shape (n_places,)
+        Which of these fills the place.
     rank : ndarray of shape (n_places,)
         Documents of the query that stand above the place: 0 at the top.
     counts : ndarray of shape (n_queries,)
         Number of places of each query.
     """
 
-    group: IntArray
+    near: IntArray
+    owner: IntArray
     rank: IntArray
     counts: IntArray
+
+    @property
+    def group(self) -> IntArray:
+        """Index of the tie group that fills each place."""
+        return self.near[self.owner]
 
 
 def expand(counts: IntArray) -> tuple[IntArray, IntArray]:
@@ -62,6 +74,14 @@ def expand(counts: IntArray) -> tuple[IntArray, IntArray]:
     owner = np.repeat(np.arange(len(counts)), counts)
     starts = np.cumsum(counts) - counts
     return owner, np.arange(len(owner)) - starts[owner]
+
+
+def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
+    """Sums of the first 0, 1, ... of `values`."""
+    sums: NDArray[Any] = np.empty(len(values) + 1, dtype=dtype)
+    sums[0] = 0
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def sum_segments(values: NDArray[Any], counts: IntArray) -> FloatArray:
@@ -81,9 +101,16 @@ def sum_segments(values: NDArray[Any], counts: IntArray) -> FloatArray:
 def count_segments(flags: NDArray[np.bool_], counts: IntArray) -> IntArray:
     """Numbers of true flags in consecutive segments, empty ones included."""
     # whole numbers: here differences of a running sum lose nothing
-    before = np.concatenate([[0], np.cumsum(flags)])
+    before = running_sum(flags, np.int64)
     ends = np.cumsum(counts)
     return np.asarray(before[ends] - before[ends - counts])
+
+
+def count_before(values: IntArray, counts: IntArray) -> IntArray:
+    """Sums of what stands before each of `values` in consecutive segments."""
+    before = running_sum(values, np.int64)
+    first = np.cumsum(counts) - counts
+    return np.asarray(before[:-1] - np.repeat(before[first], counts))
 
 
 class TieGroups:
@@ -126,12 +153,11 @@ class TieGroups:
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         self.retrieved: IntArray = retrieved
-        self.lo: IntArray = start - (np.cumsum(self.retrieved) - self.retrieved)[query]
         self.n_groups_of_query: IntArray = (
-            retrieved
-            if len(start) == len(label)
-            else np.bincount(query, minlength=n_queries)
+            retrieved if self.untied else np.bincount(query, minlength=n_queries)
         )
+        above = np.cumsum(self.retrieved) - self.retrieved
+        self.lo: IntArray = start - np.repeat(above, self.n_groups_of_query)
         self.everything = self if everything is None else everything
         self._memo: dict[Any, Any] = {}
 
@@ -140,6 +166,11 @@ class TieGroups:
         if key not in self._memo:
             self._memo[key] = compute()
         return self._memo[key]
+
+    @property
+    def untied(self) -> bool:
+        """Whether every group is a single document."""
+        return len(self.start) == len(self.label)
 
     @property
     def hi(self) -> IntArray:
@@ -153,27 +184,27 @@ class TieGroups:
         There is one cut-off, or one per query.
         """
         of = slice(None) if chosen is None else chosen
-        lo, n = self.lo[of], self.n[of]
+        n = self.n[of]
         if k is None:
             return n
         cut = min(k, _BEYOND) if isinstance(k, int) else k[self.query[of]]
-        return np.clip(cut - lo, 0, n)
+        return np.clip(cut - self.lo[of], 0, n)
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
 
         def compute() -> Documents:
-            near = np.arange(len(self.n))
+            near, per_query = np.arange(len(self.n)), self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
-            if len(self.start) == len(self.label):
-                per_query = np.bincount(self.query[near], minlength=self.n_queries)
-                return Documents(near, self.lo[near], per_query)
-            counts = self.inside(k, near)
-            owner, place = expand(counts)
-            group = near[owner]
-            per_query = np.bincount(self.query[near], counts, self.n_queries)
-            return Documents(group, self.lo[group] + place, per_query.astype(np.int64))
+                per_query = np.minimum(per_query, min(k, _BEYOND))
+            owner, rank = np.arange(len(near)), self.lo[near]
+            if not self.untied:
+                counts = self.inside(k, near)
+                owner = np.repeat(owner, counts)
+                rank = np.repeat(rank - (np.cumsum(counts) - counts), counts)
+                rank += np.arange(len(rank))
+            return Documents(near, owner, rank, per_query)
 
         result: Documents = self.memo(("documents", k), compute)
         return result
@@ -190,11 +221,12 @@ class TieGroups:
 
         def compute() -> IntArray:
             least = np.searchsorted(self.levels, rel)
-            if len(self.start) == len(self.label):
+            if self.untied:
                 return (self.label >= least).astype(np.int64)
             if not self.mixed:
                 return np.where(self.label[self.start] >= least, self.n, 0)
-            return count_segments(self.label >= least, self.n)
+            before = running_sum(self.label >= least, np.int64)
+            return np.asarray(before[self.start + self.n] - before[self.start])
 
         counts: IntArray = self.memo(("relevant", rel), compute)
         return counts
@@ -203,10 +235,7 @@ class TieGroups:
         """Documents above each group with a label of at least `rel`."""
 
         def compute() -> IntArray:
-            r = self.relevant(rel)
-            before = np.concatenate([[0], np.cumsum(r)])
-            first = np.cumsum(self.n_groups_of_query) - self.n_groups_of_query
-            return np.asarray(before[:-1] - before[first[self.query]])
+            return count_before(self.relevant(rel), self.n_groups_of_query)
 
         counts: IntArray = self.memo(("above", rel), compute)
         return counts
@@ -217,29 +246,30 @@ class TieGroups:
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
         """Sum of the gains of each group, `gains` given per level."""
-        return sum_segments(gains[self.label], self.n)
+        return _sums(gains, self.label, self.start, self.n)
 
     def gain_means(
         self, gains: FloatArray, chosen: IntArray | None = None
     ) -> FloatArray:
         """Mean gain of each group, or of the `chosen`, `gains` given per level."""
+        label, start, n = self.label, self.start, self.n
+        part = chosen is not None and len(chosen) < len(start)
+        if part:
+            n, start = n[chosen], start[chosen]
         if not self.mixed:
             # the label of any one of its documents
-            label = self.label[self.start if chosen is None else self.start[chosen]]
-            return np.asarray(gains[label])
-        if chosen is not None:
-            return self.gain_means(gains)[chosen]
-        gain: FloatArray = gains[self.label]
-        if not len(gain):
-            return np.zeros(0)
-        means = self.gain_sums(gains) / self.n
+            return np.asarray(gains[label[start]])
+        if part:
+            own = np.cumsum(n) - n
+            places = np.repeat(start - own, n)
+            places += np.arange(len(places))
+            label, start = label[places], own
+        means = _sums(gains, label, start, n) / n
+        if _sums_are_exact(gains, len(label)) or not len(label):
+            return means
         # n * g / n is not always g: a group of equal gains must have just that
-        if (gains[1:] >= gains[:-1]).all():
-            # labels ascend within a group
-            low, high = gain[self.start], gain[self.start + self.n - 1]
-        else:
-            low = np.minimum.reduceat(gain, self.start)
-            high = np.maximum.reduceat(gain, self.start)
+        gain = gains[label]
+        low, high = np.minimum.reduceat(gain, start), np.maximum.reduceat(gain, start)
         return np.clip(means, low, high)
 
     def gain_variances(self, gains: FloatArray) -> FloatArray:
@@ -260,7 +290,7 @@ class TieGroups:
         """Whether any group holds different labels."""
 
         def compute() -> bool:
-            if len(self.start) == len(self.label):
+            if self.untied:
                 return False
             last = self.label[self.start + self.n - 1]
             return bool((self.label[self.start] != last).any())
@@ -318,6 +348,23 @@ class TieGroups:
 
         result: TieGroups = self.memo(("ordered", None, descending), compute)
         return result
+
+
+def _sums(
+    gains: FloatArray, label: NDArray[np.integer[Any]], start: IntArray, n: IntArray
+) -> FloatArray:
+    """Sums of the gains of consecutive groups."""
+    gain = gains[label]
+    if not _sums_are_exact(gains, len(label)):
+        return sum_segments(gain, n)
+    before = running_sum(gain, np.float64)
+    return np.asarray(before[start + n] - before[start])
+
+
+def _sums_are_exact(gains: FloatArray, n: int) -> bool:
+    """Whether floats hold each sum of up to `n` gains: sums of whole numbers."""
+    whole = bool((gains == np.rint(gains)).all())
+    return whole and float(gains.max(initial=0.0)) * n <= _EXACT
 
 
 def run_starts(values: NDArray[Any]) -> IntArray:
@@ -415,7 +462,10 @@ def find_ties(
     n_minor = max(len(label) if input_order else len(levels), 1)
     # query, place and label in one integer (63 bits hold three billion rows):
     # a single sort, without an index
-    key = np.sort((query * n_places + place) * n_minor + minor)
+    key = (query * n_places + place) * n_minor + minor
+    if everything.n_queries * n_places * n_minor <= _32_BITS:
+        key = key.astype(np.int32)
+    key.sort()
     position = key % n_minor
     if input_order:
         start = np.arange(len(key))
@@ -427,8 +477,8 @@ def find_ties(
     return TieGroups(
         everything.n_queries,
         levels,
-        group[start] // n_places,
+        (group[start] // n_places).astype(np.int64),
         start,
-        position,
+        position.astype(label.dtype),
         everything,
     )

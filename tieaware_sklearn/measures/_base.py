@@ -236,8 +236,8 @@ def weighted_sum(
 
     Design, section 5.1; McSherry and Najork (2008), equation for E[DCG].
     """
-    group, rank, counts = groups.documents(k)
-    means = groups.gain_means(gains, group)
+    near, owner, rank, counts = groups.documents(k)
+    means = groups.gain_means(gains, near)[owner]
     # without its zeros, a sum has the same bits however many of them there are
     filled = means > 0
     values = means[filled] * weight(rank[filled])

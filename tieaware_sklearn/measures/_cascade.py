@@ -17,7 +17,7 @@ from ._user_models import even
 # beyond this many times n/r places, no relevant document has been met with a
 # chance below 1e-18
 _FAR = 41.5
-_CELLS = 1 << 20
+_CELLS = 1 << 16
 
 
 class _Walks(NamedTuple):
@@ -26,7 +26,7 @@ class _Walks(NamedTuple):
     Attributes
     ----------
     query : ndarray of shape (n_walks,)
-    rank : ndarray of shape (n_walks, n_places)
+    rank : ndarray of shape (n_walks, n_places), float64
         Rank of each place, from 1.
     chance : ndarray of shape (n_walks, n_places)
         Chance that the first relevant document stands there; 0 beyond the
@@ -87,14 +87,18 @@ def _walk(
     cut: NDArray[np.bool_],
     columns: int,
 ) -> _Walks:
-    x = np.arange(columns)
-    left = np.maximum(n - x, 1)
-    steps: FloatArray = np.where(x < places, (n - r - x) / left, 1.0)
+    x = np.arange(float(columns))
+    inside = x < places
+    left = np.maximum(n - x, 1.0)
+    steps = np.maximum(left - r, 0.0)
+    steps /= left
+    steps[~inside] = 1.0
     missed = np.asarray(np.multiply.accumulate(steps, axis=1))
-    none_before = np.concatenate([np.ones((len(n), 1)), missed[:, :-1]], axis=1)
-    chance = np.where(x < places, none_before * (r / left), 0.0)
+    chance: FloatArray = r / left
+    chance[:, 1:] *= missed[:, :-1]
+    chance[~inside] = 0.0
     # a walk that ends because it is hopeless to go on misses nothing
-    return _Walks(query, lo + x + 1, chance, np.where(cut, missed[:, -1], 0.0))
+    return _Walks(query, lo + (x + 1), chance, np.where(cut, missed[:, -1], 0.0))
 
 
 def _until_relevant(measure: BinaryMeasure) -> Reach:

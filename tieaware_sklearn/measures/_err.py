@@ -197,9 +197,9 @@ class ERR(Measure):
 
         pure = gains[groups.label[groups.start]] if len(groups.n) else np.zeros(0)
         pure[mixed.group] = 0.0
-        group, rank, _ = groups.documents(self.k)
-        chosen = pure[group] > 0
-        owner, rank = group[chosen], rank[chosen]
+        places = groups.documents(self.k)
+        chosen = pure[places.group] > 0
+        owner, rank = places.group[chosen], places.rank[chosen]
         gone_on = (1 - pure[owner]) ** (rank - groups.lo[owner])
         counts = np.where(pure > 0, groups.inside(self.k), 0)
         worth += sum_segments(gone_on * pure[owner] / (rank + 1), counts)

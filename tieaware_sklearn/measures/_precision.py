@@ -11,8 +11,9 @@ from .._ties import (
     FloatArray,
     IntArray,
     TieGroups,
+    count_before,
+    count_segments,
     expand,
-    run_starts,
     sum_segments,
 )
 from .._validation import check_choice
@@ -67,18 +68,16 @@ class AveragePrecision(BinaryMeasure):
         r = groups.relevant(self.rel)
         holding = r > 0 if self.k is None else (r > 0) & (groups.lo < self.k)
         # nothing is found in the other groups
+        per_query = count_segments(holding, groups.n_groups_of_query)
         chosen = np.flatnonzero(holding)
-        query, r, n, lo = (
-            values[chosen] for values in (groups.query, r, groups.n, groups.lo)
-        )
-        inside = groups.inside(self.k, chosen)
-        above = _above(query, r)
-        per_query = np.bincount(query, minlength=groups.n_queries)
-        tied = np.flatnonzero(n > 1)
+        r, lo = r[chosen], groups.lo[chosen]
+        above = count_before(r, per_query)
         values = (above + 1) / (lo + 1)
+        tied = np.flatnonzero([] if groups.untied else groups.n[chosen] > 1)
         if len(tied):
+            of = chosen[tied]
             values[tied] = _tied_part(
-                *(part[tied] for part in (above, r, n, lo, inside))
+                above[tied], r[tied], groups.n[of], lo[tied], groups.inside(self.k, of)
             )
         return sum_segments(values, per_query)
 
@@ -118,13 +117,6 @@ class AveragePrecision(BinaryMeasure):
 
     def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return groups.total_relevant(self.rel) > 0
-
-
-def _above(query: IntArray, r: IntArray) -> IntArray:
-    """Relevant documents above each group, of groups that hold all there are."""
-    before = np.cumsum(r) - r
-    first = run_starts(query)
-    return before - np.repeat(before[first], np.diff(first, append=len(query)))
 
 
 def _tied_part(
@@ -219,12 +211,13 @@ class PrecisionRecallArea(MeasureOverRelevant):
     name: ClassVar[str] = "AUPRC"
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        group, rank, counts = groups.documents(None)
+        places = groups.documents(None)
+        group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
         alone, shared = _trapezoids(groups.relevant_above(self.rel)[group], rank)
         more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
         found = alone + shared * (rank - groups.lo[group]) * more
-        return sum_segments((r / groups.n)[group] * found, counts)
+        return sum_segments((r / groups.n)[group] * found, places.counts)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         r = groups.relevant(self.rel)
