@@ -18,6 +18,8 @@ from ._ties import FloatArray, IntArray, Reach, TieGroups, dense_ranks, find_tie
 _EXACT = 2**53
 #: narrower rows may have so many cells for each document
 _SPARE = 3
+#: bits of infinity, as a float of so many bytes
+_INFINITY = {4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
 #: bytes of a row up to which NumPy sorts it as fast as it partitions it
 _SORTED_AT_ONCE = 1024
 
@@ -218,7 +220,7 @@ def _packed(
     bits = values.view(_integers(values))
     # the bits of floats compare as floats do, once negative ones are turned
     key: NDArray[np.signedinteger[Any]] = bits >> (8 * bits.itemsize - 1)
-    key &= np.iinfo(key.dtype).max & (-1 << width)
+    key &= _largest(key) & (-1 << width)
     key ^= bits
     if values.dtype != np.float32:
         key &= -1 << width
@@ -226,10 +228,14 @@ def _packed(
     return key
 
 
-def _beyond(key: NDArray[np.signedinteger[Any]], width: int) -> Any:
+def _largest(key: NDArray[np.signedinteger[Any]]) -> int:
+    """The largest integer that a key can be."""
+    return (1 << (8 * key.itemsize - 1)) - 1
+
+
+def _beyond(key: NDArray[np.signedinteger[Any]], width: int) -> int:
     """The least key of what is not retrieved."""
-    infinity = np.array(np.inf, dtype=f"f{key.itemsize}").view(key.dtype)
-    return key.dtype.type(infinity & (-1 << width))
+    return _INFINITY[key.itemsize] & (-1 << width)
 
 
 def _reached(
@@ -247,7 +253,7 @@ def _reached(
     depth = max((reach.depth or 0 for reach in reaches), default=0)
     if 3 * depth >= 2 * longest:
         return key, None
-    low, lowest = (1 << width) - 1, np.iinfo(key.dtype).min
+    low, lowest = (1 << width) - 1, -1 - _largest(key)
     last = np.full(n_queries, lowest, dtype=key.dtype)
     beyond = _beyond(key, width)
     relevances = {reach.rel for reach in reaches if reach.rel is not None}
@@ -285,7 +291,7 @@ def _reached(
 
 
 def _retrieved(
-    key: NDArray[np.signedinteger[Any]], rows: Rows, beyond: Any
+    key: NDArray[np.signedinteger[Any]], rows: Rows, beyond: int
 ) -> IntArray:
     """How many keys of each sorted row are of documents that are retrieved."""
     if key.shape == rows.label.shape:

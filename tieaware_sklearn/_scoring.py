@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from ._row_sort import (
@@ -35,8 +35,8 @@ Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 # up to this many distinct labels every block lists them all
 _FEW_LEVELS = 64
-#: filling up the shorter queries of a block may take so many cells in any case
-_SPARE_CELLS = 4096
+#: a block of its own costs as much as filling up so many cells
+_SPARE_CELLS = 1 << 14
 _EVERYWHERE = (Reach(),)
 
 
@@ -125,7 +125,8 @@ class LabelledQueries:
         What is behind the end of a query belongs to any other.
         """
         # whole rows are copied twice as fast as their cells
-        windows = sliding_window_view(values, longest)
+        shape = (len(values) - longest + 1, longest)
+        windows = as_strided(values, shape, 2 * values.strides, writeable=False)
         start, last = self.queries.offsets[queries], len(windows) - 1
         out: NDArray[Any] = windows[np.minimum(start, last)]
         near_end = np.flatnonzero(start > last)
@@ -294,7 +295,8 @@ def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]
 def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     """Ranges of queries, sorted by length, of at most so many rows (or one query).
 
-    Filled up to the longest of them they take at most about half as much again.
+    They are split again where rows as long as the longest query would have many
+    more cells than documents.
     """
     ends = np.cumsum(sizes)
     first = 0
@@ -302,16 +304,20 @@ def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
         before = int(ends[first - 1]) if first else 0
         stop = int(np.searchsorted(ends, before + block_rows, side="right"))
         stop = max(stop, first + 1)
-        while stop - first > 1:
-            cells = int(sizes[stop - 1]) * (stop - first)
-            documents = int(ends[stop - 1]) - before
-            if 2 * cells <= 3 * documents + 2 * _SPARE_CELLS:
-                break
-            half = (int(sizes[first]) + int(sizes[stop - 1])) / 2
-            shorter = int(np.searchsorted(sizes[first:stop], half, side="right"))
-            stop = first + min(max(shorter, 1), stop - first - 1)
-        yield first, stop
+        yield from _split(sizes, first, stop)
         first = stop
+
+
+def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
+    """A range of queries, split where that saves most cells as long as it pays."""
+    # cells saved if queries up to each one get shorter rows than the rest
+    saved = np.arange(1, stop - first + 1) * (sizes[stop - 1] - sizes[first:stop])
+    best = int(np.argmax(saved))
+    if saved[best] <= _SPARE_CELLS:
+        yield first, stop
+    else:
+        yield from _split(sizes, first, first + best + 1)
+        yield from _split(sizes, first + best + 1, stop)
 
 
 def columns(
