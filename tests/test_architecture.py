@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from instances import MEASURES
 
 import tieaware_sklearn
 from tieaware_sklearn import (
+    Measure,
     banding,
     comparison,
     dask,
@@ -172,4 +174,27 @@ def test_the_reference_names_every_public_thing_once():
     wanted = [
         f"{module.__name__}.{name}" for module in MODULES for name in module.__all__
     ]
-    assert sorted(listed) == sorted([*wanted, "tieaware_sklearn.xgboost.custom_metric"])
+    wanted.append("tieaware_sklearn.xgboost.custom_metric")
+    assert not set(wanted) - set(listed), "not in docs/api/*.md"
+    assert not set(listed) - set(wanted), "in docs/api/*.md, but not public"
+    assert len(listed) == len(set(listed))
+
+
+MEASURE_CLASSES = [
+    thing
+    for thing in (getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__)
+    if inspect.isclass(thing) and issubclass(thing, Measure) and thing is not Measure
+]
+
+
+@pytest.mark.parametrize("cls", MEASURE_CLASSES)
+def test_a_measure_is_tested_and_told_of(cls):
+    assert any(type(measure) is cls for measure in MEASURES), "not in instances.py"
+    # a subclass that is no dataclass would take the fields of its parent
+    assert "__dataclass_params__" in vars(cls)
+    assert cls.__dataclass_params__.frozen
+    text = inspect.getdoc(cls)
+    for section in ("Parameters", "Raises", "Notes", "Examples"):
+        assert f"{section}\n---" in text, section
+    table = (PACKAGE.parent / "README.md").read_text()
+    assert re.search(rf"^\| `{cls.name}\b", table, re.MULTILINE), "not in the README"

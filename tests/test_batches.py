@@ -14,7 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.cli import main
-from tieaware_sklearn.datasets import dump_letor, iter_batches, make_web_search
+from tieaware_sklearn.datasets import (
+    dump_letor,
+    iter_batches,
+    load_table,
+    make_web_search,
+)
 from tieaware_sklearn.datasets._batches import track
 
 FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
@@ -322,3 +327,44 @@ def test_one_query_in_batches_is_warned_of(capsys, tmp_path):
     path = csv(tmp_path, "qid,label,f\n1,0,1\n1,1,2\n")
     _, _, err = screen(capsys, path, "--batch-rows", 2)
     assert "p-values need at least two queries" in err
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_batches_as_data_frames(files, web, name):
+    selector = RankingFeatureSelector(["ndcg@10"])
+    for batch in iter_batches(files[name], batch_rows=40, as_frame=True):
+        assert batch.data.columns.tolist() == batch.feature_names
+        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+    assert selector.table()["feature"].iloc[0] in batch.feature_names
+
+
+@pytest.mark.parametrize("name", ["web.csv", "web.tsv.gz", "web.parquet"])
+def test_a_table_at_once(files, web, name, tmp_path):
+    table = load_table(files[name])
+    assert_array_equal(table.data, web["X"])
+    assert_array_equal(table.target, web["y"])
+    assert table.left_out == ["url"]
+    assert table.qid.astype(int).tolist() == web["qid"].tolist()
+    n_rows, n_features = web["X"].shape
+    n_queries = len(np.unique(web["qid"]))
+    described = f": {n_rows} rows, {n_queries} queries, {n_features} features"
+    assert table.DESCR.endswith(described)
+    twice = load_table([files[name], files[name]], ignore=["f1"], as_frame=True)
+    assert len(twice.data) == 2 * n_rows
+    assert twice.data.columns.tolist() == twice.feature_names
+    assert "f1" not in twice.feature_names
+
+
+def test_a_table_in_any_order(tmp_path):
+    path = tmp_path / "clicks.csv"
+    path.write_text("query,rating,clicks\na,1,5\nb,0,\na,0,5\n")
+    columns = {"label": "rating", "qid": "query"}
+    table = load_table(path, **columns)
+    assert table.qid.tolist() == ["a", "b", "a"]
+    assert_array_equal(table.data, [[5], [np.nan], [5]])
+    with pytest.raises(ValueError, match=r"line 4: query a comes .*\(load_letor, load"):
+        iter_batches(path, **columns)
+    with pytest.raises(ValueError, match=r"there is no column 'label' .*--label"):
+        load_table(path)
+    with pytest.raises(ValueError, match=r"must end in \.csv.* load_letor"):
+        load_table(tmp_path / "train.txt")

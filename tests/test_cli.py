@@ -134,7 +134,7 @@ def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     for name in ("rating", "titles"):
         code, _, err = run(capsys, "screen", path, *columns, "--ignore", name)
         assert code == 1
-        assert f"--ignore must name a feature, got '{name}'" in err
+        assert f"ignore must name a feature, got '{name}'" in err
 
 
 def test_tables_keep_query_ids_and_integers_as_they_are(capsys, tmp_path):
@@ -306,6 +306,20 @@ def test_bad_usage_exits_with_2(capsys, arguments):
         main(arguments)
     assert stopped.value.code == 2
     assert "usage: tieaware" in capsys.readouterr().err
+
+
+def test_measures_that_few_queries_have_say_so(capsys, tmp_path):
+    path = tmp_path / "few.txt"
+    path.write_text("2 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:1\n0 qid:2 1:0\n1 qid:3 1:1\n")
+    measures = ["--measures", "ap(rel=2)", "rr(rel=9)", "fallout@1", "ap"]
+    _, out, _ = run(capsys, "screen", path, *measures, "--zero-relevance", "skip")
+    assert "beat chance by AP(rel=2) (q <= 0.05; 1 queries)" in out
+    assert "AP(rel=2) is the average of 1 of 3 queries: it is undefined" in out
+    assert "Warning: no query has a document that RR(rel=9) counts." in out
+    assert "Fallout@1 is the average of 2 of 3 queries" in out
+    assert "\nAP is" not in out
+    _, out, _ = run(capsys, "screen", path, *measures)
+    assert "of 3 queries" not in out
 
 
 def test_one_query_is_warned_of_in_plain_words(capsys, tmp_path):

@@ -419,9 +419,15 @@ def test_missing_values_tie_below_everything(web):
         np.column_stack([low, high]), web.target, qid=web.qid
     )
     assert_same(found, expected)
+    message = (
+        rf"X must not hold NaN, got {gone.sum()} in column 0 and 1 more \(missing="
+    )
     for bad in (X, sp.csr_array(X)):
-        with pytest.raises(ValueError, match="X must not hold NaN"):
+        with pytest.raises(ValueError, match=message):
             RankingFeatureSelector().fit(bad, web.target, qid=web.qid)
+    frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
+    with pytest.raises(ValueError, match=f"got {gone.sum()} in column 'bad' "):
+        RankingFeatureSelector(qid="q").fit(frame, web.target)
     # w by higher values and -w by lower ones are the same ranking, NaN and all
     mirrored = RankingFeatureSelector(missing="last").fit(
         np.column_stack([column, -column]), web.target, qid=web.qid
@@ -430,7 +436,7 @@ def test_missing_values_tie_below_everything(web):
     assert np.array_equal(mirrored.scores_[0], mirrored.scores_[1])
     assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
     named = RankingFeatureSelector(qid=0)
-    with pytest.raises(ValueError, match="y must be judged, got nan in row 1"):
+    with pytest.raises(ValueError, match=r"y must be judged \(leave .* row 1"):
         named.fit([[1, 1], [1, 2], [2, 3]], [1, np.nan, 0])
 
 
@@ -521,3 +527,19 @@ def test_bad_input(web):
     none = np.where(qid == 5, 0, y)
     with pytest.raises(ValueError, match="is undefined for query"):
         new(zero_relevance="raise").fit(X, none, qid=qid)
+
+
+def test_text_and_labels_that_are_missing_are_named(web):
+    frame = pd.DataFrame(web.data[:, :2], columns=["in_degree", "clicks"])
+    frame["url"] = "http://a.org"
+    message = "X must hold numbers, got 'http://a.org' in column 'url'"
+    with pytest.raises(ValueError, match=message):
+        RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
+    # numbers that are spelled out are numbers
+    frame["url"] = [str(clicks) for clicks in frame["clicks"]]
+    selector = RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
+    assert selector.scores_[1].tolist() == selector.scores_[2].tolist()
+    unknown = web.target.astype(float)
+    unknown[7] = np.nan
+    with pytest.raises(ValueError, match=r"y must be judged \(leave .* row 7"):
+        RankingFeatureSelector().fit(web.data, unknown, qid=web.qid)

@@ -115,6 +115,43 @@ def test_scores_apart_by_their_last_bit():
     assert_same(found, simple_values(labels, scores, qid, measures))
 
 
+WHOLE = st.integers(-(2**25), 2**25).map(float)
+EDGES = [0.0, -0.0, 1.0, 1.5, 2.0**20 + 1, 2.0**21 + 1, 2.0**24 - 1, 2.0**24 + 1]
+EDGES += [3e38, 4e38, -4e38, 2.0**-126, 2.0**-149, 2.0**-149 * 1.5, 1e-300, -math.inf]
+AT_THE_EDGE = st.sampled_from(EDGES)
+
+
+@settings(max_examples=60)
+@given(
+    scores=st.lists(st.one_of(st.integers(0, 9).map(float), WHOLE), min_size=1)
+    | st.lists(AT_THE_EDGE, min_size=1),
+    ascending=st.booleans(),
+    input_order=st.booleans(),
+)
+def test_scores_in_32_bits(scores, ascending, input_order):
+    scores = np.array(scores)
+    labels = np.random.default_rng(0).integers(0, 5, size=len(scores))
+    measures = parse_measures(["ndcg@2", "ap", "rr", "p@1"])
+    options = {"ascending": ascending, "input_order": input_order}
+    found = row_values(labels, scores, None, measures, **options)
+    assert_same(found, simple_values(labels, scores, None, measures, **options))
+
+
+def test_which_scores_32_bits_hold():
+    def width(*scores, spare=3, dtype=float):
+        values = descending_floats(np.array([scores], dtype), None, False, spare)
+        return 8 * values.itemsize
+
+    assert width(0, 5, 2**21 - 1) == 32
+    # 24 bits, of which three are to be free
+    assert width(0, 5, 2**21 + 1) == 64
+    assert width(0, 5, 2**21 + 1, spare=0) == 32
+    assert width(0.5, -0.25, -math.inf) == 32
+    assert width(0.1) == width(1e300) == width(2.0**-149 * 1.5) == 64
+    assert width(1, 2, dtype=np.int8) == width(1, 2, dtype=np.int64) == 32
+    assert width(2**30 + 1, dtype=np.int32) == 64
+
+
 def test_two_zeros_are_one():
     for ascending in (False, True):
         found = row_values(

@@ -132,8 +132,8 @@ def select_features(
         usable = int(statistics.chance.count[sort])
         if usable < 2:
             _warn(
-                f"p-values need at least two queries, got {usable}: every feature "
-                "that is not constant is kept"
+                f"p-values need at least two queries, got {usable} (without qid, all "
+                "rows are one query): every feature that is not constant is kept"
             )
             return varies.copy()
         good = results.qvalues[:, sort] <= alpha

@@ -327,4 +327,5 @@ def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray
     room = ideal - chance
     out = np.where(np.isnan(score), np.nan, 0.0)
     np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
-    return out
+    # 0 over a negative room is -0.0
+    return out + 0.0

@@ -13,6 +13,8 @@ from .feature_selection import RankingFeatureSelector
 from .plots import FeatureScreeningDisplay
 
 _SHOWN = 20
+#: lower correlations are no repetition
+_ALIKE = 0.5
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -80,23 +82,35 @@ def feature_table(rows: list[dict[str, Any]], selector: RankingFeatureSelector) 
             q = probability(row[f"{measure}_q"])
             cells += [number(row[measure]), number(half), q]
         repeats = row["repeats"]
-        cells.append("" if repeats is None else f"{repeats} ({row['correlation']:.2f})")
+        alike = repeats is not None and row["correlation"] >= _ALIKE
+        cells.append(f"{repeats} ({row['correlation']:.2f})" if alike else "")
         body.append(cells)
     return format_table(header, body)
 
 
 def closing(selector: RankingFeatureSelector, hidden: int) -> str:
     """How many features are worth keeping, and how to read the table."""
-    _, sort = selector._parsed()
+    measures, sort = selector._parsed()
     measure = selector.measures_[sort]
+    used = selector._statistics_.chance.count
     lines = [
         f"{int(selector.support_.sum())} of {selector.n_features_in_} features beat "
         f"chance by {measure} (q <= {selector.alpha:g}; "
-        f"{selector.n_queries_} queries).",
-        "Scores are exact means over all orders of tied documents; first: which "
-        "values rank first;",
+        f"{int(used[sort])} queries).",
+        "Scores are exact means over all orders of tied documents (--csv, --json and "
+        "--plot have their",
+        "best and worst), ±95%: half of the interval over queries; first: which values "
+        "rank first;",
         "repeats: the better-ranked feature that ranks most alike (Spearman's rho).",
     ]
+    for m, one in enumerate(measures):
+        if one.greater_is_better and not selector.ideal_[m] > 0:
+            lines.append(f"Warning: no query has a document that {one} counts.")
+        elif used[m] < selector.n_queries_:
+            lines.append(
+                f"{one} is the average of {int(used[m])} of {selector.n_queries_} "
+                "queries: it is undefined for the others."
+            )
     if hidden:
         lines.insert(0, f"... and {hidden} more (--top 0 shows all)\n")
     return "\n".join(lines)

@@ -135,8 +135,12 @@ def _note(text: str) -> None:
 
 
 def _note_left_out(names: list[str]) -> None:
-    if names:
-        _note(f"left out, not numbers: {', '.join(names)}")
+    nameless = [name for name in names if name.startswith("Unnamed:")]
+    if nameless:
+        _note(f"left out, without a name in the head: {', '.join(nameless)}")
+    if len(names) > len(nameless):
+        others = (name for name in names if name not in nameless)
+        _note(f"left out, not numbers: {', '.join(others)}")
 
 
 def _check_values(data: Bunch, missing: str) -> None:

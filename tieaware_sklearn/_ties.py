@@ -162,7 +162,7 @@ class TieGroups:
         self._memo: dict[Any, Any] = {}
 
     def memo(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """`compute()`, once per `key`."""
+        """`compute()`, once per `key`, a tuple that begins with what it is."""
         if key not in self._memo:
             self._memo[key] = compute()
         return self._memo[key]

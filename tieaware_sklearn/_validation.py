@@ -164,8 +164,10 @@ def check_labels(
     labels = np.asarray(_numeric(y_true, name), dtype=np.float64)
     missing = np.isnan(labels)
     if unjudged == "raise":
-        advice = ' (unjudged="nonrelevant" takes NaN as not relevant)'
-        rule = f"be judged{advice if name == 'y_true' else ''}"
+        advice = "leave out rows that nobody judged"
+        if name == "y_true":
+            advice = 'unjudged="nonrelevant" takes NaN as not relevant'
+        rule = f"be judged ({advice})"
         reject(missing, labels, name, rule)
     reject(labels < 0, labels, name, "be >= 0")
     reject(np.isinf(labels), labels, name, "be finite")
@@ -319,13 +321,46 @@ def check_query_weight(
     return per_query
 
 
-def check_no_nan(X: Any) -> None:
-    """Refuse NaN in a matrix, dense or sparse."""
-    values = X.data if hasattr(X, "tocsc") else X
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(
-            'X must not hold NaN (missing="last" ranks it below every value)'
-        )
+def check_no_nan(X: Any, names: Any) -> None:
+    """Refuse NaN in a matrix, dense or sparse, whose columns may have names."""
+    values = X.tocoo() if hasattr(X, "tocoo") else X
+    cells = values.data if values is not X else X
+    if cells.dtype.kind != "f" or not (missing := np.isnan(cells)).any():
+        return
+    columns = values.col[missing] if values is not X else np.nonzero(missing)[1]
+    counts = np.bincount(columns)
+    first = int(np.flatnonzero(counts)[0])
+    name = first if names is None else repr(names[first])
+    others = int((counts > 0).sum()) - 1
+    more = f" and {others} more" if others else ""
+    raise ValueError(
+        f"X must not hold NaN, got {counts[first]} in column {name}{more} "
+        '(missing="last" ranks it below every value)'
+    )
+
+
+def check_kinds(X: Any, y: Any) -> None:
+    """Refuse, naming them, columns of text in a data frame and labels that are NaN."""
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        for j, name in enumerate(X.columns):
+            if X.iloc[:, j].dtype.kind not in "OSU":
+                continue
+            for value in X.iloc[:, j]:
+                if isinstance(value, str) and not _is_number(value):
+                    raise ValueError(
+                        f"X must hold numbers, got {value!r:.80} in column {name!r}"
+                    )
+    labels = np.asarray(y)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        check_labels(labels, name="y")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_cutoff(k: Any) -> int | None:

@@ -154,9 +154,10 @@ def _add_screen(commands: Any) -> None:
     )
     parser.add_argument(
         "--ignore",
-        action="append",
+        action="extend",
+        nargs="+",
         metavar="FEATURE",
-        help="a column or feature number to leave out; may be repeated",
+        help="columns or feature numbers to leave out",
     )
     parser.add_argument(
         "--query-file",

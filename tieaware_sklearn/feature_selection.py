@@ -27,6 +27,7 @@ from ._qid_column import qid_index, split_qid_column, spread_features
 from ._ties import FloatArray
 from ._validation import (
     check_choice,
+    check_kinds,
     check_labels,
     check_length,
     check_no_nan,
@@ -268,11 +269,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             )
         check_is_fitted(other)
         self._check_unchanged()
-        same_names = np.array_equal(
-            getattr(self, "feature_names_in_", []),
-            getattr(other, "feature_names_in_", []),
-        )
-        if self._settings_ != other._settings_ or not same_names:
+        ours, theirs = (getattr(s, "feature_names_in_", []) for s in (self, other))
+        if self._settings_ != other._settings_ or not np.array_equal(ours, theirs):
             raise ValueError(
                 f"other must have the measures, features and options of {self!r}, got "
                 f"{other!r}"
@@ -329,6 +327,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self, X: Any, y: Any, qid: Any, *, reset: bool
     ) -> tuple[Any, FloatArray, Any]:
         """Features, labels and query ids; the qid column leaves the features."""
+        check_kinds(X, y)
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
@@ -357,7 +356,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             X = check_array(X, estimator=self, input_name="X", **options)
             y = column_or_1d(y, warn=True)
         if self.missing == "raise":
-            check_no_nan(X)
+            names = getattr(self, "feature_names_in_", None)
+            check_no_nan(X, names if names is None else names[self._is_feature()])
         labels = check_labels(y, name="y")
         check_length(labels, X.shape[0], "y")
         return X, labels, qid
@@ -464,8 +464,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        support: NDArray[np.bool_] = self.support_
-        return support
+        return np.asarray(self.support_)
 
     def table(self) -> Any:
         """All features, the best first, as a `pandas.DataFrame`.

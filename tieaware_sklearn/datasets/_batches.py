@@ -13,6 +13,7 @@ from .._progress import show_progress
 from .._validation import check_count
 from ._letor import PathLike, check_paths, memory_of_text
 from ._letor_stream import LetorStream
+from ._table import framed
 from ._tabular import all_tabular, is_tabular, memory_of_table
 from ._tabular_stream import TabularStream
 
@@ -84,6 +85,7 @@ def iter_batches(
     qid: str = "qid",
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
+    as_frame: bool = False,
     progress: bool = False,
 ) -> Iterator[Bunch]:
     r"""Read rankings larger than memory, some whole queries at a time.
@@ -93,8 +95,8 @@ def iter_batches(
     path : path, or list of paths
         Parquet, CSV or TSV, by the end of the name, or LETOR text; text may be
         compressed. Several files are read as one. The rows of a query must stand
-        together; where they do not, sort the files by query, or let
-        `tieaware_sklearn.dask` bring them together.
+        together; where they do not, sort the files by query, read them at once by
+        `load_table`, or let `tieaware_sklearn.dask` bring the rows together.
     batch_rows : int, optional
         A batch ends with the query that brings it to so many rows; by default,
         when it holds about four million numbers (32 MB). A query is never split,
@@ -105,6 +107,9 @@ def iter_batches(
         Columns, or feature numbers, to leave out.
     query_file : path, or list of paths, optional
         As in `load_letor`.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, so that what learns from them knows their
+        names.
     progress : bool, default=False
         Show a progress bar over documents (needs tqdm).
 
@@ -121,11 +126,12 @@ def iter_batches(
         For a query that comes back after another one, columns that are not there,
         malformed lines and cells (with file and line).
     ImportError
-        For tables without pandas, Parquet without pyarrow.
+        For tables and data frames without pandas, Parquet without pyarrow.
 
     See Also
     --------
     RankingFeatureSelector.partial_fit : Screens features batch by batch.
+    load_table : Tables that fit in memory.
 
     Examples
     --------
@@ -152,7 +158,8 @@ def iter_batches(
     rows = rows_of_batch(batch_rows, len(stream.feature_names))
     if stream.scattered:
         raise ValueError(stream.scattered)
-    return track(stream, rows, progress)
+    batches = track(stream, rows, progress)
+    return map(framed, batches) if as_frame else batches
 
 
 def track(stream: Stream, batch_rows: int, progress: bool) -> Iterator[Bunch]:

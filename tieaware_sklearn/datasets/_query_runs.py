@@ -52,4 +52,5 @@ def scattered(place: str, query: Any) -> str:
     return (
         f"{place}: query {query} comes back after another one, but files are read in "
         "batches of whole queries: sort the rows by query, or read all of them at once"
+        " (load_letor, load_table)"
     )

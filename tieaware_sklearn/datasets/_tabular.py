@@ -138,7 +138,7 @@ def read_heads(
     for name in ignore:
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
-                f"--ignore must name a feature, got {name!r} (columns: "
+                f"ignore must name a feature, got {name!r} (columns: "
                 f"{', '.join(heads[0].names)})"
             )
     return heads
@@ -317,7 +317,10 @@ def _no_column(head: Head, name: str) -> str:
         return (
             f"{head.source}: cells are parted by ';', but must be by {head.separator!r}"
         )
-    return f"{head.source}: there is no column {name!r} (columns: {names})"
+    return (
+        f"{head.source}: there is no column {name!r} (columns: {names}); label and qid "
+        "(--label, --qid) choose others"
+    )
 
 
 def to_numbers(pandas: Any, table: Table, name: str) -> Any:
@@ -353,7 +356,7 @@ def _refuse_text(table: Table, name: str, bad: NDArray[np.bool_]) -> None:
         row = int(np.argmax(bad))
         raise ValueError(
             f"{table.place(row)}: column {name!r} must hold numbers, got "
-            f"{table.frame[name].iloc[row]!r}"
+            f"{table.frame[name].iloc[row]!r} (ignore, or --ignore, leaves it out)"
         )
 
 

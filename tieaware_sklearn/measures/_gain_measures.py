@@ -1,4 +1,4 @@
-"""Measures that sum gains, each weighted by its rank: CG, DCG, NDCG, RBP."""
+"""Measures that sum gains, each weighted by its rank: CG, DCG, NDCG, RBP, CWL."""
 
 from __future__ import annotations
 
@@ -47,6 +47,19 @@ class _WeightedSum(Measure):
         return weighted_sum_variance(
             groups, self.gains_of(groups), self._weight(), self.k
         )
+
+    def ideal_sum(self, groups: TieGroups) -> FloatArray:
+        """The sum in the best order of all documents, retrieved or not.
+
+        It is added up as `numerator` is, so that a perfect ranking is worth just 1.
+        """
+
+        def compute() -> FloatArray:
+            gains = self.gains_of(groups)
+            return self.numerator(groups.everything.ordered(gains, descending=True))
+
+        ideal: FloatArray = groups.everything.memo(("ideal", self), compute)
+        return ideal
 
 
 @dataclass(frozen=True)
@@ -169,13 +182,7 @@ class NDCG(_GainMeasure):
     name: ClassVar[str] = "NDCG"
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
-        def compute() -> FloatArray:
-            everything = groups.everything
-            gains = self.gains_of(groups)
-            return self.numerator(everything.ordered(gains, descending=True))
-
-        ideal: FloatArray = groups.everything.memo(("ideal", self), compute)
-        return ideal
+        return self.ideal_sum(groups)
 
     def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return self.normaliser(groups) > 0

@@ -58,6 +58,15 @@ _NEEDED: dict[type[Measure], str] = {
     CWL: "CWL(chances=[0.9,0.5])",
 }
 _SPEC = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+?))?\s*", re.DOTALL)
+_OF_TREC_EVAL = {
+    "ndcg_cut": "NDCG(gain=linear)@{}",
+    "map_cut": "AP@{}",
+    "p": "P@{}",
+    "recall": "R@{}",
+    "success": "Success@{}",
+    "recip_rank": "RR",
+}
+_TREC_EVAL = re.compile(rf"({'|'.join(_OF_TREC_EVAL)})(?:[_.](\d+))?")
 # ir-measures' names for the gains of its nDCG
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exponential"}
 
@@ -178,6 +187,10 @@ def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
 
 
 def _unknown(name: str, measure: str) -> str:
+    of_trec_eval = _TREC_EVAL.fullmatch(measure.strip().lower())
+    if of_trec_eval is not None:
+        ours = _OF_TREC_EVAL[of_trec_eval[1]].format(of_trec_eval[2] or "10")
+        return f"unknown measure {measure!r}; trec_eval's is {ours!r} here"
     spelled = {key: cls.name for key, cls in _CLASSES.items()}
     rest = measure.strip()[len(name) :]
     bare = name.rstrip("0123456789")

@@ -40,6 +40,7 @@ def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
     return high, np.concatenate([[0.0], np.cumsum(error)])
 
 
+#: weights of ranks, which count from 0
 RankWeight = Callable[[IntArray], FloatArray]
 
 

@@ -1,0 +1,96 @@
+"""Tables that fit in memory, and rankings as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._optional import import_optional
+from ._letor import PathLike, check_paths
+from ._tabular import is_tabular, load_tabular
+
+
+def load_table(
+    path: PathLike | Sequence[PathLike],
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    ignore: Sequence[str] = (),
+    as_frame: bool = False,
+) -> Bunch:
+    r"""Read a ranking from CSV, TSV or Parquet, its rows in any order.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        The end of the name says what the file is; text may be compressed (needs
+        pandas, and pyarrow for Parquet). Several files, of the same columns, are
+        read as one.
+    label, qid : str, default="label", "qid"
+        The columns with labels and query ids.
+    ignore : list of str, default=()
+        Columns to leave out, besides those without numbers or without a name.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, with their names.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` of shape (n_rows, n_features), NaN where a cell is empty;
+        ``target``, float64, and ``qid``, text as the file spells it or numbers (of
+        Parquet), of shape (n_rows,); ``feature_names``; ``left_out``, the columns
+        without numbers; ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        For a column that is not there, a cell that is not a number in a column that
+        has numbers (with file and line), an empty file, another kind of file.
+    ImportError
+        Without pandas, or pyarrow for Parquet.
+
+    See Also
+    --------
+    iter_batches : Tables larger than memory.
+    load_letor : LETOR text.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import load_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "clicks.csv")
+    ...     _ = path.write_text("query,rating,clicks\na,1,5\nb,0,2\na,0,5\n")
+    ...     table = load_table(path, label="rating", qid="query", as_frame=True)
+    >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
+    (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
+    """
+    paths = check_paths(path, "path")
+    for one in paths:
+        if not is_tabular(one):
+            raise ValueError(
+                f"path must end in .csv, .tsv, .parquet or .pq (and .gz or the like), "
+                f"got {one}: LETOR text is read by load_letor"
+            )
+    table = load_tabular(paths, label=label, qid=qid, ignore=list(ignore))
+    target = table.target.astype(np.float64)
+    ranking = Bunch(
+        data=table.data,
+        target=target,
+        qid=table.qid,
+        feature_names=table.feature_names,
+        left_out=table.left_out,
+        DESCR=f"{', '.join(map(str, paths))}: {len(target)} rows, "
+        f"{len(np.unique(table.qid))} queries, {len(table.feature_names)} features",
+    )
+    return framed(ranking) if as_frame else ranking
+
+
+def framed(ranking: Any) -> Any:
+    """The same ranking with its features as a data frame."""
+    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    ranking.data = pandas.DataFrame(ranking.data, columns=ranking.feature_names)
+    return ranking
