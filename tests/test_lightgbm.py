@@ -673,7 +673,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
         ({"qid": [1, 1, 2], "y": [0, 1]}, r"y must have one value per row of X \(3\)"),
         (
             {"qid": [1, 1, 2], "y": [0, 1, np.nan]},
-            "y must be judged .* got nan in row 2",
+            "y must be judged .* nan in row 2",
         ),
         ({"qid": [1, 1, 2], "y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
         (
