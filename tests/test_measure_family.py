@@ -387,6 +387,10 @@ def test_distributions_have_moments_and_quantiles():
     assert found.std() == pytest.approx(report.std[0, 0])
     # first place with 1/2, second with 1/3, third with 1/6
     assert found.cdf(0.4) == pytest.approx(1 / 6)
+    assert found.cdf(1 / 2) == pytest.approx(1 / 2)
+    (cut,) = tie_distributions([1, 0, 0], [1, 1, 1], measure="rr@2").values()
+    assert cut.values.tolist() == [0, 1 / 2, 1]
+    assert cut.probability == pytest.approx([1 / 3] * 3)
     assert found.quantile(0.5) == pytest.approx(1 / 2)
     assert found.quantile(1) == 1
     with pytest.raises(ValueError, match=r"q must be in \[0, 1\], got 2"):

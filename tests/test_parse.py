@@ -163,3 +163,14 @@ def test_names_read_back(k, rel, p, beta):
 def test_bad_names(text, message):
     with pytest.raises(ValueError, match=message):
         parse_measure(text)
+
+
+def test_a_gain_must_be_hashable():
+    class Gain:
+        __hash__ = None
+
+        def __call__(self, label):
+            return label
+
+    with pytest.raises(ValueError, match="gain must be hashable, got "):
+        NDCG(gain=Gain())

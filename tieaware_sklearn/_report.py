@@ -47,7 +47,8 @@ class RankingSummary:
         ideal; 0 where the two are equal.
     interval : ndarray of shape (n_measures, 2)
         95 % interval of the average over queries: t of the mean, from the ranks
-        of the values of the median; NaN for too few queries.
+        of the values of the median; NaN for too few queries. That of a mean is
+        symmetric, and may reach beyond what the measure can be.
     n_queries : ndarray of shape (n_measures,), int
         Queries averaged.
     """
