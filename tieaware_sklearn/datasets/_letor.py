@@ -173,12 +173,25 @@ def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
     scikit-learn reads them too, but grows its array by one for every line.
     """
     for line in lines:
-        text = line.partition(b"#")[0]
-        if b"_" in text:  # which Python, and scikit-learn, read as part of a number
-            raise ValueError("a number holds an underscore")
-        tokens = text.split(None, 2)
-        if len(tokens) > 1 and tokens[1].startswith(b"qid:"):
-            yield int(tokens[1][4:])
+        _, _, qid = split_line(line)
+        if qid is not None:
+            yield qid
+
+
+def split_line(line: bytes) -> tuple[bytes, list[bytes], int | None]:
+    """What stands before a comment, its first three parts and the rest, the query id.
+
+    Raises
+    ------
+    ValueError
+        For a query id that is no integer, and for underscores.
+    """
+    content = line.partition(b"#")[0]
+    if b"_" in content:  # which Python, and scikit-learn, read as part of a number
+        raise ValueError("a number holds an underscore")
+    parts = content.split(None, 3)
+    has_qid = len(parts) > 1 and parts[1].startswith(b"qid:")
+    return content, parts, int(parts[1][4:]) if has_qid else None
 
 
 def _one_matrix(

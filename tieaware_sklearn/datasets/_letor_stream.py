@@ -22,6 +22,7 @@ from ._letor import (
     group_sizes,
     kept_features,
     letor_place,
+    split_line,
 )
 from ._query_runs import QueryRuns, scattered
 
@@ -157,15 +158,10 @@ def _lines(source: TextSource) -> Iterator[_Line]:
     with source.reading(), source.open() as file:
         try:
             for text in file:
-                content = text.partition(b"#")[0]
-                tokens = content.split(None, 3)
-                if not tokens:
+                content, parts, qid = split_line(text)
+                if not parts:
                     continue
-                if b"_" in content:  # Python would read it as part of a number
-                    raise ValueError("a number holds an underscore")
-                has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
-                qid = int(tokens[1][4:]) if has_qid else None
-                features = tokens[1 + has_qid :]
+                features = parts[1 if qid is None else 2 :]
                 first = last = -1
                 if features:
                     first = int(features[0].partition(b":")[0])
