@@ -535,6 +535,8 @@ def test_text_and_labels_that_are_missing_are_named(web):
     message = "X must hold numbers, got 'http://a.org' in column 'url'"
     with pytest.raises(ValueError, match=message):
         RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=message):
+        RankingFeatureSelector(qid="q").fit(frame.assign(q="a"), web.target)
     # numbers that are spelled out are numbers
     frame["url"] = [str(clicks) for clicks in frame["clicks"]]
     selector = RankingFeatureSelector().fit(frame, web.target, qid=web.qid)

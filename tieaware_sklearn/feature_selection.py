@@ -327,10 +327,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self, X: Any, y: Any, qid: Any, *, reset: bool
     ) -> tuple[Any, FloatArray, Any]:
         """Features, labels and query ids; the qid column leaves the features."""
-        check_kinds(X, y)
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
+            check_kinds(X, y)
             X, y = validate_data(self, X, y, reset=reset, **options)
         else:
             if qid is not None:
@@ -349,6 +349,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             validate_data(self, X, reset=reset, skip_check_array=True)
             self._qid_at_ = qid_index(X, self.qid)
             X, qid = split_qid_column(X, self.qid)
+            check_kinds(X, y)
             if X.shape[1] == 0:
                 raise ValueError(
                     f"X must have a feature, got its qid column {self.qid!r} alone"
