@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import pickle
 
 import pytest
@@ -174,3 +176,12 @@ def test_a_gain_must_be_hashable():
 
     with pytest.raises(ValueError, match="gain must be hashable, got "):
         NDCG(gain=Gain())
+
+
+def test_names_of_gains():
+    assert parse_measure("NDCG(gain=LINEAR)@5") == NDCG(5, "linear")
+    assert str(NDCG(gain=functools.partial(pow, 2))) == "NDCG(gain=partial)"
+    assert str(NDCG(gain=math.sqrt)) == "NDCG(gain=sqrt)"
+    table = RBP(0.5, gain={0: 0, 1: 0.5})
+    assert hash(table) == hash(RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
+    assert parse_measure(str(table)) == table

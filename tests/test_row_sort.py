@@ -152,6 +152,16 @@ def test_which_scores_32_bits_hold():
     assert width(2**30 + 1, dtype=np.int32) == 64
 
 
+def test_keys_that_32_bits_do_not_hold():
+    n = 70_000
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 3, size=n), rng.permutation(n)
+    qid = np.repeat(np.arange(n // 2), 2)
+    measures = parse_measures(["ap", "ndcg"])
+    found = row_values(labels, scores, qid, measures)
+    assert_same(found, simple_values(labels, scores, qid, measures))
+
+
 def test_two_zeros_are_one():
     for ascending in (False, True):
         found = row_values(
