@@ -25,6 +25,7 @@ from tieaware_sklearn import (
     RPrecision,
     Success,
     parse_measure,
+    ranking_score,
 )
 
 
@@ -185,3 +186,10 @@ def test_names_of_gains():
     table = RBP(0.5, gain={0: 0, 1: 0.5})
     assert hash(table) == hash(RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
     assert parse_measure(str(table)) == table
+
+
+def test_a_gain_of_one_is_full_relevance():
+    table = RBP(0.5, gain={0: 0, 1: 1})
+    assert ranking_score([0, 1, 1], [3, 2, 1], measure=table) == 0.375
+    with pytest.raises(ValueError, match=r"must be in \[0, 1\], got 1.5 for label 1"):
+        ranking_score([0, 1], [2, 1], measure=RBP(0.5, gain={0: 0, 1: 1.5}))
