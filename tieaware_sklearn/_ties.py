@@ -226,10 +226,21 @@ class TieGroups:
             if not self.mixed:
                 return np.where(self.label[self.start] >= least, self.n, 0)
             before = running_sum(self.label >= least, np.int64)
-            return np.asarray(before[self.start + self.n] - before[self.start])
+            return np.diff(before[self.start], append=before[-1])
 
         counts: IntArray = self.memo(("relevant", rel), compute)
         return counts
+
+    def holding(self, rel: float) -> tuple[IntArray, IntArray]:
+        """Groups with a label of at least `rel`, and how many each query has."""
+
+        def compute() -> tuple[IntArray, IntArray]:
+            chosen = np.flatnonzero(self.relevant(rel))
+            ends = np.searchsorted(chosen, np.cumsum(self.n_groups_of_query))
+            return chosen, np.diff(ends, prepend=0)
+
+        found: tuple[IntArray, IntArray] = self.memo(("holding", rel), compute)
+        return found
 
     def relevant_above(self, rel: float) -> IntArray:
         """Documents above each group with a label of at least `rel`."""
@@ -358,7 +369,7 @@ def _sums(
     if not _sums_are_exact(gains, len(label)):
         return sum_segments(gain, n)
     before = running_sum(gain, np.float64)
-    return np.asarray(before[start + n] - before[start])
+    return np.diff(before[start], append=before[-1])
 
 
 def _sums_are_exact(gains: FloatArray, n: int) -> bool:

@@ -50,11 +50,9 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
     3.4, whose printed f(x) is the chance that none of the first x is relevant;
     what belongs there is f(x - 1) - f(x), as its text says.
     """
-    r_all = groups.relevant(rel)
-    holding = np.flatnonzero(r_all > 0)
-    first = np.concatenate([[True], np.diff(groups.query[holding]) > 0])
-    chosen = holding[first[: len(holding)]]
-    lo, n, r = groups.lo[chosen], groups.n[chosen], r_all[chosen]
+    holding, per_query = groups.holding(rel)
+    chosen = holding[(np.cumsum(per_query) - per_query)[per_query > 0]]
+    lo, n, r = groups.lo[chosen], groups.n[chosen], groups.relevant(rel)[chosen]
     all_places = np.minimum(groups.inside(k)[chosen], n - r + 1)
     places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
     cut = places == all_places

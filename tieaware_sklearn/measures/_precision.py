@@ -65,12 +65,13 @@ class AveragePrecision(BinaryMeasure):
         check_choice(self.denominator, "denominator", ("relevant", "cutoff"))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        r = groups.relevant(self.rel)
-        holding = r > 0 if self.k is None else (r > 0) & (groups.lo < self.k)
-        # nothing is found in the other groups
-        per_query = count_segments(holding, groups.n_groups_of_query)
-        chosen = np.flatnonzero(holding)
-        r, lo = r[chosen], groups.lo[chosen]
+        # nothing is found in other groups
+        chosen, per_query = groups.holding(self.rel)
+        if self.k is not None:
+            near = groups.lo[chosen] < self.k
+            per_query = count_segments(near, per_query)
+            chosen = chosen[near]
+        r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
         above = count_before(r, per_query)
         values = (above + 1) / (lo + 1)
         tied = np.flatnonzero([] if groups.untied else groups.n[chosen] > 1)
