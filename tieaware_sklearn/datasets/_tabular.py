@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -231,9 +231,11 @@ def read_tables(
             frames = _parquet_frames(file, columns or head.names, n_rows)
         else:
             frames = _text_frames(pandas, file, head, qid, n_rows)
-        for frame in frames:
-            yield Table(head, frame, first)
-            first += len(frame)
+        # before the file is closed, also where a caller stops early
+        with closing(frames):
+            for frame in frames:
+                yield Table(head, frame, first)
+                first += len(frame)
     if not first:
         raise ValueError(f"{head.source}: the file holds no documents")
 
@@ -244,7 +246,7 @@ def _parquet() -> Any:
 
 def _parquet_frames(
     file: Any, columns: Sequence[str], n_rows: int | None
-) -> Iterator[Any]:
+) -> Generator[Any]:
     # in pieces, however large the row groups are; read ahead, they would all be kept
     parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
     if n_rows is None:
@@ -258,9 +260,11 @@ def _parquet_frames(
 
 def _text_frames(
     pandas: Any, file: Any, head: Head, qid: str, n_rows: int | None
-) -> Iterator[Any]:
+) -> Generator[Any]:
     """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
-    frames = pandas.read_csv(
+    # before version 3 pandas read some numbers wrong in their last bit
+    exact = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
+    reader = pandas.read_csv(
         file,
         sep=head.separator,
         index_col=False,
@@ -268,19 +272,21 @@ def _text_frames(
         keep_default_na=False,
         na_values={name: [] if name == qid else _MISSING for name in head.names},
         iterator=True,
+        **exact,
     )
-    while True:
-        with warnings.catch_warnings():
-            # a row longer than the head would shift or lose cells
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            try:
-                frame = frames.read(n_rows)
-            except StopIteration:
+    with reader as frames:
+        while True:
+            with warnings.catch_warnings():
+                # a row longer than the head would shift or lose cells
+                warnings.simplefilter("error", pandas.errors.ParserWarning)
+                try:
+                    frame = frames.read(n_rows)
+                except StopIteration:
+                    return
+            if len(frame):
+                yield frame
+            if n_rows is None or len(frame) < n_rows:
                 return
-        if len(frame):
-            yield frame
-        if n_rows is None or len(frame) < n_rows:
-            return
 
 
 @contextmanager
