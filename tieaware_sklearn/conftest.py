@@ -10,6 +10,7 @@ import pytest
 #: what examples need beyond scikit-learn
 NEEDED = {
     "dask": ("dask", "distributed", "pandas"),
+    "datasets/_table": ("pandas",),
     "lightgbm": ("lightgbm",),
     "optuna": ("optuna",),
     "plots": ("matplotlib",),
@@ -24,6 +25,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out the companions of libraries that are not installed."""
-    room = collection_path.relative_to(Path(__file__).parent).parts[:1]
-    needed = NEEDED.get(Path(*room).stem, ()) if room else ()
-    return True if any(find_spec(name) is None for name in needed) else None
+    here = collection_path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
+    for room, needed in NEEDED.items():
+        inside = here == room or here.startswith(f"{room}/")
+        if inside and any(find_spec(name) is None for name in needed):
+            return True
+    return None
