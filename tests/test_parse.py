@@ -181,6 +181,7 @@ def test_a_gain_must_be_hashable():
 
 def test_names_of_gains():
     assert parse_measure("NDCG(gain=LINEAR)@5") == NDCG(5, "linear")
+    assert parse_measure("NDCG(gain='LINEAR')@5") == NDCG(5, "linear")
     assert str(NDCG(gain=functools.partial(pow, 2))) == "NDCG(gain=partial)"
     assert str(NDCG(gain=math.sqrt)) == "NDCG(gain=sqrt)"
     table = RBP(0.5, gain={0: 0, 1: 0.5})
