@@ -503,6 +503,7 @@ def test_cwl_is_the_measure_of_its_user():
         (lambda: FBeta(alpha=0.5, beta=2), "F takes beta or alpha, got both"),
         (lambda: CWL([]), r"chances must be a sequence of numbers .* got \[\]"),
         (lambda: CWL(0.8), "chances must be a sequence of numbers .* got 0.8"),
+        (lambda: CWL(["a"]), r"chances must be a sequence of numbers .* got \['a'\]"),
         (lambda: CWL([0.5, 1.2]), r"chances must be in \[0, 1\], got 1.2 in row 1"),
         (lambda: InterpolatedPrecision(1.1), "recall must be .* >= 0 and <= 1, got"),
         (lambda: InterpolatedAveragePrecision(1), "points must be an integer from 2"),
