@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ties import FloatArray, IntArray, Reach, TieGroups, dense_ranks, find_ties
+from ._ties import (
+    FloatArray,
+    IntArray,
+    Reach,
+    TieGroups,
+    consecutive,
+    dense_ranks,
+    find_ties,
+)
 
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
@@ -114,6 +122,7 @@ def find_row_ties(
     rows: Rows,
     everything: TieGroups,
     reaches: list[Reach],
+    width: int,
     *,
     input_order: bool = False,
 ) -> TieGroups:
@@ -128,6 +137,8 @@ def find_row_ties(
         All documents of the same queries.
     reaches : list of Reach
         How far the measures look.
+    width : int
+        As `minor_width` gives it, and `descending_floats` was given it.
     input_order : bool
         Break ties by the order of the rows.
     """
@@ -137,7 +148,6 @@ def find_row_ties(
         found_first = _first_relevant(values, rows, everything, only.rel, input_order)
         if found_first is not None:
             return found_first
-    width = minor_width(rows, everything, input_order)
     minor = np.arange(longest) if input_order else rows.label
     key = _packed(values, minor, width)
     if all(reach.is_limited for reach in reaches):
@@ -284,9 +294,9 @@ def _reached(
     widest = int(counts.max(initial=0))
     if n_queries * widest > _SPARE * len(kept):
         return key, kept
-    start = np.arange(n_queries) * widest - (np.cumsum(counts) - counts)
     narrow = np.full(n_queries * widest, beyond, dtype=key.dtype)
-    narrow[np.arange(len(kept)) + np.repeat(start, counts)] = key.ravel()[kept]
+    cells = consecutive(np.arange(n_queries) * widest, counts)
+    narrow[cells] = key.ravel()[kept]
     return narrow.reshape(n_queries, widest), None
 
 

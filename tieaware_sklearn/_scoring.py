@@ -171,7 +171,7 @@ class LabelledQueries:
         values = descending_floats(column, inside, ascending, width)
         if values is not None:
             return find_row_ties(
-                values, rows, everything, list(reaches), input_order=input_order
+                values, rows, everything, list(reaches), width, input_order=input_order
             )
         flat = column.ravel() if inside is None else column[inside]
         label = rows.label.ravel() if inside is None else rows.label[inside]

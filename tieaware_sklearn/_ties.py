@@ -76,6 +76,13 @@ def expand(counts: IntArray) -> tuple[IntArray, IntArray]:
     return owner, np.arange(len(owner)) - starts[owner]
 
 
+def consecutive(first: IntArray, counts: IntArray) -> IntArray:
+    """first, first + 1, ... of each, so many as `counts`, one after another."""
+    numbers = np.repeat(first - (np.cumsum(counts) - counts), counts)
+    numbers += np.arange(len(numbers))
+    return numbers
+
+
 def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
     """Sums of the first 0, 1, ... of `values`."""
     sums: NDArray[Any] = np.empty(len(values) + 1, dtype=dtype)
@@ -201,9 +208,7 @@ class TieGroups:
             owner, rank = np.arange(len(near)), self.lo[near]
             if not self.untied:
                 counts = self.inside(k, near)
-                owner = np.repeat(owner, counts)
-                rank = np.repeat(rank - (np.cumsum(counts) - counts), counts)
-                rank += np.arange(len(rank))
+                owner, rank = np.repeat(owner, counts), consecutive(rank, counts)
             return Documents(near, owner, rank, per_query)
 
         result: Documents = self.memo(("documents", k), compute)
@@ -225,8 +230,7 @@ class TieGroups:
                 return (self.label >= least).astype(np.int64)
             if not self.mixed:
                 return np.where(self.label[self.start] >= least, self.n, 0)
-            before = running_sum(self.label >= least, np.int64)
-            return np.diff(before[self.start], append=before[-1])
+            return _exact_sums(self.label >= least, self.start, np.int64)
 
         counts: IntArray = self.memo(("relevant", rel), compute)
         return counts
@@ -257,7 +261,7 @@ class TieGroups:
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
         """Sum of the gains of each group, `gains` given per level."""
-        return _sums(gains, self.label, self.start, self.n)
+        return _sums(gains, gains[self.label], self.start, self.n)
 
     def gain_means(
         self, gains: FloatArray, chosen: IntArray | None = None
@@ -271,15 +275,12 @@ class TieGroups:
             # the label of any one of its documents
             return np.asarray(gains[label[start]])
         if part:
-            own = np.cumsum(n) - n
-            places = np.repeat(start - own, n)
-            places += np.arange(len(places))
-            label, start = label[places], own
-        means = _sums(gains, label, start, n) / n
-        if _sums_are_exact(gains, len(label)) or not len(label):
+            label, start = label[consecutive(start, n)], np.cumsum(n) - n
+        gain = gains[label]
+        means = _sums(gains, gain, start, n) / n
+        if _sums_are_exact(gains, len(gain)) or not len(gain):
             return means
         # n * g / n is not always g: a group of equal gains must have just that
-        gain = gains[label]
         low, high = np.minimum.reduceat(gain, start), np.maximum.reduceat(gain, start)
         return np.clip(means, low, high)
 
@@ -362,13 +363,17 @@ class TieGroups:
 
 
 def _sums(
-    gains: FloatArray, label: NDArray[np.integer[Any]], start: IntArray, n: IntArray
+    gains: FloatArray, gain: FloatArray, start: IntArray, n: IntArray
 ) -> FloatArray:
-    """Sums of the gains of consecutive groups."""
-    gain = gains[label]
-    if not _sums_are_exact(gains, len(label)):
-        return sum_segments(gain, n)
-    before = running_sum(gain, np.float64)
+    """Sums of consecutive groups of `gain`, each of whose values is one of `gains`."""
+    if _sums_are_exact(gains, len(gain)):
+        return _exact_sums(gain, start, np.float64)
+    return sum_segments(gain, n)
+
+
+def _exact_sums(values: NDArray[Any], start: IntArray, dtype: type) -> NDArray[Any]:
+    """Sums of consecutive groups of `values`, where a running sum loses nothing."""
+    before = running_sum(values, dtype)
     return np.diff(before[start], append=before[-1])
 
 

@@ -53,7 +53,7 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
     holding, per_query = groups.holding(rel)
     chosen = holding[(np.cumsum(per_query) - per_query)[per_query > 0]]
     lo, n, r = groups.lo[chosen], groups.n[chosen], groups.relevant(rel)[chosen]
-    all_places = np.minimum(groups.inside(k)[chosen], n - r + 1)
+    all_places = np.minimum(groups.inside(k, chosen), n - r + 1)
     places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
     cut = places == all_places
 
