@@ -22,7 +22,7 @@ from .datasets._batches import (
     track,
 )
 from .datasets._letor import kept_features, letor_place, read_letor
-from .datasets._tabular import all_tabular, is_tabular, load_tabular
+from .datasets._tabular import all_tabular, is_nameless, is_tabular, load_tabular
 from .feature_selection import RankingFeatureSelector
 
 #: files that would take more memory are read in batches
@@ -135,7 +135,7 @@ def _note(text: str) -> None:
 
 
 def _note_left_out(names: list[str]) -> None:
-    nameless = [name for name in names if name.startswith("Unnamed:")]
+    nameless = [name for name in names if is_nameless(name)]
     if nameless:
         _note(f"left out, without a name in the head: {', '.join(nameless)}")
     if len(names) > len(nameless):

@@ -168,8 +168,13 @@ def candidates(heads: Sequence[Head], qid: str, ignore: Sequence[str]) -> list[s
     return [
         name
         for name in heads[0].names
-        if name != qid and name not in ignore and not name.startswith("Unnamed:")
+        if name != qid and name not in ignore and not is_nameless(name)
     ]
+
+
+def is_nameless(name: str) -> bool:
+    """Whether pandas made the name up, of a column whose head is empty."""
+    return name.startswith("Unnamed:")
 
 
 def choose_features(
@@ -263,7 +268,8 @@ def _text_frames(
 ) -> Generator[Any]:
     """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
     # before version 3 pandas read some numbers wrong in their last bit
-    exact = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
+    old = int(pandas.__version__.partition(".")[0]) < 3
+    exact = {"float_precision": "round_trip"} if old else {}
     reader = pandas.read_csv(
         file,
         sep=head.separator,
