@@ -23,9 +23,9 @@ from benchmarks import competitors, workloads
 from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
 from tieaware_sklearn import RankingFeatureSelector, ranking_score
+from tieaware_sklearn._display.tables import format_table
+from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn._scoring import LabelledQueries
-from tieaware_sklearn._text import format_table
-from tieaware_sklearn._validation import check_qid
 from tieaware_sklearn.lightgbm import feval
 from tieaware_sklearn.measures import parse_measures
 

@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 from benchmarks import workloads
 from benchmarks.timing import medians
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._text import format_table
+from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.dask import evaluate, fit_selector
 
 WORKERS = 2

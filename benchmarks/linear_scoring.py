@@ -14,7 +14,7 @@ import numpy as np
 import optuna
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
-from tieaware_sklearn._text import format_table
+from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.optuna import LinearScoringObjective
 
 from .early_stopping import Rows, generated, read, split

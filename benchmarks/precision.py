@@ -18,7 +18,7 @@ import numpy as np
 import optuna
 
 from tieaware_sklearn import QueryKFold, precision_study, tie_report
-from tieaware_sklearn._text import format_table
+from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.banding import round_scores, worst_case_loss
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search

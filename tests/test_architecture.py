@@ -31,14 +31,9 @@ REFERENCE = Path(__file__).parents[1] / "docs" / "api"
 # top to bottom: a module imports only from those above it
 HOUSE = [
     "_optional",
-    "_progress",
+    "_display",
+    "_engine",
     "_files",
-    "_text",
-    "_validation",
-    "_qid_column",
-    "_ties",
-    "_row_sort",
-    "_digests",
     "measures",
     "_conventions",
     "_averages",

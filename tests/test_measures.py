@@ -15,8 +15,8 @@ from sklearn.metrics import dcg_score, ndcg_score
 from strategies import queries, ranking
 
 from tieaware_sklearn import NDCG, evaluate, ranking_score
+from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn._scoring import LabelledQueries
-from tieaware_sklearn._validation import check_qid
 from tieaware_sklearn.measures._interpolated import _Interpolated
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])

@@ -47,7 +47,7 @@ from tieaware_sklearn import (
     evaluate,
     ranking_score,
 )
-from tieaware_sklearn._digests import by_content, row_digests
+from tieaware_sklearn._engine.digests import by_content, row_digests
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import (

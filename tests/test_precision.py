@@ -181,7 +181,7 @@ def test_row_order_does_not_matter():
 
 
 def test_bits_and_ties_of_scores():
-    from tieaware_sklearn._validation import check_qid
+    from tieaware_sklearn._engine.validation import check_qid
 
     scores = np.array([1.0, 1.0, 2.0, 3.0, -math.inf, 5.0, -math.inf])
     queries = check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7)

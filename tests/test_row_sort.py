@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from instances import MEASURES
 from strategies import LABELS, SCORES
 
-from tieaware_sklearn import _row_sort, _scoring
-from tieaware_sklearn._row_sort import Reach, descending_floats
+from tieaware_sklearn import _scoring
+from tieaware_sklearn._engine import row_sort as _row_sort
+from tieaware_sklearn._engine.row_sort import Reach, descending_floats
+from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn._scoring import LabelledQueries, label_codes
-from tieaware_sklearn._validation import check_qid
 from tieaware_sklearn.measures import parse_measures
 
 STATISTICS = ("expected", "best", "worst", "std", "normaliser")

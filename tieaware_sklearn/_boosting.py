@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._averages import check_zero_relevance, macro_means
+from ._engine.ties import FloatArray
+from ._engine.validation import Queries, check_labels, check_query_weight, check_scores
 from ._scoring import LabelledQueries
-from ._ties import FloatArray
-from ._validation import Queries, check_labels, check_query_weight, check_scores
 from .measures import Measure, parse_measures
 
 

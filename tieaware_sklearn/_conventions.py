@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from ._validation import check_choice
+from ._engine.validation import check_choice
 from .measures import (
     DCG,
     NDCG,

@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 
+from ._display.progress import shows_progress
+from ._display.tables import format_table, number
 from ._feature_table import feature_rows
 from ._files import check_writable
-from ._progress import shows_progress
 from ._screen import feature_table
-from ._text import format_table, number
 from .datasets import dump_letor, load_digits_retrieval
 from .evaluation import evaluate, ranking_score
 from .feature_selection import RankingFeatureSelector

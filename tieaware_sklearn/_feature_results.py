@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ._averages import QueryMoments
+from ._engine.ties import FloatArray
+from ._engine.validation import check_choice
 from ._feature_statistics import FeatureStatistics
 from ._report import lift
-from ._ties import FloatArray
-from ._validation import check_choice
 from .measures import Measure
 
 #: results that have a value for each feature and measure

@@ -12,11 +12,11 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from ._averages import NO_DIFFERENCE, QueryMoments, fill_undefined, sums_of_squares
+from ._display.progress import show_progress
+from ._engine.ties import FloatArray
+from ._engine.validation import Queries
 from ._feature_correlation import FeatureCorrelation, column_of, feature_correlation
-from ._progress import show_progress
 from ._scoring import LabelledQueries
-from ._ties import FloatArray
-from ._validation import Queries
 from .measures import Measure
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._averages import fill_std, fill_undefined, mean, std_of_mean
+from ._engine.ties import FloatArray, IntArray, TieGroups
+from ._engine.validation import Queries
 from ._scoring import STATISTICS, LabelledQueries, columns
-from ._ties import FloatArray, IntArray, TieGroups
-from ._validation import Queries
 from .measures import Measure
 
 

@@ -7,9 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._qid_column import how_to_pass_qid, list_columns, split_qid_column, take_rows
-from ._ties import FloatArray
-from ._validation import (
+from ._engine.qid_column import (
+    how_to_pass_qid,
+    list_columns,
+    split_qid_column,
+    take_rows,
+)
+from ._engine.ties import FloatArray
+from ._engine.validation import (
     Queries,
     check_labels,
     check_qid,

@@ -17,10 +17,10 @@ from ._averages import (
     median_interval,
     sums_of_squares,
 )
+from ._display.tables import format_table, number
+from ._engine.ties import FloatArray
+from ._engine.validation import check_choice
 from ._optional import import_optional
-from ._text import format_table, number
-from ._ties import FloatArray
-from ._validation import check_choice
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ._display.tables import format_table, number, probability
 from ._feature_table import feature_rows
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._screen_files import Screened, screen_files
-from ._text import format_table, number, probability
 from .feature_selection import RankingFeatureSelector
 from .plots import FeatureScreeningDisplay
 

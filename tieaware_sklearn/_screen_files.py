@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
+from ._display.progress import shows_progress
 from ._files import TextSource
-from ._progress import shows_progress
 from .datasets._batches import (
     Stream,
     estimated_bytes,

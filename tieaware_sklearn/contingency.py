@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._display.tables import format_table
+from ._engine.ties import FloatArray, TieGroups
 from ._optional import data_frame
 from ._scoring import LabelledQueries
-from ._text import format_table
-from ._ties import FloatArray, TieGroups
 from .evaluation import check_ranking
 from .measures import Precision
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._averages import check_zero_relevance, fill_std, fill_undefined, mean, std_of_mean
+from ._display.tables import format_table, number
+from ._engine.ties import FloatArray
 from ._optional import data_frame
 from ._scoring import STATISTICS, LabelledQueries
-from ._text import format_table, number
-from ._ties import FloatArray
 from .evaluation import check_ranking
 from .measures import InterpolatedPrecision
 

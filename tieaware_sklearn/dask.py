@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from ._averages import check_zero_relevance
 from ._conventions import apply_convention
+from ._engine.validation import check_choice
 from ._feature_statistics import FeatureStatistics
 from ._report import RankingReport, RankingSummary, ReportMoments
-from ._validation import check_choice
 from .evaluation import DEFAULT_MEASURES, ColumnNames, check_ranking, report_of
 from .feature_selection import RankingFeatureSelector
 from .measures import Measure, parse_measures

@@ -16,10 +16,8 @@ from ._averages import (
     warn_undefined,
 )
 from ._conventions import apply_convention
-from ._report import RankingReport, reduce_queries
-from ._scoring import STATISTICS, LabelledQueries
-from ._ties import FloatArray
-from ._validation import (
+from ._engine.ties import FloatArray
+from ._engine.validation import (
     Queries,
     check_choice,
     check_labels,
@@ -27,6 +25,8 @@ from ._validation import (
     check_query_weight,
     check_scores,
 )
+from ._report import RankingReport, reduce_queries
+from ._scoring import STATISTICS, LabelledQueries
 from .measures import (
     Distribution,
     Measure,

@@ -13,6 +13,17 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._averages import check_zero_relevance
+from ._engine.qid_column import qid_index, split_qid_column, spread_features
+from ._engine.ties import FloatArray
+from ._engine.validation import (
+    check_choice,
+    check_kinds,
+    check_labels,
+    check_length,
+    check_no_nan,
+    check_qid,
+    check_query_weight,
+)
 from ._feature_results import (
     PER_FEATURE,
     FeatureResults,
@@ -23,17 +34,6 @@ from ._feature_results import (
 from ._feature_statistics import FeatureStatistics, feature_statistics
 from ._feature_table import feature_rows
 from ._optional import import_optional
-from ._qid_column import qid_index, split_qid_column, spread_features
-from ._ties import FloatArray
-from ._validation import (
-    check_choice,
-    check_kinds,
-    check_labels,
-    check_length,
-    check_no_nan,
-    check_qid,
-    check_query_weight,
-)
 from .evaluation import DEFAULT_MEASURES
 from .measures import Measure, parse_measure, parse_measures
 

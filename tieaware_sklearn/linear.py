@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._ties import FloatArray
-from ._validation import check_choice
+from ._engine.ties import FloatArray
+from ._engine.validation import check_choice
 
 TRANSFORMS = ("identity", "log1p", "rank")
 

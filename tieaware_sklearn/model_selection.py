@@ -11,8 +11,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 
-from ._qid_column import how_to_pass_qid, split_qid_column
-from ._validation import Queries, check_qid
+from ._engine.qid_column import how_to_pass_qid, split_qid_column
+from ._engine.validation import Queries, check_qid
 
 
 class QueryKFold(GroupKFold):  # type: ignore[misc]

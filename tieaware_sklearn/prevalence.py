@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._averages import mean
+from ._display.tables import format_table, number
+from ._engine.ties import FloatArray, TieGroups
+from ._engine.validation import Queries, check_cutoff
 from ._scoring import LabelledQueries, columns
-from ._text import format_table, number
-from ._ties import FloatArray, TieGroups
-from ._validation import Queries, check_cutoff
 from .evaluation import DEFAULT_MEASURES, check_ranking
 from .measures import Measure, parse_measures
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._averages import mean
+from ._display.tables import format_table, number
+from ._engine.ties import FloatArray, TieGroups
 from ._optional import data_frame
 from ._scoring import LabelledQueries, columns
-from ._text import format_table, number
-from ._ties import FloatArray, TieGroups
 from .evaluation import check_ranking
 from .measures import (
     CWL,

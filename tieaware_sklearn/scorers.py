@@ -14,11 +14,10 @@ from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from ._averages import check_zero_relevance, macro_means
-from ._digests import query_marks
-from ._qid_column import how_to_pass_qid, split_qid_column
-from ._scoring import LabelledQueries
-from ._ties import FloatArray
-from ._validation import (
+from ._engine.digests import query_marks
+from ._engine.qid_column import how_to_pass_qid, split_qid_column
+from ._engine.ties import FloatArray
+from ._engine.validation import (
     UNJUDGED,
     Queries,
     check_choice,
@@ -27,6 +26,7 @@ from ._validation import (
     check_query_weight,
     check_scores,
 )
+from ._scoring import LabelledQueries
 from .evaluation import ranking_score
 from .measures import Measure, accepted_unjudged, parse_measures
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._boosting import BoostingMeasures
+from ._engine.ties import FloatArray
 from ._optional import import_optional
-from ._ties import FloatArray
 from .measures import Measure
 
 _ranker_module = import_optional(

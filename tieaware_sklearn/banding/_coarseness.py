@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._ties import FloatArray, dense_ranks
-from .._validation import Queries, check_choice
+from .._engine.ties import FloatArray, dense_ranks
+from .._engine.validation import Queries, check_choice
 from ._geometric import EXISTING_TIES, band_scores, check_rho
 from ._rounding import NAMED_BITS, round_scores
 

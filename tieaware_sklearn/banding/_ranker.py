@@ -18,9 +18,9 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._qid_column import split_qid_column
-from .._ties import FloatArray
-from .._validation import check_choice
+from .._engine.qid_column import split_qid_column
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
 from ..scorers import check_response_method, predicted_scores
 from ._coarseness import KINDS, Coarseness, parse_coarseness
 from ._geometric import EXISTING_TIES

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._ties import FloatArray
-from .._validation import (
+from .._engine.ties import FloatArray
+from .._engine.validation import (
     Queries,
     check_choice,
     check_count,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from .._averages import NO_DIFFERENCE, mean
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 
 
 class QueryLosses(NamedTuple):

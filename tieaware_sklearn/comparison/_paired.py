@@ -10,7 +10,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from .._averages import NO_DIFFERENCE
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)

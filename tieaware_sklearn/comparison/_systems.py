@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
+from .._display.tables import format_table, number, probability
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_choice, check_count
 from .._optional import import_optional
-from .._text import format_table, number, probability
-from .._ties import FloatArray, IntArray
-from .._validation import check_choice, check_count
 from ..measures import Measure
 from ._paired import (
     ALTERNATIVES,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._averages import check_zero_relevance, fill_std, fill_undefined
+from .._engine.ties import FloatArray
+from .._engine.validation import check_labels, check_qid, check_scores
 from .._scoring import LabelledQueries
-from .._ties import FloatArray
-from .._validation import check_labels, check_qid, check_scores
 from ..measures import Measure, accepted_unjudged, parse_measure
 
 

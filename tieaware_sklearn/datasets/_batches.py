@@ -8,9 +8,9 @@ from typing import Protocol
 
 from sklearn.utils import Bunch
 
+from .._display.progress import show_progress
+from .._engine.validation import check_count
 from .._files import TextSource
-from .._progress import show_progress
-from .._validation import check_count
 from ._letor import PathLike, check_paths, memory_of_text
 from ._letor_stream import LetorStream
 from ._table import framed

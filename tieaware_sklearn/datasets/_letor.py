@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
+from .._engine.validation import check_choice
 from .._files import COMPRESSED_SUFFIXES, TextSource, write_whole
-from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
 

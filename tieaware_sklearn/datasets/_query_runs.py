@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import find_runs
+from .._engine.validation import find_runs
 
 
 class QueryRuns:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
 from .._files import TextSource
-from .._ties import FloatArray
-from .._validation import check_choice
 
 PathLike = str | os.PathLike[str]
 Labels = dict[str, dict[str, float]]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch, check_random_state
 
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 
 # share of documents of each grade, about those of MSLR-WEB30K
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])

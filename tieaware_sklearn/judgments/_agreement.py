@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._text import format_table, number
-from .._ties import FloatArray, IntArray
-from .._validation import check_choice, check_length, is_missing
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_choice, check_length, is_missing
 
 #: upper ends of the classes of kappa, and their names
 _SCALES = {

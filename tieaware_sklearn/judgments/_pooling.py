@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.tables import format_table
+from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._engine.validation import check_count, check_qid, check_scores
 from .._optional import data_frame
-from .._text import format_table
-from .._ties import FloatArray, IntArray, dense_ranks, run_starts
-from .._validation import check_count, check_qid, check_scores
 from ._agreement import given_values
 
 

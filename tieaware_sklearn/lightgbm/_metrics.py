@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._boosting import BoostingMeasures
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 from ..measures import Measure
 
 _Result = tuple[str, float, bool]

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._digests import query_marks
+from .._engine.digests import query_marks
+from .._engine.qid_column import list_columns, qid_index, split_qid_column
+from .._engine.validation import reject
 from .._optional import import_optional
-from .._qid_column import list_columns, qid_index, split_qid_column
 from .._query_data import (
     Columns,
     QueryData,
@@ -20,7 +21,6 @@ from .._query_data import (
     split_eval_sets,
     without_qid,
 )
-from .._validation import reject
 from ..scorers import make_ranking_scorer
 from ._metrics import FirstMetric, metrics_of
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._ties import (
+from .._engine.ties import (
     FloatArray,
     Reach,
     TieGroups,
@@ -18,7 +18,7 @@ from .._ties import (
     expand,
     sum_segments,
 )
-from .._validation import check_cutoff
+from .._engine.validation import check_cutoff
 from ._distribution import Distribution
 from ._gains import _plain, gain_spelling
 from ._tables import RankWeight

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._ties import FloatArray, IntArray, Reach, TieGroups
+from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
 from ._base import BinaryMeasure
 from ._distribution import Distribution
 from ._user_models import even

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

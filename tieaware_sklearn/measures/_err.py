@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups, expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from ._base import Measure, set_cutoff, set_number
 from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
 from ._orders import first_places, generator, n_orders, places_of

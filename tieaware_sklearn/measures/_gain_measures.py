@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups
-from .._validation import reject
+from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.validation import reject
 from ._base import (
     Measure,
     relevance,

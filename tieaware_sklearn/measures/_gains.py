@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 
 NAMED_GAINS = ("exponential", "linear")
 MAX_EXPONENTIAL_LABEL = 60

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups
-from .._validation import check_choice
+from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.validation import check_choice
 from ._base import Measure, relevance, set_number
 from ._distribution import Distribution
 from ._orders import generator, n_orders, places_of

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from ._base import MeasureOverRelevant
 from ._distribution import Distribution
 

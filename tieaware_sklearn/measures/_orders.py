@@ -10,7 +10,7 @@ import hashlib
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray
+from .._engine.ties import FloatArray, IntArray
 
 #: orders drawn of a group, fewer of very long ones
 MOST_ORDERS = 1000

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._ties import (
+from .._engine.ties import (
     FloatArray,
     IntArray,
     TieGroups,
@@ -16,7 +16,7 @@ from .._ties import (
     expand,
     sum_segments,
 )
-from .._validation import check_choice
+from .._engine.validation import check_choice
 from ._base import BinaryMeasure, MeasureOverRelevant
 from ._tables import harmonic_difference
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from .._ties import FloatArray, IntArray, Reach, TieGroups
-from .._validation import check_choice
+from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
+from .._engine.validation import check_choice
 from ._base import BinaryMeasure, Measure, MeasureOverRelevant, set_number
 from ._distribution import Distribution
 from ._user_models import even

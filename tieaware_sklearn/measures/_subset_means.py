@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray
+from .._engine.ties import FloatArray, IntArray
 
 #: products below this are nothing
 NOTHING = 1e-18

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._ties import FloatArray, IntArray
+from .._engine.ties import FloatArray, IntArray
 
 _SMALLEST = 1024
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._ties import FloatArray, IntArray
-from .._validation import check_labels
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_labels
 
 #: a vector of more ranks would not fit the memory of small machines
 _DEEPEST = 10**7

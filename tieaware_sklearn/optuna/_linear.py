@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from .._qid_column import list_columns
-from .._ties import FloatArray
+from .._engine.qid_column import list_columns
+from .._engine.ties import FloatArray
 from ..linear import (
     TRANSFORMS,
     LinearRanker,

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._averages import check_zero_relevance
-from .._digests import query_marks
-from .._optional import import_optional
-from .._query_buckets import Measured, QueryBuckets, Summary, deal
-from .._ties import IntArray
-from .._validation import (
+from .._engine.digests import query_marks
+from .._engine.ties import IntArray
+from .._engine.validation import (
     check_count,
     check_labels,
     check_qid,
     check_query_weight,
 )
+from .._optional import import_optional
+from .._query_buckets import Measured, QueryBuckets, Summary, deal
 from ..measures import Measure, parse_measure
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._averages import mean, std_of_mean
-from .._validation import check_choices
+from .._engine.validation import check_choices
 from ..banding._coarseness import KINDS, Coarsener, Coarseness, score_detail
 from ..banding._rounding import NAMED_BITS
 from ..comparison._inferiority import QueryLosses

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._digests import by_content
-from .._qid_column import take_rows
-from .._ties import IntArray
+from .._engine.digests import by_content
+from .._engine.qid_column import take_rows
+from .._engine.ties import IntArray
 from ..measures import Measure
 from ..model_selection import QueryKFold
 from ..scorers import check_response_method, predicted_scores

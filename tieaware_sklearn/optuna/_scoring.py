@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._qid_column import take_rows
-from .._ties import IntArray
-from .._validation import check_count, check_scores
+from .._engine.qid_column import take_rows
+from .._engine.ties import IntArray
+from .._engine.validation import check_count, check_scores
 from ..measures import Measure
 from ._objective import N_BLOCKS, QueryObjective, Step
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.ties import FloatArray
 from .._optional import import_optional
-from .._ties import FloatArray
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
 BLACK, GREY = "#000000", "#767676"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION, legend, panels, tidy
 
 

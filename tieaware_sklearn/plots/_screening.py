@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._engine.ties import FloatArray
+from .._engine.validation import check_count
 from .._feature_table import feature_rows
-from .._ties import FloatArray
-from .._validation import check_count
 from ..evaluation import DEFAULT_MEASURES
 from ..feature_selection import RankingFeatureSelector
 from ..measures import Measure

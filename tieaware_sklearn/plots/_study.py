@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._ties import FloatArray
-from .._validation import check_choice
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
 from ..precision import PrecisionStudy, precision_study
 from ._axes import (
     BLUE,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._ties import FloatArray
+from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..comparison._values import check_systems
 from ..evaluation import evaluate

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._ties import FloatArray
-from .._validation import check_count
+from .._engine.ties import FloatArray
+from .._engine.validation import check_count
 from ..measures import Measure, parse_measures
 from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
 

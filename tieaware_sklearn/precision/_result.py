@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._averages import mean
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_choice
 from .._optional import import_optional
-from .._text import format_table, number
-from .._ties import FloatArray, IntArray
-from .._validation import check_choice
 
 
 @dataclass(frozen=True, eq=False, repr=False)

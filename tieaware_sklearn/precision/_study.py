@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._averages import mean, warn_undefined
-from .._progress import show_progress
-from .._ties import FloatArray
-from .._validation import check_choice
+from .._display.progress import show_progress
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
 from ..banding._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ties import (
+from .ties import (
     FloatArray,
     IntArray,
     Reach,

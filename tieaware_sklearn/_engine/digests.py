@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._optional import import_optional
-from ._ties import FloatArray, IntArray
+from .._optional import import_optional
+from .ties import FloatArray, IntArray
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ._optional import import_optional
+from .._optional import import_optional
 
 Item = TypeVar("Item")
 

@@ -1,0 +1,1 @@
+"""Arrays to ties: checked, gathered by query, and sorted into tie groups."""
