@@ -37,7 +37,7 @@ from tieaware_sklearn import (
     ranking_score,
     tie_distributions,
 )
-from tieaware_sklearn.measures import _interpolated
+from tieaware_sklearn.measures import _interpolated_precision
 from tieaware_sklearn.measures._subset_means import mean_double_products
 
 NAN = math.nan
@@ -321,7 +321,7 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     measures = ["iap", "iprec@0.2", "iap(points=all)"]
     exact = evaluate(labels, scores, measures=measures)
     assert (exact.standard_error == 0).all()
-    monkeypatch.setattr(_interpolated, "_REACH", 10)
+    monkeypatch.setattr(_interpolated_precision, "_REACH", 10)
     sampled = evaluate(labels, scores, measures=measures)
     assert (sampled.standard_error > 0).all()
     off = np.abs(sampled.expected - exact.expected) / sampled.standard_error

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from strategies import queries
 
 from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributions
-from tieaware_sklearn.measures._orders import first_places, places_of
+from tieaware_sklearn.measures._sampled_orders import first_places, places_of
 
 
 @settings(max_examples=100)

@@ -1,16 +1,16 @@
 """Measures of a ranking, exact under ties."""
 
+from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Measure
-from ._cascade import ReciprocalRank, Success
+from ._bpref import BPref
+from ._dcg import CG, CWL, DCG, NDCG, RBP
 from ._distribution import Distribution
 from ._err import ERR
-from ._gain_measures import CG, CWL, DCG, NDCG, RBP
-from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._judged import BPref
+from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import accepted_unjudged, parse_measure, parse_measures
-from ._precision import AveragePrecision, PrecisionRecallArea
+from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
-from ._sets import Fallout, FBeta, Precision, Recall, RPrecision
 
 __all__ = [
     "CG",

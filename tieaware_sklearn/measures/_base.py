@@ -21,7 +21,7 @@ from .._engine.ties import (
 from .._engine.validation import check_cutoff
 from ._distribution import Distribution
 from ._gains import _plain, gain_spelling
-from ._tables import RankWeight
+from ._rank_weights import RankWeight
 from ._user_models import UserModel
 
 

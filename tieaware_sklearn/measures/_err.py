@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from ._base import Measure, set_cutoff, set_number
 from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
-from ._orders import first_places, generator, n_orders, places_of
+from ._sampled_orders import first_places, generator, n_orders, places_of
 from ._subset_means import (
     NOTHING,
     hopeless_after,

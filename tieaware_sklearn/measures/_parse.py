@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Measure
-from ._cascade import ReciprocalRank, Success
+from ._bpref import BPref
+from ._dcg import CG, CWL, DCG, NDCG, RBP
 from ._err import ERR
-from ._gain_measures import CG, CWL, DCG, NDCG, RBP
-from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._judged import BPref
-from ._precision import AveragePrecision, PrecisionRecallArea
+from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
+from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
-from ._sets import Fallout, FBeta, Precision, Recall, RPrecision
 
 _CLASSES: dict[str, type[Measure]] = {
     "p": Precision,

@@ -19,7 +19,7 @@ from ._base import (
     weighted_sum_variance,
 )
 from ._gains import gains_of, normalise_gain
-from ._tables import RankWeight, geometric_weight, log_discount, no_discount
+from ._rank_weights import RankWeight, geometric_weight, log_discount, no_discount
 from ._user_models import from_views
 
 

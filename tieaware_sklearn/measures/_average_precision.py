@@ -18,7 +18,7 @@ from .._engine.ties import (
 )
 from .._engine.validation import check_choice
 from ._base import BinaryMeasure, MeasureOverRelevant
-from ._tables import harmonic_difference
+from ._rank_weights import harmonic_difference
 
 
 @dataclass(frozen=True)
