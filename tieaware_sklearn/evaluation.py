@@ -34,6 +34,7 @@ from .measures import (
     parse_measure,
     parse_measures,
 )
+from .measures._names import names_where
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
@@ -205,9 +206,10 @@ def ranking_score(
     check_choice(ties, "ties", TIES)
     check_choice(average, "average", AVERAGES)
     if average == "micro" and not parsed.is_ratio:
+        known = names_where(Measure, lambda cls: cls.is_ratio)
         raise ValueError(
-            "average='micro' needs a measure that is a ratio of counts (P, R, F, "
-            f"Fallout, Rprec), got {parsed}"
+            f"average='micro' needs a measure that is a ratio of counts ({known}), got "
+            f"{parsed}"
         )
     data = check_ranking(y_true, y_score, qid, [parsed], applied.unjudged, query_weight)
     labelled = LabelledQueries(data.labels, data.queries)

@@ -3,12 +3,13 @@
 from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Measure
 from ._bpref import BPref
-from ._dcg import CG, CWL, DCG, NDCG, RBP
+from ._dcg import CG, DCG, NDCG
 from ._distribution import Distribution
 from ._err import ERR
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import accepted_unjudged, parse_measure, parse_measures
 from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
 

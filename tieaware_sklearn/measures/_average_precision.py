@@ -101,7 +101,7 @@ class AveragePrecision(BinaryMeasure):
         )
         return groups.sum_groups(variance)
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         relevant = self._needed(labels) >= self.rel
         parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
         # Moffat et al. (2013) print the sum from 1 where it starts at i

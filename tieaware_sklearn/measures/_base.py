@@ -10,18 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import (
-    FloatArray,
-    Reach,
-    TieGroups,
-    count_segments,
-    expand,
-    sum_segments,
-)
+from .._engine.ties import FloatArray, Reach, TieGroups
 from .._engine.validation import check_cutoff
 from ._distribution import Distribution
-from ._gains import _plain, gain_spelling
-from ._rank_weights import RankWeight
+from ._gains import gain_spelling, shortest
+from ._names import names_where
 from ._user_models import UserModel
 
 
@@ -112,10 +105,12 @@ class Measure(UserModel, ABC):
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         """Distribution of each query over the same orders, where it is known."""
+        known = names_where(
+            Measure, lambda cls: cls.distributions is not Measure.distributions
+        )
         raise ValueError(
             f"the distribution of {self} over tie orders has no closed form "
-            "(sampled() estimates it); P, R, F, Fallout, Rprec, Success, RR, ESL, PRR, "
-            "IPrec and BPref have one"
+            f"(sampled() estimates it); {known} have one"
         )
 
     def best(self, groups: TieGroups) -> FloatArray:
@@ -201,8 +196,8 @@ def _spell(name: str, value: Any) -> str:
     if name == "gain":
         return gain_spelling(value)
     if isinstance(value, tuple):
-        return "[" + ",".join(map(_plain, value)) + "]"
-    return _plain(float(value)) if isinstance(value, numbers.Real) else str(value)
+        return "[" + ",".join(map(shortest, value)) + "]"
+    return shortest(float(value)) if isinstance(value, numbers.Real) else str(value)
 
 
 def set_cutoff(measure: Any) -> None:
@@ -227,44 +222,3 @@ def set_number(
         rule = " and ".join(rules)
         raise ValueError(f"{name} must be a finite number {rule}, got {value!r}")
     object.__setattr__(measure, name, float(value))
-
-
-def weighted_sum(
-    groups: TieGroups, gains: FloatArray, weight: RankWeight, k: int | None
-) -> FloatArray:
-    """Mean of Σ weight x gain down to rank k: each place holds its group's mean.
-
-    Design, section 5.1; McSherry and Najork (2008), equation for E[DCG].
-    """
-    near, owner, rank, counts = groups.documents(k)
-    means = groups.gain_means(gains, near)[owner]
-    # without its zeros, a sum has the same bits however many of them there are
-    filled = means > 0
-    values = means[filled] * weight(rank[filled])
-    return sum_segments(values, count_segments(filled, counts))
-
-
-def weighted_sum_variance(
-    groups: TieGroups, gains: FloatArray, weight: RankWeight, k: int | None
-) -> FloatArray:
-    """Variance of the same sum.
-
-    A group of n documents is a sample without replacement: it adds
-    S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the cut-off
-    weighing 0. Groups are independent.
-    """
-    if not groups.mixed:
-        return np.zeros(groups.n_queries)
-    variance = groups.gain_variances(gains)
-    inside = groups.inside(k)
-    chosen = np.flatnonzero((variance > 0) & (inside > 0))
-    counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
-    owner, place = expand(counts)
-    weights = weight(lo[owner] + place)
-    mean = sum_segments(weights, counts) / n
-    deviation = weights - mean[owner]
-    spread = sum_segments(deviation * deviation, counts)
-    spread += (n - counts) * mean * mean
-    variance[chosen] *= spread
-    variance[inside == 0] = 0.0
-    return groups.sum_groups(variance)

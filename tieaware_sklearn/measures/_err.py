@@ -116,7 +116,7 @@ class ERR(Measure):
             )
         return np.asarray(gains_of("exponential", levels) / 2.0**self.max_label)
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Of the documents read; ERR itself is Σ L(i)/i over those that satisfy."""
         shown = self._needed(labels)[: self.k]
         levels, label = np.unique(shown, return_inverse=True)

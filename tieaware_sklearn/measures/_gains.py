@@ -16,7 +16,7 @@ MAX_EXPONENTIAL_LABEL = 60
 MAX_GAIN = 1e100
 
 
-def _plain(number: float) -> str:
+def shortest(number: float) -> str:
     """The shortest spelling that reads back as the same number."""
     return repr(int(number)) if float(number).is_integer() else repr(float(number))
 
@@ -64,7 +64,7 @@ def _check_worth(label: float, worth: float) -> float:
     if not 0 <= worth <= MAX_GAIN:
         raise ValueError(
             f"gain must be >= 0 and at most {MAX_GAIN:g}, got {worth} for label "
-            f"{_plain(label)}"
+            f"{shortest(label)}"
         )
     return worth
 
@@ -80,7 +80,7 @@ def _called(gain: Callable[[float], float], level: float) -> float:
         return _check_worth(level, float(worth))
     except TypeError:
         raise ValueError(
-            f"gain must be a number, got {worth!r} for label {_plain(level)}"
+            f"gain must be a number, got {worth!r} for label {shortest(level)}"
         ) from None
 
 
@@ -90,7 +90,7 @@ def gain_spelling(gain: Any) -> str:
         return gain
     if callable(gain):
         return getattr(gain, "__name__", type(gain).__name__)
-    return "{" + ",".join(f"{_plain(a)}:{_plain(b)}" for a, b in gain) + "}"
+    return "{" + ",".join(f"{shortest(a)}:{shortest(b)}" for a, b in gain) + "}"
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
@@ -119,8 +119,9 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     table = dict(gain)
     for level in levels.tolist():
         if level not in table:
+            labels = [shortest(label) for label in table]
             raise ValueError(
-                f"y_true must be one of the labels {[_plain(x) for x in table]} of the "
-                f"gain table, got {_plain(level)}"
+                f"y_true must be one of the labels {labels} of the gain table, got "
+                f"{shortest(level)}"
             )
     return np.array([table[level] for level in levels.tolist()])

@@ -12,10 +12,11 @@ from typing import Any
 from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Measure
 from ._bpref import BPref
-from ._dcg import CG, CWL, DCG, NDCG, RBP
+from ._dcg import CG, DCG, NDCG
 from ._err import ERR
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
 

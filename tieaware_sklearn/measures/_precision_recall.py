@@ -135,7 +135,7 @@ class Precision(_CountMeasure, BinaryMeasure):
             return np.minimum(self._places(groups), groups.retrieved)
         return self._places(groups)
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is not None and self.denominator == "cutoff":
             return even(self.k, n)
         return even(len(self._needed(labels)[: self.k]))
@@ -320,5 +320,5 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return even(int((self._needed(labels) >= self.rel).sum()))

@@ -155,7 +155,7 @@ class ReciprocalRank(BinaryMeasure):
             variance[walk.query] = spread + walk.missed * m * m
         return variance
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         shown = self._needed(labels)[: self.k] >= self.rel
         return even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
 

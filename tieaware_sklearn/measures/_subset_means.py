@@ -49,7 +49,7 @@ def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
 
     Both have shape (n_groups, n_classes); classes without documents pad a row.
     Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_j E^B_{x-j}, a
-    class alone being q^x (design, section 5.5). The hypergeometric row of x + 1
+    class alone being q^x. The hypergeometric row of x + 1
     draws comes from that of x: all terms are positive, none is large. One document
     more is E_x <- (1 - x/m) E_x + x/m q E_{x-1}, m counting it.
     """
@@ -132,7 +132,7 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
     """Σ_x (E[P_{x-1}] - E[P_x]) / (lo + x) over a whole group, however long.
 
     As the integral Σ_c n_c (1 - q_c) ∬ u^lo Π_{c'} (1 - s + s u q_c')^(n_c' -
-    [c' = c]) du ds over the unit square (design, section 5.5): s is a document's
+    [c' = c]) du ds over the unit square: s is a document's
     place in the group, u^(lo + places) turns 1/(lo + x) into an integral. With
     s = y⁴ and u = 1 - z⁴ a Gauss-Legendre rule sees no corner.
     """

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_labels
+from ._names import names_where
 
 #: a vector of more ranks would not fit the memory of small machines
 _DEEPEST = 10**7
@@ -102,18 +103,18 @@ class UserModel:
                 check_labels(ranking, unjudged="nonrelevant", name="ranking"), 0
             )
         longest = int(ranks.max(initial=1)) + 1
-        known = self._weights(longest, labels)
+        known = self._attention(longest, labels)
         weights = np.zeros(longest)
         weights[: len(known)] = known[:longest]
         values = compute(weights, ranks.astype(np.int64) - 1)
         return float(values) if ranks.ndim == 0 else values
 
-    def _weights(self, n: int, labels: FloatArray | None) -> FloatArray:
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """W of at least the first n ranks, or of all that weigh anything."""
-        raise ValueError(
-            f"{self} has no user model; P, CG, DCG, NDCG, RBP, CWL, AP, RR, ERR and "
-            "Rprec have one"
+        known = names_where(
+            UserModel, lambda cls: cls._attention is not UserModel._attention
         )
+        raise ValueError(f"{self} has no user model; {known} have one")
 
     def _needed(self, labels: FloatArray | None) -> FloatArray:
         if labels is None:

@@ -1,0 +1,86 @@
+"""Sums of gains, each weighted by its rank: what CG, DCG, NDCG, RBP and CWL share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._engine.ties import (
+    FloatArray,
+    TieGroups,
+    count_segments,
+    expand,
+    sum_segments,
+)
+from ._base import Measure
+from ._rank_weights import RankWeight, log_discount
+from ._user_models import from_views
+
+
+class WeightedSum(Measure):
+    """A sum of gains, each weighted by its rank."""
+
+    if TYPE_CHECKING:  # a field of every subclass
+        k: int | None
+
+    def _rank_weight(self) -> RankWeight:
+        """What a rank weighs."""
+        return log_discount
+
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        if self.k is None:
+            raise ValueError(
+                f"{self} needs a cut-off for its user model (its weights have no sum), "
+                f"such as {self}@10"
+            )
+        return from_views(self._rank_weight()(np.arange(self.k)))
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        """Each place down to rank k holds the mean gain of its group.
+
+        McSherry and Najork (2008), section 3.6.
+        """
+        gains, weight = self.gains_of(groups), self._rank_weight()
+        near, owner, rank, counts = groups.documents(self.k)
+        means = groups.gain_means(gains, near)[owner]
+        # without its zeros, a sum has the same bits however many of them there are
+        filled = means > 0
+        values = means[filled] * weight(rank[filled])
+        return sum_segments(values, count_segments(filled, counts))
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        """A group of n documents is a sample without replacement.
+
+        It adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the
+        cut-off weighing 0. Groups are independent.
+        """
+        if not groups.mixed:
+            return np.zeros(groups.n_queries)
+        gains, weight = self.gains_of(groups), self._rank_weight()
+        variance = groups.gain_variances(gains)
+        inside = groups.inside(self.k)
+        chosen = np.flatnonzero((variance > 0) & (inside > 0))
+        counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
+        owner, place = expand(counts)
+        weights = weight(lo[owner] + place)
+        mean = sum_segments(weights, counts) / n
+        deviation = weights - mean[owner]
+        spread = sum_segments(deviation * deviation, counts)
+        spread += (n - counts) * mean * mean
+        variance[chosen] *= spread
+        variance[inside == 0] = 0.0
+        return groups.sum_groups(variance)
+
+    def ideal_sum(self, groups: TieGroups) -> FloatArray:
+        """The sum in the best order of all documents, retrieved or not.
+
+        It is added up as `numerator` is, so that a perfect ranking is worth just 1.
+        """
+
+        def compute() -> FloatArray:
+            gains = self.gains_of(groups)
+            return self.numerator(groups.everything.ordered(gains, descending=True))
+
+        ideal: FloatArray = groups.everything.memo(("ideal", self), compute)
+        return ideal
