@@ -25,7 +25,7 @@ from benchmarks.workloads import Workload
 from tieaware_sklearn import RankingFeatureSelector, ranking_score
 from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn._engine.validation import check_qid
-from tieaware_sklearn._scoring import LabelledQueries
+from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.lightgbm import feval
 from tieaware_sklearn.measures import parse_measures
 

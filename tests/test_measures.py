@@ -16,7 +16,7 @@ from strategies import queries, ranking
 
 from tieaware_sklearn import NDCG, evaluate, ranking_score
 from tieaware_sklearn._engine.validation import check_qid
-from tieaware_sklearn._scoring import LabelledQueries
+from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.measures._interpolated_precision import _Interpolated
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])

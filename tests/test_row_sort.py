@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from instances import MEASURES
 from strategies import LABELS, SCORES
 
-from tieaware_sklearn import _scoring
 from tieaware_sklearn._engine import row_sort as _row_sort
 from tieaware_sklearn._engine.row_sort import Reach, descending_floats
 from tieaware_sklearn._engine.validation import check_qid
-from tieaware_sklearn._scoring import LabelledQueries, label_codes
+from tieaware_sklearn.evaluation import _labelled_queries
+from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries, label_codes
 from tieaware_sklearn.measures import parse_measures
 
 STATISTICS = ("expected", "best", "worst", "std", "normaliser")
@@ -24,7 +24,7 @@ STATISTICS = ("expected", "best", "worst", "std", "normaliser")
 def simple_values(labels, scores, qid, measures, **options):
     """The simple version alone: one flat sort, nothing left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_scoring, "descending_floats", lambda *_: None)
+        patch.setattr(_labelled_queries, "descending_floats", lambda *_: None)
         return row_values(labels, scores, qid, measures, **options)
 
 

@@ -17,8 +17,8 @@ from tieaware_sklearn import (
     evaluate,
     precision_recall_curve,
     ranking_score,
-    residuals,
 )
+from tieaware_sklearn.evaluation import _residuals as residuals
 
 NAN = math.nan
 

@@ -1,9 +1,16 @@
 """What a ranking is really worth when scores tie."""
 
-from ._report import RankingReport, RankingSummary
-from .contingency import ContingencyTable, contingency_table
-from .curves import PrecisionRecallCurve, precision_recall_curve
-from .evaluation import evaluate, ranking_score, tie_distributions
+from .evaluation._contingency import ContingencyTable, contingency_table
+from .evaluation._evaluate import evaluate, ranking_score, tie_distributions
+from .evaluation._precision_recall_curve import (
+    PrecisionRecallCurve,
+    precision_recall_curve,
+)
+from .evaluation._report import RankingReport, RankingSummary
+from .evaluation._residuals import ResidualReport, residuals
+from .evaluation._sampling import SampledScore, sample_orderings, sampled
+from .evaluation._tie_report import TieReport, tie_report
+from .evaluation._tie_treatments import TieTreatments, tie_treatments
 from .feature_selection import RankingFeatureSelector
 from .linear import LinearRanker
 from .measures import (
@@ -33,11 +40,7 @@ from .measures import (
 )
 from .model_selection import QueryKFold
 from .precision import PrecisionStudy, precision_study
-from .prevalence import TieReport, tie_report
-from .residuals import ResidualReport, residuals
-from .sampling import SampledScore, sample_orderings, sampled
 from .scorers import RankingScorer, make_ranking_scorer
-from .treatments import TieTreatments, tie_treatments
 
 __version__ = "0.1.0"
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._averages import check_zero_relevance, macro_means
 from ._engine.ties import FloatArray
 from ._engine.validation import Queries, check_labels, check_query_weight, check_scores
-from ._scoring import LabelledQueries
+from .evaluation._averages import check_zero_relevance, macro_means
+from .evaluation._labelled_queries import LabelledQueries
 from .measures import Measure, parse_measures
 
 

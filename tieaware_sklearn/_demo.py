@@ -13,7 +13,7 @@ from ._feature_table import feature_rows
 from ._files import check_writable
 from ._screen import feature_table
 from .datasets import dump_letor, load_digits_retrieval
-from .evaluation import evaluate, ranking_score
+from .evaluation._evaluate import evaluate, ranking_score
 from .feature_selection import RankingFeatureSelector
 
 #: the feature whose rows are put in several orders: it takes 17 values at most

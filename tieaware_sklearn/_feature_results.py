@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ._averages import QueryMoments
 from ._engine.ties import FloatArray
 from ._engine.validation import check_choice
 from ._feature_statistics import FeatureStatistics
-from ._report import lift
+from .evaluation._averages import QueryMoments
+from .evaluation._report import lift
 from .measures import Measure
 
 #: results that have a value for each feature and measure

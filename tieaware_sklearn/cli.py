@@ -12,7 +12,7 @@ from typing import Any
 
 from . import __version__, _demo, _evaluate, _screen
 from ._feature_results import DIRECTIONS
-from .evaluation import DEFAULT_MEASURES
+from .evaluation._evaluate import DEFAULT_MEASURES
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,12 +11,17 @@ import pandas as pd
 from dask import dataframe as dd
 from sklearn.base import clone
 
-from ._averages import check_zero_relevance
-from ._conventions import apply_convention
 from ._engine.validation import check_choice
 from ._feature_statistics import FeatureStatistics
-from ._report import RankingReport, RankingSummary, ReportMoments
-from .evaluation import DEFAULT_MEASURES, ColumnNames, check_ranking, report_of
+from .evaluation._averages import check_zero_relevance
+from .evaluation._conventions import apply_convention
+from .evaluation._evaluate import (
+    DEFAULT_MEASURES,
+    ColumnNames,
+    check_ranking,
+    report_of,
+)
+from .evaluation._report import RankingReport, RankingSummary, ReportMoments
 from .feature_selection import RankingFeatureSelector
 from .measures import Measure, parse_measures
 

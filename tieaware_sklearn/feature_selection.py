@@ -12,7 +12,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ._averages import check_zero_relevance
 from ._engine.qid_column import qid_index, split_qid_column, spread_features
 from ._engine.ties import FloatArray
 from ._engine.validation import (
@@ -34,7 +33,8 @@ from ._feature_results import (
 from ._feature_statistics import FeatureStatistics, feature_statistics
 from ._feature_table import feature_rows
 from ._optional import import_optional
-from .evaluation import DEFAULT_MEASURES
+from .evaluation._averages import check_zero_relevance
+from .evaluation._evaluate import DEFAULT_MEASURES
 from .measures import Measure, parse_measure, parse_measures
 
 #: features up to which redundancy="auto" correlates all pairs

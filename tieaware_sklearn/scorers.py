@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from ._averages import check_zero_relevance, macro_means
 from ._engine.digests import query_marks
 from ._engine.qid_column import how_to_pass_qid, split_qid_column
 from ._engine.ties import FloatArray
@@ -26,8 +25,9 @@ from ._engine.validation import (
     check_query_weight,
     check_scores,
 )
-from ._scoring import LabelledQueries
-from .evaluation import ranking_score
+from .evaluation._averages import check_zero_relevance, macro_means
+from .evaluation._evaluate import ranking_score
+from .evaluation._labelled_queries import LabelledQueries
 from .measures import Measure, accepted_unjudged, parse_measures
 
 _RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")

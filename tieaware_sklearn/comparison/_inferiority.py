@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._averages import NO_DIFFERENCE, mean
 from .._engine.ties import FloatArray
+from ..evaluation._averages import NO_DIFFERENCE, mean
 
 
 class QueryLosses(NamedTuple):

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._averages import mean
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._engine.validation import check_choices, check_qid, check_scores
 from .._optional import import_optional
+from ..evaluation._averages import mean
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: all orders of so few documents are counted, for the p value of tau-AP

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import optimize, special, stats
 
-from .._averages import NO_DIFFERENCE
 from .._engine.ties import FloatArray
+from ..evaluation._averages import NO_DIFFERENCE
 
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)

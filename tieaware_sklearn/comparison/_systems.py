@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count
 from .._optional import import_optional
+from ..evaluation._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
 from ..measures import Measure
 from ._paired import (
     ALTERNATIVES,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._averages import check_zero_relevance, fill_std, fill_undefined
 from .._engine.ties import FloatArray
 from .._engine.validation import check_labels, check_qid, check_scores
-from .._scoring import LabelledQueries
+from ..evaluation._averages import check_zero_relevance, fill_std, fill_undefined
+from ..evaluation._labelled_queries import LabelledQueries
 from ..measures import Measure, accepted_unjudged, parse_measure
 
 

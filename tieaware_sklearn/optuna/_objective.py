@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._averages import check_zero_relevance
 from .._engine.digests import query_marks
 from .._engine.ties import IntArray
 from .._engine.validation import (
@@ -24,6 +23,7 @@ from .._engine.validation import (
 )
 from .._optional import import_optional
 from .._query_buckets import Measured, QueryBuckets, Summary, deal
+from ..evaluation._averages import check_zero_relevance
 from ..measures import Measure, parse_measure
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")

@@ -8,7 +8,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..curves import PrecisionRecallCurve, precision_recall_curve
+from ..evaluation._precision_recall_curve import (
+    PrecisionRecallCurve,
+    precision_recall_curve,
+)
 from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
 from ._systems import each_system, predictions
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._averages import mean
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice
 from .._optional import import_optional
+from ..evaluation._averages import mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._averages import mean, warn_undefined
 from .._display.progress import show_progress
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
@@ -19,6 +18,7 @@ from ..comparison._inferiority import QueryLosses
 from ..comparison._paired import TESTS, paired_test
 from ..comparison._systems import check_share
 from ..comparison._values import MeasuredSystems
+from ..evaluation._averages import mean, warn_undefined
 from ..measures import Measure
 from ._result import PrecisionStudy, level_means
 

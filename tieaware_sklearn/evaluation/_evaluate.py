@@ -8,6 +8,23 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.ties import FloatArray
+from .._engine.validation import (
+    Queries,
+    check_choice,
+    check_labels,
+    check_qid,
+    check_query_weight,
+    check_scores,
+)
+from ..measures import (
+    Distribution,
+    Measure,
+    accepted_unjudged,
+    parse_measure,
+    parse_measures,
+)
+from ..measures._names import names_where
 from ._averages import (
     check_zero_relevance,
     fill_std,
@@ -16,25 +33,8 @@ from ._averages import (
     warn_undefined,
 )
 from ._conventions import apply_convention
-from ._engine.ties import FloatArray
-from ._engine.validation import (
-    Queries,
-    check_choice,
-    check_labels,
-    check_qid,
-    check_query_weight,
-    check_scores,
-)
+from ._labelled_queries import STATISTICS, LabelledQueries
 from ._report import RankingReport, reduce_queries
-from ._scoring import STATISTICS, LabelledQueries
-from .measures import (
-    Distribution,
-    Measure,
-    accepted_unjudged,
-    parse_measure,
-    parse_measures,
-)
-from .measures._names import names_where
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from ._engine.validation import check_choice
-from .measures import (
+from .._engine.validation import check_choice
+from ..measures import (
     DCG,
     NDCG,
     RBP,

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._averages import mean
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray, TieGroups
-from ._optional import data_frame
-from ._scoring import LabelledQueries, columns
-from .evaluation import check_ranking
-from .measures import (
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, TieGroups
+from .._optional import data_frame
+from ..measures import (
     CWL,
     ERR,
     RBP,
@@ -25,6 +22,9 @@ from .measures import (
     Success,
     parse_measures,
 )
+from ._averages import mean
+from ._evaluate import check_ranking
+from ._labelled_queries import LabelledQueries, columns
 
 #: a relevant document more can only help these
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)

@@ -10,14 +10,14 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from ._engine.row_sort import (
+from .._engine.row_sort import (
     Rows,
     descending_floats,
     find_row_ties,
     inside_rows,
     minor_width,
 )
-from ._engine.ties import (
+from .._engine.ties import (
     FloatArray,
     IntArray,
     Reach,
@@ -26,8 +26,8 @@ from ._engine.ties import (
     dense_ranks,
     find_ties,
 )
-from ._engine.validation import Queries
-from .measures import Measure
+from .._engine.validation import Queries
+from ..measures import Measure
 
 # documents of a block: memory stays flat, and calls of NumPy cost little a document
 BLOCK_ROWS = 1 << 18

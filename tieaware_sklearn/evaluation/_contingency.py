@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._display.tables import format_table
-from ._engine.ties import FloatArray, TieGroups
-from ._optional import data_frame
-from ._scoring import LabelledQueries
-from .evaluation import check_ranking
-from .measures import Precision
+from .._display.tables import format_table
+from .._engine.ties import FloatArray, TieGroups
+from .._optional import data_frame
+from ..measures import Precision
+from ._evaluate import check_ranking
+from ._labelled_queries import LabelledQueries
 
 
 @dataclass(frozen=True, eq=False)

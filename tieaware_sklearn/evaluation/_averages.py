@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ._engine.ties import FloatArray
-from ._engine.validation import Queries, check_choice
-from .measures import Measure
+from .._engine.ties import FloatArray
+from .._engine.validation import Queries, check_choice
+from ..measures import Measure
 
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from .._display.progress import show_progress
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, dense_ranks, run_starts
+from .._engine.validation import check_count
+from ..measures import Measure, parse_measure
 from ._averages import check_zero_relevance, fill_undefined, mean
-from ._display.progress import show_progress
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray, dense_ranks, run_starts
-from ._engine.validation import check_count
-from ._scoring import LabelledQueries
-from .evaluation import Ranking, check_ranking
-from .measures import Measure, parse_measure
+from ._evaluate import Ranking, check_ranking
+from ._labelled_queries import LabelledQueries
 
 MeasureFunction = Callable[[FloatArray, FloatArray], float]
 

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
+from .._optional import import_optional
 from ._averages import (
     GEOMETRIC_FLOOR,
     QueryMoments,
@@ -17,10 +21,6 @@ from ._averages import (
     median_interval,
     sums_of_squares,
 )
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray
-from ._engine.validation import check_choice
-from ._optional import import_optional
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, dense_ranks
+from .._engine.validation import check_choice, check_length, is_missing
+from .._optional import import_optional
+from ..measures import Measure, parse_measures
 from ._averages import fill_undefined, mean
 from ._conventions import apply_convention
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray, dense_ranks
-from ._engine.validation import check_choice, check_length, is_missing
-from ._optional import import_optional
-from ._scoring import LabelledQueries
-from .evaluation import DEFAULT_MEASURES, check_ranking
-from .measures import Measure, parse_measures
+from ._evaluate import DEFAULT_MEASURES, check_ranking
+from ._labelled_queries import LabelledQueries
 
 
 @dataclass(frozen=True, eq=False)

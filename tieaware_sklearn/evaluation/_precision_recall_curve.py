@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray
+from .._optional import data_frame
+from ..measures import InterpolatedPrecision
 from ._averages import check_zero_relevance, fill_std, fill_undefined, mean, std_of_mean
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray
-from ._optional import data_frame
-from ._scoring import STATISTICS, LabelledQueries
-from .evaluation import check_ranking
-from .measures import InterpolatedPrecision
+from ._evaluate import check_ranking
+from ._labelled_queries import STATISTICS, LabelledQueries
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray, TieGroups
+from .._engine.validation import Queries, check_cutoff
+from ..measures import Measure, parse_measures
 from ._averages import mean
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray, TieGroups
-from ._engine.validation import Queries, check_cutoff
-from ._scoring import LabelledQueries, columns
-from .evaluation import DEFAULT_MEASURES, check_ranking
-from .measures import Measure, parse_measures
+from ._evaluate import DEFAULT_MEASURES, check_ranking
+from ._labelled_queries import LabelledQueries, columns
 
 #: distinct neighbours closer than this many units in the last place look like
 #: one score computed in two ways

@@ -1,0 +1,31 @@
+"""What rankings are worth: one number, a report, and what ties leave open."""
+
+from ._contingency import ContingencyTable, contingency_table
+from ._evaluate import evaluate, ranking_score, tie_distributions
+from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
+from ._report import RankingReport, RankingSummary
+from ._residuals import ResidualReport, residuals
+from ._sampling import SampledScore, sample_orderings, sampled
+from ._tie_report import TieReport, tie_report
+from ._tie_treatments import TieTreatments, tie_treatments
+
+__all__ = [
+    "ContingencyTable",
+    "PrecisionRecallCurve",
+    "RankingReport",
+    "RankingSummary",
+    "ResidualReport",
+    "SampledScore",
+    "TieReport",
+    "TieTreatments",
+    "contingency_table",
+    "evaluate",
+    "precision_recall_curve",
+    "ranking_score",
+    "residuals",
+    "sample_orderings",
+    "sampled",
+    "tie_distributions",
+    "tie_report",
+    "tie_treatments",
+]
