@@ -20,7 +20,7 @@ from tieaware_sklearn.datasets import (
     load_table,
     make_web_search,
 )
-from tieaware_sklearn.datasets._batches import track
+from tieaware_sklearn.io._batches import track
 
 FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
 
@@ -160,7 +160,7 @@ def csv(tmp_path, text, name="table.csv"):
 
 
 def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn.datasets._tabular_stream._ROWS", 2)
+    monkeypatch.setattr("tieaware_sklearn.io._tabular_stream._ROWS", 2)
     late = "qid,label,late,text,gone\n" + "".join(
         f"{q},{q % 2},{'' if q < 5 else q},t,\n" for q in range(8)
     )

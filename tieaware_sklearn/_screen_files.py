@@ -13,17 +13,17 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ._display.progress import shows_progress
-from ._files import TextSource
-from .datasets._batches import (
+from .feature_selection import RankingFeatureSelector
+from .io._batches import (
     Stream,
     estimated_bytes,
     open_stream,
     rows_of_batch,
     track,
 )
-from .datasets._letor import kept_features, letor_place, read_letor
-from .datasets._tabular import all_tabular, is_nameless, is_tabular, load_tabular
-from .feature_selection import RankingFeatureSelector
+from .io._letor import kept_features, letor_place, read_letor
+from .io._tabular import all_tabular, is_nameless, is_tabular, load_tabular
+from .io._text_source import TextSource
 
 #: files that would take more memory are read in batches
 _LARGE = 1 << 28

@@ -10,7 +10,7 @@ import pytest
 #: what examples need beyond scikit-learn
 NEEDED = {
     "dask": ("dask", "distributed", "pandas"),
-    "datasets/_table": ("pandas",),
+    "io/_table": ("pandas",),
     "lightgbm": ("lightgbm",),
     "optuna": ("optuna",),
     "plots": ("matplotlib",),

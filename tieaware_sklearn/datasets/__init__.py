@@ -1,10 +1,15 @@
-"""Rankings to try things on: read, bundled or made."""
+"""Rankings to try things on: bundled or made; the readers of files are here too."""
 
-from ._batches import iter_batches
+from ..io import (
+    dump_letor,
+    iter_batches,
+    load_letor,
+    load_qrels,
+    load_run,
+    load_table,
+    load_trec,
+)
 from ._digits import load_digits_retrieval
-from ._letor import dump_letor, load_letor
-from ._table import load_table
-from ._trec import load_qrels, load_run, load_trec
 from ._web_search import make_web_search
 
 __all__ = [

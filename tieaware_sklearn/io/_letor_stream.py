@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._files import TextSource
 from ._letor import (
     PathLike,
     check_query_file,
@@ -25,6 +24,7 @@ from ._letor import (
     split_line,
 )
 from ._query_runs import QueryRuns, scattered
+from ._text_source import TextSource
 
 #: lines whose query ids are looked at together
 _LINES = 1 << 16

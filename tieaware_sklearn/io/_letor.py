@@ -15,7 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
-from .._files import COMPRESSED_SUFFIXES, TextSource, write_whole
+from ._text_source import COMPRESSED_SUFFIXES, TextSource, write_whole
 
 PathLike = str | os.PathLike[str]
 

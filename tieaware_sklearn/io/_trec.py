@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from .._files import TextSource
+from ._text_source import TextSource
 
 PathLike = str | os.PathLike[str]
 Labels = dict[str, dict[str, float]]

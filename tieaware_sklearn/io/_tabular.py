@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._files import COMPRESSED_SUFFIXES, TextSource
 from .._optional import import_optional
 from ._letor import memory_of_text
+from ._text_source import COMPRESSED_SUFFIXES, TextSource
 
 _PARQUET = (".parquet", ".pq")
 _BUFFER = 1 << 16
