@@ -212,7 +212,7 @@ def test_bad_options(files):
 def test_robust03_as_published(shared_data):
     folder = shared_data / "robust03"
     lines = (folder / "official.tsv").read_text().splitlines()[1:]
-    assert len(lines) == 7
+    assert len(lines) == len(list(folder.glob("input.*.gz")))
     for line in lines:
         run, *published = line.split("\t")
         trec = load_trec(

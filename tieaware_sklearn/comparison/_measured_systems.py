@@ -1,0 +1,113 @@
+"""Several systems that rank the same documents, measured query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._engine.ties import FloatArray
+from .._engine.validation import check_labels, check_qid, check_scores
+from ..evaluation._averages import check_zero_relevance, fill_std, fill_undefined
+from ..evaluation._labelled_queries import LabelledQueries
+from ..measures import Measure, accepted_unjudged, parse_measure
+
+
+class MeasuredSystems:
+    """Checked labels and the score columns of systems.
+
+    Attributes
+    ----------
+    names : tuple of str
+    scores : list of ndarray of shape (n_documents,)
+    measure : Measure
+    queries : Queries
+        In order of first appearance.
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_scores: Any,
+        qid: Any,
+        measure: str | Measure,
+        zero_relevance: float | str,
+        unjudged: str,
+        n_jobs: int | None,
+    ) -> None:
+        self.measure = parse_measure(measure)
+        check_zero_relevance(zero_relevance)
+        accepted = accepted_unjudged([self.measure], unjudged)
+        labels = check_labels(y_true, unjudged=accepted)
+        self.names, self.scores = check_systems(y_scores, len(labels))
+        self.queries = check_qid(qid, n_rows=len(labels))
+        self._zero_relevance = zero_relevance
+        self._n_jobs = n_jobs
+        self._labelled = LabelledQueries(labels, self.queries, keep=True)
+
+    def values(
+        self, scores: NDArray[Any], statistics: Sequence[str]
+    ) -> dict[str, FloatArray]:
+        """Each of `statistics` per query, of the measure under these scores."""
+        found = self._labelled.values(
+            [self.measure],
+            scores,
+            statistics=["expected", *statistics],
+            n_jobs=self._n_jobs,
+        )
+        undefined = np.isnan(found["expected"])
+        out = {}
+        for name in ["expected", *statistics]:
+            fill = fill_std if name == "std" else fill_undefined
+            filled = fill(
+                found[name],
+                undefined,
+                self._zero_relevance,
+                [self.measure],
+                self.queries,
+            )
+            out[name] = filled[:, 0]
+        return out
+
+    def all_values(self, statistics: Sequence[str]) -> dict[str, FloatArray]:
+        """The same of every system, of shape (n_queries, n_systems)."""
+        each = [self.values(scores, statistics) for scores in self.scores]
+        return {
+            name: np.column_stack([values[name] for values in each])
+            for name in ["expected", *statistics]
+        }
+
+
+def check_systems(
+    y_scores: Any, n_rows: int
+) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
+    """Names and score columns: a mapping, a data frame, or an array of columns."""
+    if isinstance(y_scores, Mapping):
+        names = list(y_scores)
+        columns = [y_scores[name] for name in names]
+    elif hasattr(y_scores, "columns"):
+        names = list(y_scores.columns)
+        columns = [y_scores[name] for name in names]
+    else:
+        try:
+            array = np.asarray(y_scores)
+        except ValueError as error:
+            raise ValueError(f"y_scores must be a 2-D array: {error}") from None
+        if array.ndim != 2:
+            raise ValueError(
+                "y_scores must map names of systems to scores, or be an array of shape "
+                f"(n_documents, n_systems), got shape {array.shape}"
+            )
+        names, columns = list(range(array.shape[1])), list(array.T)
+    if not names:
+        raise ValueError("y_scores must hold at least one system, got none")
+    texts = tuple(map(str, names))
+    for name in texts:
+        if texts.count(name) > 1:
+            raise ValueError(f"y_scores must name each system once, got {name} twice")
+    return texts, [
+        check_scores(column, n_rows=n_rows, name=f"y_scores[{name!r}]")
+        for name, column in zip(texts, columns, strict=True)
+    ]

@@ -1,0 +1,159 @@
+"""Paired tests of two systems over queries, effect sizes, corrections."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from .._engine.ties import FloatArray
+from ..evaluation._averages import NO_DIFFERENCE
+
+TESTS = ("t", "wilcoxon", "randomization")
+CORRECTIONS = ("holm", "bh", "by", None)
+ALTERNATIVES = ("two-sided", "greater", "less")
+#: Gauss-Legendre quadrature, and where a normal density ends
+_NODES = np.polynomial.legendre.leggauss(200)
+_FAR = 9.0
+#: values that randomised signs may take at a time
+_BATCH_VALUES = 1 << 22
+
+
+class PairedTest(NamedTuple):
+    """What a test says of the differences of a pair."""
+
+    statistic: float
+    pvalue: float
+
+
+def paired_test(
+    difference: FloatArray,
+    test: str,
+    alternative: str = "two-sided",
+    *,
+    n_resamples: int = 9999,
+    random_state: int = 0,
+) -> PairedTest:
+    """Test whether differences, one per query, are about 0; NaN for fewer than two."""
+    n = len(difference)
+    if n < 2:
+        return PairedTest(math.nan, math.nan)
+    difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
+    if not difference.any():
+        # alike on every query: scipy's tests would divide by 0
+        return PairedTest(0.0, 1.0)
+    if test == "wilcoxon":
+        found = stats.wilcoxon(difference, alternative=alternative)
+    elif test == "randomization":
+        found = stats.permutation_test(
+            (difference,),
+            lambda signed, axis: signed.mean(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=n_resamples,
+            batch=max(1, _BATCH_VALUES // n),
+            alternative=alternative,
+            rng=np.random.default_rng(random_state),
+        )
+    else:
+        return _t_test(difference, alternative)
+    return PairedTest(float(found.statistic), float(found.pvalue))
+
+
+def _t_test(difference: FloatArray, alternative: str) -> PairedTest:
+    if np.ptp(difference) <= NO_DIFFERENCE * np.abs(difference).max():
+        # the same difference on every query
+        statistic = math.copysign(math.inf, difference[0])
+        favoured = {"greater": statistic > 0, "less": statistic < 0}
+        return PairedTest(statistic, float(not favoured.get(alternative, True)))
+    found = stats.ttest_1samp(difference, 0.0, alternative=alternative)
+    return PairedTest(float(found.statistic), float(found.pvalue))
+
+
+class Effect(NamedTuple):
+    """Cohen's d of differences, and an interval of it."""
+
+    d: float
+    low: float
+    high: float
+
+
+def paired_effect(difference: FloatArray, confidence: float) -> Effect:
+    """Mean over standard deviation of the differences (d_z of Cohen 1988).
+
+    The interval has the non-central t distributions under which the t statistic
+    found is a quantile (Cumming and Finch 2001).
+    """
+    n = len(difference)
+    if n < 2:
+        return Effect(math.nan, math.nan, math.nan)
+    statistic = paired_test(difference, "t").statistic
+    d = statistic / math.sqrt(n)
+    if not math.isfinite(statistic):
+        return Effect(d, d, d)
+    tail = (1 - confidence) / 2
+    low, high = (_noncentrality(statistic, n - 1, share) for share in (tail, 1 - tail))
+    return Effect(d, low / math.sqrt(n), high / math.sqrt(n))
+
+
+def _noncentrality(statistic: float, degrees: int, share: float) -> float:
+    """Where the non-central t distribution has 1 - share below the statistic.
+
+    With S = sqrt(chi²/degrees) and a standard normal Z it is the quantile of
+    statistic S + Z. Scipy's own inverse has three digits for few degrees of freedom,
+    and does not come back from large statistics.
+    """
+    if statistic < 0:
+        return -_noncentrality(-statistic, degrees, 1 - share)
+    s, density = _chi(degrees)
+    wide = statistic * math.sqrt(0.5 / degrees) > 1
+    nodes, weights = _NODES
+
+    def above(x: float) -> float:
+        if not wide:
+            below = special.ndtr(x - statistic * s) @ density
+        else:
+            # S is positive: Z stays below x
+            end = min(x, _FAR)
+            z = (end - _FAR) / 2 + nodes * (end + _FAR) / 2
+            chi = (x - z) / statistic
+            normal = np.exp(-(z**2) / 2) * weights * (end + _FAR) / 2
+            below = special.chdtr(degrees, degrees * chi**2) @ normal
+            below /= math.sqrt(2 * math.pi)
+        return float(below) - share
+
+    return float(optimize.brentq(above, -_FAR, statistic * s[-1] + _FAR, xtol=1e-9))
+
+
+@lru_cache(maxsize=64)
+def _chi(degrees: int) -> tuple[FloatArray, FloatArray]:
+    """Values of S for quadrature, and their weights times the density."""
+    ends = stats.chi2.ppf(1e-16, degrees), stats.chi2.isf(1e-16, degrees)
+    low, high = (math.sqrt(end / degrees) for end in ends)
+    nodes, weights = _NODES
+    s = (low + high) / 2 + nodes * (high - low) / 2
+    root = math.sqrt(degrees)
+    density = stats.chi.pdf(s * root, degrees) * root * weights * (high - low) / 2
+    return s, density
+
+
+def adjust(pvalues: FloatArray, correction: Any) -> FloatArray:
+    """p values corrected for their number; NaN stays NaN and does not count."""
+    out = np.full(len(pvalues), np.nan)
+    there = ~np.isnan(pvalues)
+    given = pvalues[there]
+    if correction is None or not len(given):
+        return pvalues.copy()
+    if correction == "holm":
+        order = np.argsort(given, kind="stable")
+        factor = len(given) - np.arange(len(given))
+        stepped = np.minimum(np.maximum.accumulate(given[order] * factor), 1.0)
+        corrected = np.empty_like(given)
+        corrected[order] = stepped
+    else:
+        corrected = stats.false_discovery_control(given, method=correction)
+    out[there] = corrected
+    return out

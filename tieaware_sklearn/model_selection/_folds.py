@@ -1,0 +1,172 @@
+"""Cross-validation that keeps queries whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
+
+from .._engine.qid_column import how_to_pass_qid, split_qid_column
+from .._engine.validation import Queries, check_qid
+
+
+class QueryKFold(GroupKFold):  # type: ignore[misc]
+    """K folds of whole queries, balanced in documents.
+
+    An integer ``cv`` cuts queries in two: their documents stand in the training
+    and in the test rows, and the ranking of half a query is scored.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2 and at most the number of queries.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), which works without metadata routing. By default they come as
+        ``qid`` by metadata routing, without further request, or as ``groups``.
+    shuffle : bool, default=False
+        Draw the folds at random. They stay balanced.
+    random_state : int, RandomState instance or None, default=None
+        With `shuffle`, an int for the same folds at every call.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 2 folds, and a `random_state` without `shuffle`.
+
+    See Also
+    --------
+    sklearn.model_selection.GroupKFold : The same for any groups; it does not
+        balance shuffled folds.
+
+    Notes
+    -----
+    Queries are dealt out from the largest to the smallest, each to the fold that
+    has the fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at
+    random among those ahead of the smallest by less than the size of the query.
+    Queries of equal size come in the order of their ids, or in random order. So
+    folds do not depend on the order of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import QueryKFold
+    >>> qid = np.array(["a", "b", "a", "c", "b", "d"])
+    >>> for train, test in QueryKFold(2).split(np.zeros((6, 1)), qid=qid):
+    ...     print(qid[train], qid[test])
+    ['b' 'b' 'd'] ['a' 'a' 'c']
+    ['a' 'a' 'c'] ['b' 'b' 'd']
+    """
+
+    # scikit-learn passes `qid` on as `groups`
+    __metadata_request__split: ClassVar[dict[str, str]] = {
+        "groups": "qid",
+        "qid": UNUSED,
+    }
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        qid: str | int | None = None,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
+        self.qid = qid
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None, *, qid: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows of each training and test set.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+        y : ignored
+        groups, qid : array-like of shape (n_rows,), optional
+            Query of each row, under either name but not both.
+
+        Yields
+        ------
+        train : ndarray of shape (n_rows - n_test,), int
+            Row numbers, ascending.
+        test : ndarray of shape (n_test,), int
+            Row numbers, ascending.
+
+        Raises
+        ------
+        ValueError
+            Without query ids, and for more folds than queries.
+        """
+        queries = self._queries(X, groups, qid)
+        fold = self._folds(queries)[queries.row_codes()]
+        return (
+            (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+            for number in range(self.n_splits)
+        )
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, *, qid: Any = None
+    ) -> int:
+        """Number of folds.
+
+        Parameters
+        ----------
+        X, y, groups, qid : ignored
+
+        Returns
+        -------
+        int
+        """
+        return int(self.n_splits)
+
+    def _queries(self, X: Any, groups: Any, qid: Any) -> Queries:
+        given = [ids for ids in (groups, qid) if ids is not None]
+        if self.qid is not None:
+            if given:
+                raise ValueError(
+                    f"qid must be given once: it is column {self.qid!r} of X already "
+                    "(with metadata routing, set_split_request(groups=False) keeps the "
+                    "other away)"
+                )
+            given = [split_qid_column(X, self.qid)[1]]
+        if not given:
+            raise ValueError(
+                "qid must say which rows are one query, got None. "
+                f"{how_to_pass_qid()}, QueryKFold(qid=<name or index>)"
+            )
+        if len(given) > 1:
+            raise ValueError("qid must be given once, got groups too")
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        queries = check_qid(given[0], n_rows=n_rows)
+        if queries.n_queries < self.n_splits:
+            raise ValueError(
+                f"n_splits must be at most the number of queries "
+                f"({queries.n_queries}), got {self.n_splits}"
+            )
+        return queries
+
+    def _folds(self, queries: Queries) -> NDArray[np.int64]:
+        """The fold of each query."""
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        order = queries.sorted()
+        if rng is not None:
+            order = rng.permutation(order)
+        sizes = queries.sizes
+        order = order[np.argsort(-sizes[order], kind="stable")]
+        load = np.zeros(self.n_splits, dtype=np.int64)
+        fold = np.empty(queries.n_queries, dtype=np.int64)
+        for query in order:
+            lightest = int(np.argmin(load))
+            if rng is not None:
+                near = np.flatnonzero(load < load[lightest] + sizes[query])
+                lightest = int(rng.choice(near))
+            fold[query] = lightest
+            load[lightest] += sizes[query]
+        return fold

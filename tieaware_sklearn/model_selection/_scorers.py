@@ -1,0 +1,451 @@
+"""Scorers for the ``scoring`` argument of scikit-learn, with query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics._scorer import _BaseScorer, _cached_call
+from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
+
+from .._engine.digests import query_marks
+from .._engine.qid_column import how_to_pass_qid, split_qid_column
+from .._engine.ties import FloatArray
+from .._engine.validation import (
+    UNJUDGED,
+    Queries,
+    check_choice,
+    check_labels,
+    check_qid,
+    check_query_weight,
+    check_scores,
+)
+from ..evaluation._averages import check_zero_relevance, macro_means
+from ..evaluation._evaluate import ranking_score
+from ..evaluation._labelled_queries import LabelledQueries
+from ..measures import Measure, accepted_unjudged, parse_measures
+
+_RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
+
+
+def make_ranking_scorer(
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    *,
+    qid: str | int | None = None,
+    response_method: str | Sequence[str] = "predict",
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+) -> RankingScorer:
+    """A scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
+
+    Its value is that of `ranking_score`: the mean over queries, exact under ties.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them, default="ndcg@10"
+        See `parse_measure`. A list makes one scorer that predicts once, finds ties
+        once and gives a dict, for ``scoring=`` with ``refit="ndcg@10"``. Its keys
+        are the names as given; those of measures where lower is better, whose
+        values come negative, have ``neg_`` in front.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), which works without metadata routing. The estimator is handed
+        X with this column and must leave it out of its features, as
+        `QueryLGBMRanker` and `RankingFeatureSelector` with the same `qid` do. By
+        default query ids come as ``qid`` by metadata routing; there is no need to
+        call `set_score_request`.
+    response_method : {"predict", "predict_proba", "decision_function"} or list, \
+default="predict"
+        The method whose values rank; of a list, the first that the estimator
+        has. For a classifier of two classes, the probability or decision value of
+        the greater label; of more classes, ``predict_proba`` ranks by the
+        expected label.
+    zero_relevance, unjudged
+        As in `ranking_score`.
+
+    Returns
+    -------
+    RankingScorer
+        Called as ``scorer(estimator, X, y)`` or
+        ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of
+        queries are routed once ``set_score_request(query_weight=True)`` asks for
+        them; ``sample_weight``, a weight in training, never is.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure or option. When it scores: without query ids, for
+        predictions that are NaN, and if the estimator remembers in
+        ``query_ids_`` that it was fitted on other rows of a query that it is
+        scored on, as an integer ``cv`` makes it. Query ids are to be unique: those
+        of two data sets must not be numbered from 0 both.
+
+    See Also
+    --------
+    QueryKFold : Folds of whole queries.
+    ranking_score : The value itself, also for `sklearn.metrics.make_scorer`.
+
+    Notes
+    -----
+    Use it with `QueryKFold`. An integer ``cv``, and halving searches over
+    ``resource="n_samples"``, cut queries in pieces: the scores are then of other,
+    easier rankings.
+
+    scikit-learn turns an error of a scorer into NaN and a warning, unless
+    ``error_score="raise"``. A scorer sees the test rows only: whether a fold splits
+    a query it can tell for rankers with ``query_ids_`` (`QueryLGBMRanker`), not for
+    others. Ranking by the expected label is that of McRank (Li, Burges and Wu,
+    NIPS 2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tieaware_sklearn import QueryKFold, make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=60, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> without_qid = make_column_transformer(("drop", [0]), remainder="passthrough")
+    >>> scores = cross_val_score(make_pipeline(without_qid, LinearRegression()), X,
+    ...                          web.target, cv=QueryKFold(3, qid=0),
+    ...                          scoring=make_ranking_scorer("ndcg@10", qid=0))
+    >>> scores.shape
+    (3,)
+    >>> make_ranking_scorer(["ndcg@10", "fallout@10"]).keys
+    ('ndcg@10', 'neg_fallout@10')
+    """
+    return RankingScorer(
+        measure,
+        qid=qid,
+        response_method=response_method,
+        zero_relevance=zero_relevance,
+        unjudged=unjudged,
+    )
+
+
+class RankingScorer(_BaseScorer):  # type: ignore[misc]
+    """A callable for ``scoring=``; `make_ranking_scorer` makes it.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    keys : tuple of str
+        Names of the values: those of the dict that a list of measures gives.
+    qid : str, int or None
+        The column of X with the query ids.
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure | Iterable[str | Measure],
+        *,
+        qid: str | int | None,
+        response_method: str | Sequence[str],
+        zero_relevance: float | str,
+        unjudged: str,
+    ) -> None:
+        self._single = isinstance(measure, (str, Measure))
+        given: list[Any] = [measure]
+        if isinstance(measure, Iterable) and not self._single:
+            given = list(measure)
+        self.measures = tuple(parse_measures(given))
+        self._names = tuple(map(str, given))
+        self.keys = tuple(
+            ("" if parsed.greater_is_better else "neg_") + name
+            for parsed, name in zip(self.measures, self._names, strict=True)
+        )
+        check_zero_relevance(zero_relevance)
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        self.qid = qid
+        self._zero_relevance = zero_relevance
+        self._unjudged = unjudged
+        self._requests: dict[str, Any] = {"qid": qid is None, "query_weight": None}
+        super().__init__(
+            score_func=ranking_score,
+            sign=1,
+            kwargs={},
+            response_method=check_response_method(response_method),
+        )
+
+    @property
+    def __name__(self) -> str:
+        return ", ".join(self.keys)
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        *,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        """Score the ranking of X by a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : object
+        X : array-like or data frame of shape (n_rows, n_features)
+        y_true : array-like of shape (n_rows,)
+            Labels.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it.
+        query_weight : array-like of shape (n_rows,), optional
+            Weight of each row's query.
+
+        Returns
+        -------
+        float, or dict of str to float for a list of measures
+        """
+        return self._score(
+            partial(_cached_call, None),
+            estimator,
+            X,
+            y_true,
+            qid=qid,
+            query_weight=query_weight,
+        )
+
+    def _score(
+        self,
+        method_caller: Callable[..., Any],
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float | dict[str, float]:
+        labels = check_labels(
+            y_true, unjudged=accepted_unjudged(self.measures, self._unjudged)
+        )
+        qid = self._query_ids(X, qid)
+        queries = check_qid(qid, n_rows=len(labels))
+        weight = check_query_weight(query_weight, queries)
+        check_whole_queries(estimator, np.maximum(labels, 0), queries)
+        scores = predicted_scores(
+            estimator, X, len(labels), self._response_method, method_caller, qid
+        )
+        values = self._mean_scores(labels, queries, scores, weight)
+        if self._single:
+            return values[0]
+        return dict(zip(self.keys, values, strict=True))
+
+    def _query_ids(self, X: Any, qid: Any) -> Any:
+        if self.qid is not None:
+            if qid is not None:
+                raise ValueError(
+                    f"qid must be given once: it is column {self.qid!r} of X already "
+                    "(with metadata routing, set_score_request(qid=False) keeps the "
+                    "other away)"
+                )
+            return split_qid_column(X, self.qid)[1]
+        if qid is None:
+            raise ValueError(
+                "qid must say which rows are ranked together, got None. "
+                f"{how_to_pass_qid()}, "
+                f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
+            )
+        return qid
+
+    def _mean_scores(
+        self,
+        labels: FloatArray,
+        queries: Queries,
+        scores: NDArray[Any],
+        weight: FloatArray | None,
+    ) -> list[float]:
+        labelled = LabelledQueries(labels, queries)
+        found = labelled.values(self.measures, scores, statistics=("expected",))
+        means = macro_means(
+            found["expected"], self.measures, queries, self._zero_relevance, weight
+        )
+        return [
+            mean if measure.greater_is_better else 0.0 - mean
+            for measure, mean in zip(self.measures, means, strict=True)
+        ]
+
+    def _accept_sample_weight(self) -> bool:
+        return False
+
+    def set_score_request(
+        self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED
+    ) -> RankingScorer:
+        """What this scorer asks for by metadata routing.
+
+        Parameters
+        ----------
+        qid : bool, None or str, optional
+            Query ids, or the name under which they are passed; asked for from the
+            start, unless a column of X holds them.
+        query_weight : bool, None or str, optional
+            Weights of queries, or the name under which they are passed.
+
+        Returns
+        -------
+        self
+        """
+        given = {"qid": qid, "query_weight": query_weight}
+        given = {name: alias for name, alias in given.items() if alias != UNCHANGED}
+        before, self._requests = self._requests, {**self._requests, **given}
+        try:
+            self.get_metadata_routing()
+        except ValueError:
+            self._requests = before
+            raise
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn routes to this scorer.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+        """
+        request = MetadataRequest(owner=self)
+        for parameter, alias in self._requests.items():
+            request.score.add_request(param=parameter, alias=alias)
+        return request
+
+    def _spelled(self) -> str:
+        return repr(self._names[0] if self._single else [*self._names])
+
+    def __repr__(self) -> str:
+        shown = [self._spelled()]
+        if self.qid is not None:
+            shown.append(f"qid={self.qid!r}")
+        if self._response_method != "predict":
+            shown.append(f"response_method={self._response_method!r}")
+        if self._zero_relevance != 0:
+            shown.append(f"zero_relevance={self._zero_relevance!r}")
+        if self._unjudged != "raise":
+            shown.append(f"unjudged={self._unjudged!r}")
+        return f"make_ranking_scorer({', '.join(shown)})"
+
+
+def predicted_scores(
+    estimator: Any,
+    X: Any,
+    n_rows: int,
+    response_method: str | Sequence[str] = "predict",
+    method_caller: Callable[..., Any] | None = None,
+    qid: Any = None,
+) -> NDArray[Any]:
+    """One score per row, by the first of these methods that the estimator has."""
+    wanted = response_method
+    methods = [wanted] if isinstance(wanted, str) else list(wanted)
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is None:
+        raise AttributeError(
+            f"{type(estimator).__name__} has no {' or '.join(methods)}: "
+            "response_method must name a method of the estimator"
+        )
+    if qid is not None and _takes_qid(estimator, method):
+        response = getattr(estimator, method)(X, qid=qid)
+    elif method == "predict" or is_classifier(estimator):
+        # scikit-learn's own way, which predicts once for several scorers
+        call = partial(_cached_call, None) if method_caller is None else method_caller
+        response = call(estimator, method, X, pos_label=None)
+    else:
+        response = getattr(estimator, method)(X)
+    if not isinstance(response, np.ma.MaskedArray):
+        response = np.asarray(response)
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    name = f"{method} of {type(estimator).__name__}"
+    if response.ndim == 2 and method == "predict_proba":
+        response = expected_label(response, getattr(estimator, "classes_", None))
+    elif response.ndim == 2:
+        raise ValueError(
+            f"{name} must give one score per row, got shape {response.shape} (for "
+            'more than two classes, response_method="predict_proba" ranks by the '
+            "expected label)"
+        )
+    return check_scores(response, n_rows=n_rows, name=name)
+
+
+def _takes_qid(estimator: Any, method: str) -> bool:
+    """Whether a method ranks query by query, as that of `CoarseRanker` does."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    try:
+        parameters = signature(getattr(estimator, method)).parameters
+    except (TypeError, ValueError):  # not of Python
+        return False
+    return "qid" in parameters and getattr(estimator, "qid", None) is None
+
+
+def check_response_method(response_method: Any) -> str | list[str]:
+    """A method, or a list of them, whose values can rank."""
+    single = isinstance(response_method, str) or not response_method
+    methods = [response_method] if single else list(response_method)
+    for method in methods:
+        check_choice(method, "response_method", _RESPONSE_METHODS)
+    return methods[0] if single else methods
+
+
+def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
+    """Σ probability x class of each row (McRank; Li, Burges and Wu 2007)."""
+    labels = np.asarray(classes)
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "predict_proba ranks by the expected label: classes_ of the estimator must "
+            f"be numbers, got {classes!r}"
+        )
+    # not BLAS: it gives equal rows sums that differ in their last bit
+    return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))
+
+
+def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) -> None:
+    """Refuse queries that the estimator was fitted on other rows of.
+
+    Scoring the very queries it was fitted on, with the same labels, is a training
+    score, as ``return_train_score=True`` and `learning_curve` ask for.
+    """
+    fitted = _find_fitted(estimator)
+    if fitted is None:
+        return
+    ids = np.asarray(fitted.query_ids_).tolist()
+    scored = queries.qid.tolist()
+    shared = set(ids) & set(scored)
+    if not shared:
+        return
+    if shared == set(ids) == set(scored):
+        marks = getattr(fitted, "_query_marks_", None)
+        here = query_marks(queries.arrange(labels), queries.offsets).tolist()
+        before = None if marks is None else dict(zip(ids, marks.tolist(), strict=True))
+        if before in (None, dict(zip(scored, here, strict=True))):
+            return
+    first = next(q for q in scored if q in shared)
+    more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
+    raise ValueError(
+        f"qid must not hold a query that {type(fitted).__name__} was fitted on, got "
+        f"{first!r}{more}. Either the folds split queries: QueryKFold keeps them "
+        "whole, an integer cv does not. Or these are other queries with the same ids: "
+        "make ids unique (load_letor of a list of files numbers them through). Or they "
+        "are a part of the training data, which is scored as a whole only"
+    )
+
+
+def _find_fitted(estimator: Any) -> Any:
+    """The estimator that remembers its queries, inside pipelines and searches."""
+    while estimator is not None:
+        if hasattr(estimator, "query_ids_"):
+            return estimator
+        steps = getattr(estimator, "steps", None)
+        if steps:
+            estimator = steps[-1][1]
+            continue
+        inner = ("best_estimator_", "estimator_", "regressor_")
+        estimator = next(
+            (getattr(estimator, name) for name in inner if hasattr(estimator, name)),
+            None,
+        )
+    return None

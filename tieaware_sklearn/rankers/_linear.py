@@ -1,0 +1,184 @@
+"""A linear score over features, as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
+
+TRANSFORMS = ("identity", "log1p", "rank")
+
+
+class LinearRanker(BaseEstimator):  # type: ignore[misc]
+    """Rank by Σ coef x transform(feature).
+
+    Rows with equal features have equal scores, to the last bit, wherever they
+    stand: the products of matrices that linear algebra libraries compute do not
+    promise that, and so break ties that are there.
+
+    Parameters
+    ----------
+    coef : array-like of shape (n_features,), optional
+        Weights of the transformed features. By default 1 over their standard
+        deviation: equal weights of features on one scale (0 for constant ones).
+    transforms : str or list of str, optional
+        Per feature, or for all of them: ``"identity"`` (the default), ``"log1p"``
+        (sign(x) log(1 + abs(x))) or ``"rank"`` (the share of training values
+        below x, plus half the share of those equal to it).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,), float64
+    transforms_ : tuple of str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    tieaware_sklearn.optuna.LinearScoringObjective : Tunes the weights.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import LinearRanker, ranking_score
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=60, random_state=0)
+    >>> columns = [web.feature_names.index(name) for name in ("text_score", "clicks")]
+    >>> ranker = LinearRanker([1.0, 2.0], transforms=["identity", "log1p"])
+    >>> scores = ranker.fit(web.data[:, columns]).predict(web.data[:, columns])
+    >>> scores.shape == web.target.shape
+    True
+    """
+
+    def __init__(
+        self,
+        coef: ArrayLike | None = None,
+        transforms: str | Sequence[str] | None = None,
+    ) -> None:
+        self.coef = coef
+        self.transforms = transforms
+
+    def fit(self, X: Any, y: Any = None) -> LinearRanker:
+        """Learn what the transforms and default weights need.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Finite numbers.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For weights or transforms that do not fit X.
+        """
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        self.transforms_ = check_transforms(self.transforms, X.shape[1])
+        self._sorted_ = [
+            np.sort(column) if kind == "rank" else None
+            for column, kind in zip(X.T, self.transforms_, strict=True)
+        ]
+        if self.coef is None:
+            self.coef_ = 1 / scales(self._transform(X))
+        else:
+            self.coef_ = np.array(self.coef, dtype=np.float64)
+            if self.coef_.shape != (X.shape[1],):
+                raise ValueError(
+                    f"coef must have one weight per feature ({X.shape[1]}), got shape "
+                    f"{self.coef_.shape}"
+                )
+            if not np.isfinite(self.coef_).all():
+                raise ValueError(f"coef must be finite, got {self.coef_}")
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Scores of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), float64
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return linear_scores(self._transform(X), self.coef_)
+
+    def _transform(self, X: FloatArray) -> FloatArray:
+        if set(self.transforms_) == {"identity"}:
+            return X
+        columns = zip(X.T, self.transforms_, self._sorted_, strict=True)
+        return np.column_stack([transformed(*column) for column in columns])
+
+
+def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
+    """Σ_j X_ij coef_j, the same bits for the same row."""
+    scores = np.zeros(len(X))
+    # einsum itself cuts rows in buffers of 8192, not at the same place in each
+    for start in range(0, len(coef), 4096):
+        part = np.ascontiguousarray(X[:, start : start + 4096])
+        scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
+    return scores
+
+
+def transformed(
+    column: FloatArray, kind: str, ordered: FloatArray | None = None
+) -> FloatArray:
+    """One feature, transformed; `ordered` are its sorted training values."""
+    if kind == "log1p":
+        return np.asarray(np.sign(column) * np.log1p(np.abs(column)))
+    if kind == "rank":
+        if ordered is None:
+            ordered = np.sort(column)
+        below = np.searchsorted(ordered, column, side="left")
+        up_to = np.searchsorted(ordered, column, side="right")
+        return np.asarray((below + up_to) / (2 * len(ordered)))
+    return column
+
+
+def scales(X: FloatArray) -> FloatArray:
+    """Standard deviations of features, infinite for constant ones."""
+    constant = (X[:1] == X).all(axis=0)
+    largest = np.abs(X).max(axis=0)
+    extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
+    if extreme.any():
+        column = int(np.argmax(extreme))
+        raise ValueError(
+            "X must hold features whose largest values are from 1e-100 to 1e100, got "
+            f"{largest[column]:g} in column {column}"
+        )
+    # sorted first: a sum must not depend on the order of rows
+    deviations = np.sort(X, axis=0).std(axis=0)
+    return np.where(constant, np.inf, deviations)
+
+
+def check_transforms(
+    transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
+) -> tuple[str, ...]:
+    """The transform of each feature."""
+    if transforms is None:
+        transforms = "identity"
+    if not isinstance(transforms, (str, list, tuple, np.ndarray)):
+        raise ValueError(f"transforms must be a name or a list, got {transforms!r}")
+    each = [transforms] * n_features if isinstance(transforms, str) else transforms
+    names = tuple(each)
+    if len(names) != n_features:
+        raise ValueError(
+            f"transforms must have one entry per feature ({n_features}), got "
+            f"{len(names)}"
+        )
+    for name in names:
+        check_choice(name, "transforms", allowed)
+    return names
