@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.comparison._orderings import _null_variance
-from tieaware_sklearn.comparison._paired import adjust, paired_effect, paired_test
+from tieaware_sklearn.comparison._paired_tests import adjust, paired_effect, paired_test
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=40, random_state=3)

@@ -12,7 +12,6 @@ from .evaluation._sampling import SampledScore, sample_orderings, sampled
 from .evaluation._tie_report import TieReport, tie_report
 from .evaluation._tie_treatments import TieTreatments, tie_treatments
 from .feature_selection import RankingFeatureSelector
-from .linear import LinearRanker
 from .measures import (
     CG,
     CWL,
@@ -38,9 +37,10 @@ from .measures import (
     Success,
     parse_measure,
 )
-from .model_selection import QueryKFold
+from .model_selection._folds import QueryKFold
+from .model_selection._scorers import RankingScorer, make_ranking_scorer
 from .precision import PrecisionStudy, precision_study
-from .scorers import RankingScorer, make_ranking_scorer
+from .rankers._linear import LinearRanker
 
 __version__ = "0.1.0"
 

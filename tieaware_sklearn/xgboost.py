@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ._boosting import BoostingMeasures
 from ._engine.ties import FloatArray
 from ._optional import import_optional
 from .measures import Measure
+from .rankers._boosting_measures import BoostingMeasures
 
 _ranker_module = import_optional(
     "xgboost.sklearn", extra="xgboost", purpose="tieaware_sklearn.xgboost"

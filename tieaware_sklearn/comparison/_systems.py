@@ -17,7 +17,8 @@ from .._engine.validation import check_choice, check_count
 from .._optional import import_optional
 from ..evaluation._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
 from ..measures import Measure
-from ._paired import (
+from ._measured_systems import MeasuredSystems
+from ._paired_tests import (
     ALTERNATIVES,
     CORRECTIONS,
     TESTS,
@@ -26,7 +27,6 @@ from ._paired import (
     paired_effect,
     paired_test,
 )
-from ._values import MeasuredSystems
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._boosting import BoostingMeasures
 from .._engine.ties import FloatArray
 from ..measures import Measure
+from ..rankers._boosting_measures import BoostingMeasures
 
 _Result = tuple[str, float, bool]
 

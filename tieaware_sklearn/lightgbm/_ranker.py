@@ -12,7 +12,8 @@ from .._engine.digests import query_marks
 from .._engine.qid_column import list_columns, qid_index, split_qid_column
 from .._engine.validation import reject
 from .._optional import import_optional
-from .._query_data import (
+from ..model_selection._scorers import make_ranking_scorer
+from ..rankers._query_data import (
     Columns,
     QueryData,
     check_columns,
@@ -21,7 +22,6 @@ from .._query_data import (
     split_eval_sets,
     without_qid,
 )
-from ..scorers import make_ranking_scorer
 from ._metrics import FirstMetric, metrics_of
 
 lightgbm = import_optional(

@@ -11,7 +11,8 @@ from sklearn.utils import check_array
 
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
-from ..linear import (
+from ..measures import Measure
+from ..rankers._linear import (
     TRANSFORMS,
     LinearRanker,
     check_transforms,
@@ -19,7 +20,6 @@ from ..linear import (
     scales,
     transformed,
 )
-from ..measures import Measure
 from ._objective import optuna
 from ._scoring import ScoringObjective
 

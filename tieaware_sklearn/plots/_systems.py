@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
-from ..comparison._values import check_systems
+from ..comparison._measured_systems import check_systems
 from ..evaluation._evaluate import evaluate
 from ..measures import Measure, parse_measures
-from ..scorers import predicted_scores
+from ..model_selection._scorers import predicted_scores
 from ._axes import legend, panels, plain, show_ranges
 
 

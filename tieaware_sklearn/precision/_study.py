@@ -15,9 +15,9 @@ from .._engine.validation import check_choice
 from ..banding._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
-from ..comparison._paired import TESTS, paired_test
+from ..comparison._measured_systems import MeasuredSystems
+from ..comparison._paired_tests import TESTS, paired_test
 from ..comparison._systems import check_share
-from ..comparison._values import MeasuredSystems
 from ..evaluation._averages import mean, warn_undefined
 from ..measures import Measure
 from ._result import PrecisionStudy, level_means
