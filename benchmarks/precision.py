@@ -19,7 +19,6 @@ import optuna
 
 from tieaware_sklearn import QueryKFold, precision_study, tie_report
 from tieaware_sklearn._display.tables import format_table
-from tieaware_sklearn.banding import round_scores, worst_case_loss
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -33,6 +32,7 @@ from tieaware_sklearn.plots import (
     TieRangeDisplay,
     UserModelDisplay,
 )
+from tieaware_sklearn.score_precision import round_scores, worst_case_loss
 
 RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
 COARSENESS = [*RHO, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]

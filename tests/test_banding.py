@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import queries
 
 from tieaware_sklearn import evaluate, ranking_score
-from tieaware_sklearn.banding import (
+from tieaware_sklearn.score_precision import (
     band_scores,
     geometric_bands,
     rank_safe_depth,

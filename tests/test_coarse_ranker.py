@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
-from tieaware_sklearn.banding import CoarseRanker, band_scores, round_scores
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.score_precision import CoarseRanker, band_scores, round_scores
 
 WEB = make_web_search(n_queries=60, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid

@@ -19,7 +19,6 @@ from tieaware_sklearn import (
     precision_recall_curve,
     precision_study,
 )
-from tieaware_sklearn.banding import CoarseRanker
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import dump_letor, load_trec, make_web_search
@@ -33,6 +32,7 @@ from tieaware_sklearn.plots import (
     TieRangeDisplay,
     UserModelDisplay,
 )
+from tieaware_sklearn.score_precision import CoarseRanker
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

@@ -13,11 +13,11 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tieaware_sklearn import evaluate, precision_study
-from tieaware_sklearn.banding import band_scores, round_scores
-from tieaware_sklearn.banding._coarseness import score_detail
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.comparison._inferiority import QueryLosses
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.score_precision import band_scores, round_scores
+from tieaware_sklearn.score_precision._coarseness import score_detail
 
 WEB = make_web_search(n_queries=60, random_state=1)
 TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]

@@ -11,7 +11,7 @@ from .evaluation._residuals import ResidualReport, residuals
 from .evaluation._sampling import SampledScore, sample_orderings, sampled
 from .evaluation._tie_report import TieReport, tie_report
 from .evaluation._tie_treatments import TieTreatments, tie_treatments
-from .feature_selection import RankingFeatureSelector
+from .feature_selection._selector import RankingFeatureSelector
 from .measures import (
     CG,
     CWL,
@@ -39,8 +39,8 @@ from .measures import (
 )
 from .model_selection._folds import QueryKFold
 from .model_selection._scorers import RankingScorer, make_ranking_scorer
-from .precision import PrecisionStudy, precision_study
 from .rankers._linear import LinearRanker
+from .score_precision import PrecisionStudy, precision_study
 
 __version__ = "0.1.0"
 

@@ -6,10 +6,10 @@ import argparse
 from typing import Any
 
 from ._display.tables import format_table, number, probability
-from ._feature_table import feature_rows
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._screen_files import Screened, screen_files
-from .feature_selection import RankingFeatureSelector
+from .feature_selection._selector import RankingFeatureSelector
+from .feature_selection._table import feature_rows
 from .plots import FeatureScreeningDisplay
 
 _SHOWN = 20

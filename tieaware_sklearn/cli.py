@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import __version__, _demo, _evaluate, _screen
-from ._feature_results import DIRECTIONS
 from .evaluation._evaluate import DEFAULT_MEASURES
+from .feature_selection._results import DIRECTIONS
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,7 +12,6 @@ from dask import dataframe as dd
 from sklearn.base import clone
 
 from ._engine.validation import check_choice
-from ._feature_statistics import FeatureStatistics
 from .evaluation._averages import check_zero_relevance
 from .evaluation._conventions import apply_convention
 from .evaluation._evaluate import (
@@ -22,7 +21,8 @@ from .evaluation._evaluate import (
     report_of,
 )
 from .evaluation._report import RankingReport, RankingSummary, ReportMoments
-from .feature_selection import RankingFeatureSelector
+from .feature_selection._selector import RankingFeatureSelector
+from .feature_selection._statistics import FeatureStatistics
 from .measures import Measure, parse_measures
 
 __all__ = ["evaluate", "evaluate_queries", "fit_selector"]

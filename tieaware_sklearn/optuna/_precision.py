@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.validation import check_choices
-from ..banding._coarseness import KINDS, Coarsener, Coarseness, score_detail
-from ..banding._rounding import NAMED_BITS
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..comparison._systems import check_share
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
+from ..score_precision._coarseness import KINDS, Coarsener, Coarseness, score_detail
+from ..score_precision._rounding import NAMED_BITS
 from ._objective import open_study, optuna
 
 _LINEAR = "linear"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..precision import PrecisionStudy, precision_study
+from ..score_precision import PrecisionStudy, precision_study
 from ._axes import (
     BLUE,
     GREY,

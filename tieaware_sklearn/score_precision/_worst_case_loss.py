@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import digamma
 
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
-from ._geometric import check_rho, rank_safe_depth
+from ._bands import check_rho, rank_safe_depth
 
 #: bands of less attention than this can lose nothing
 _NEGLIGIBLE = 1e-18
@@ -46,7 +46,7 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
 
     Examples
     --------
-    >>> from tieaware_sklearn.banding import worst_case_loss
+    >>> from tieaware_sklearn.score_precision import worst_case_loss
     >>> [round(worst_case_loss("rr", rho), 4) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
     [0.0038, 0.0119, 0.0417, 0.0833, 0.0833]
     """

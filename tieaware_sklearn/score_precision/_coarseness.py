@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, dense_ranks
 from .._engine.validation import Queries, check_choice
-from ._geometric import EXISTING_TIES, band_scores, check_rho
+from ._bands import EXISTING_TIES, band_scores, check_rho
 from ._rounding import NAMED_BITS, round_scores
 
 KINDS = ("rho", "decimals", "significant", "bits", "levels")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .feature_selection import RankingFeatureSelector
+    from ._selector import RankingFeatureSelector
 
 
 def feature_rows(

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ._engine.ties import FloatArray
-from ._engine.validation import check_choice
-from ._feature_statistics import FeatureStatistics
-from .evaluation._averages import QueryMoments
-from .evaluation._report import lift
-from .measures import Measure
+from .._engine.ties import FloatArray
+from .._engine.validation import check_choice
+from ..evaluation._averages import QueryMoments
+from ..evaluation._report import lift
+from ..measures import Measure
+from ._statistics import FeatureStatistics
 
 #: results that have a value for each feature and measure
 PER_FEATURE = ("scores", "best", "worst", "tie_std", "lift", "ci", "pvalues", "qvalues")

@@ -67,7 +67,7 @@ def round_scores(
 
     Examples
     --------
-    >>> from tieaware_sklearn.banding import round_scores
+    >>> from tieaware_sklearn.score_precision import round_scores
     >>> round_scores([0.123, 12.35, 987.6], significant=2).tolist()
     [0.12, 12.0, 990.0]
     >>> round_scores([0.0, 0.2, 0.6, 1.0], levels=3).tolist()

@@ -12,9 +12,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ._engine.qid_column import qid_index, split_qid_column, spread_features
-from ._engine.ties import FloatArray
-from ._engine.validation import (
+from .._engine.qid_column import qid_index, split_qid_column, spread_features
+from .._engine.ties import FloatArray
+from .._engine.validation import (
     check_choice,
     check_kinds,
     check_labels,
@@ -23,19 +23,19 @@ from ._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from ._feature_results import (
+from .._optional import import_optional
+from ..evaluation._averages import check_zero_relevance
+from ..evaluation._evaluate import DEFAULT_MEASURES
+from ..measures import Measure, parse_measure, parse_measures
+from ._results import (
     PER_FEATURE,
     FeatureResults,
     check_selection,
     each_direction,
     select_features,
 )
-from ._feature_statistics import FeatureStatistics, feature_statistics
-from ._feature_table import feature_rows
-from ._optional import import_optional
-from .evaluation._averages import check_zero_relevance
-from .evaluation._evaluate import DEFAULT_MEASURES
-from .measures import Measure, parse_measure, parse_measures
+from ._statistics import FeatureStatistics, feature_statistics
+from ._table import feature_rows
 
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ._engine.ties import FloatArray, dense_ranks, midranks
-from ._engine.validation import Queries
+from .._engine.ties import FloatArray, dense_ranks, midranks
+from .._engine.validation import Queries
 
 #: cells of a matrix of midranks
 _CELLS = 1 << 22

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.progress import show_progress
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..banding._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
@@ -20,6 +19,7 @@ from ..comparison._paired_tests import TESTS, paired_test
 from ..comparison._systems import check_share
 from ..evaluation._averages import mean, warn_undefined
 from ..measures import Measure
+from ._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ._result import PrecisionStudy, level_means
 
 DEFAULT_COARSENESS = (1.1, 1.2, 1.4, 1.7, 2.0)
@@ -97,7 +97,7 @@ def precision_study(
     See Also
     --------
     tieaware_sklearn.optuna.ScorePrecisionObjective : Search for the coarsest level.
-    tieaware_sklearn.banding.worst_case_loss : The most that bands can cost.
+    tieaware_sklearn.score_precision.worst_case_loss : The most that bands can cost.
 
     Notes
     -----

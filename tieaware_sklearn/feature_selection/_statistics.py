@@ -11,18 +11,18 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
-from ._display.progress import show_progress
-from ._engine.ties import FloatArray
-from ._engine.validation import Queries
-from ._feature_correlation import FeatureCorrelation, column_of, feature_correlation
-from .evaluation._averages import (
+from .._display.progress import show_progress
+from .._engine.ties import FloatArray
+from .._engine.validation import Queries
+from ..evaluation._averages import (
     NO_DIFFERENCE,
     QueryMoments,
     fill_undefined,
     sums_of_squares,
 )
-from .evaluation._labelled_queries import LabelledQueries
-from .measures import Measure
+from ..evaluation._labelled_queries import LabelledQueries
+from ..measures import Measure
+from ._correlation import FeatureCorrelation, column_of, feature_correlation
 
 
 @dataclass

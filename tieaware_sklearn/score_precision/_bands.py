@@ -70,7 +70,7 @@ def geometric_bands(n: int, rho: Any) -> IntArray:
 
     Examples
     --------
-    >>> from tieaware_sklearn.banding import geometric_bands
+    >>> from tieaware_sklearn.score_precision import geometric_bands
     >>> geometric_bands(20, 2)
     array([ 1,  2,  4,  8, 16])
     >>> geometric_bands(10, "3/2")
@@ -109,7 +109,7 @@ def rank_safe_depth(rho: Any) -> int:
 
     Examples
     --------
-    >>> from tieaware_sklearn.banding import rank_safe_depth
+    >>> from tieaware_sklearn.score_precision import rank_safe_depth
     >>> rank_safe_depth(1.1), rank_safe_depth(2)
     (10, 1)
     """
@@ -152,7 +152,7 @@ def band_scores(
 
     Examples
     --------
-    >>> from tieaware_sklearn.banding import band_scores
+    >>> from tieaware_sklearn.score_precision import band_scores
     >>> band_scores([9.5, 7.1, 6.0, 5.9, 5.8], 2).round(2)
     array([1.  , 0.5 , 0.5 , 0.33, 0.33])
     """

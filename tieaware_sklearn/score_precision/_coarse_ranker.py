@@ -22,8 +22,8 @@ from .._engine.qid_column import split_qid_column
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from ..model_selection._scorers import check_response_method, predicted_scores
+from ._bands import EXISTING_TIES
 from ._coarseness import KINDS, Coarseness, parse_coarseness
-from ._geometric import EXISTING_TIES
 
 
 class CoarseRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,7 +80,7 @@ default="predict"
     >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn.model_selection import GridSearchCV
     >>> from tieaware_sklearn import QueryKFold, make_ranking_scorer
-    >>> from tieaware_sklearn.banding import CoarseRanker
+    >>> from tieaware_sklearn.score_precision import CoarseRanker
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=60, random_state=0)
     >>> X = np.column_stack([web.qid, web.data])

@@ -1,0 +1,19 @@
+"""How precise scores have to be: bands, rounding, what it can cost, and the study."""
+
+from ._bands import band_scores, geometric_bands, rank_safe_depth
+from ._coarse_ranker import CoarseRanker
+from ._result import PrecisionStudy
+from ._rounding import round_scores
+from ._study import precision_study
+from ._worst_case_loss import worst_case_loss
+
+__all__ = [
+    "CoarseRanker",
+    "PrecisionStudy",
+    "band_scores",
+    "geometric_bands",
+    "precision_study",
+    "rank_safe_depth",
+    "round_scores",
+    "worst_case_loss",
+]
