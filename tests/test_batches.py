@@ -257,10 +257,10 @@ def test_screen_reads_large_files_in_batches(capsys, monkeypatch, files, web, tm
     wanted = screen(capsys, path)
     used = []
     monkeypatch.setattr(
-        "tieaware_sklearn._screen_files.track",
+        "tieaware_sklearn.cli._screen_files.track",
         lambda *arguments: used.append(arguments) or track(*arguments),
     )
-    monkeypatch.setattr("tieaware_sklearn._screen_files._LARGE", 10_000)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files._LARGE", 10_000)
     assert screen(capsys, path) == wanted
     assert len(used) == 1
     # rows that do not stand together are read at once, as ever
@@ -289,7 +289,7 @@ def test_an_interrupted_screening_reports_what_is_done(
                 raise KeyboardInterrupt
             yield batch
 
-    monkeypatch.setattr("tieaware_sklearn._screen_files.track", interrupted)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.track", interrupted)
     found = tmp_path / "found.json"
     options = ["--batch-rows", 100, "--json", found]
     code, out, err = screen(capsys, files["web.csv"], *options)

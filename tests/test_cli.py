@@ -412,7 +412,7 @@ def test_interrupted(monkeypatch, capsys, letor):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tieaware_sklearn._screen_files.read", interrupt)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.read", interrupt)
     assert run(capsys, "screen", letor)[0] == 130
 
 

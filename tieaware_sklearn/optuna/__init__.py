@@ -5,11 +5,11 @@ chases noise. The exact mean is one number for one set of scores; its values per
 query tell a hopeless trial from a promising one early.
 """
 
-from ._linear import LinearScoringObjective
-from ._objective import QueryObjective
-from ._precision import ScorePrecisionObjective, coarsest
-from ._ranker import RankerObjective
-from ._scoring import ScoringObjective
+from ._linear_scoring_objective import LinearScoringObjective
+from ._query_objective import QueryObjective
+from ._ranker_objective import RankerObjective
+from ._score_precision_objective import ScorePrecisionObjective, coarsest
+from ._scoring_objective import ScoringObjective
 
 __all__ = [
     "LinearScoringObjective",

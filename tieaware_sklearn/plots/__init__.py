@@ -1,11 +1,11 @@
 """Plots (matplotlib): what ties and coarse scores leave open, as pictures."""
 
-from ._curves import PrecisionRecallBandDisplay
-from ._front import ScorePrecisionDisplay
-from ._screening import FeatureScreeningDisplay
-from ._study import PairwisePValueDisplay, PrecisionLossDisplay
-from ._systems import TieRangeDisplay
-from ._user_models import UserModelDisplay
+from ._feature_screening import FeatureScreeningDisplay
+from ._precision_loss import PairwisePValueDisplay, PrecisionLossDisplay
+from ._precision_recall_band import PrecisionRecallBandDisplay
+from ._score_precision_front import ScorePrecisionDisplay
+from ._tie_range import TieRangeDisplay
+from ._user_model import UserModelDisplay
 
 __all__ = [
     "FeatureScreeningDisplay",

@@ -22,9 +22,9 @@ from .._engine.validation import (
     check_query_weight,
 )
 from .._optional import import_optional
-from .._query_buckets import Measured, QueryBuckets, Summary, deal
 from ..evaluation._averages import check_zero_relevance
 from ..measures import Measure, parse_measure
+from ._query_buckets import Measured, QueryBuckets, Summary, deal
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
 

@@ -19,7 +19,7 @@ from .._engine.ties import IntArray
 from ..measures import Measure
 from ..model_selection._folds import QueryKFold
 from ..model_selection._scorers import check_response_method, predicted_scores
-from ._objective import QueryObjective, Step, optuna
+from ._query_objective import QueryObjective, Step, optuna
 
 #: distributions by what suggests them
 _SUGGEST = ("FloatDistribution", "IntDistribution", "CategoricalDistribution")

@@ -7,14 +7,14 @@ import sys
 
 import numpy as np
 
-from ._display.progress import shows_progress
-from ._display.tables import format_table, number
+from .._display.progress import shows_progress
+from .._display.tables import format_table, number
+from ..datasets import dump_letor, load_digits_retrieval
+from ..evaluation._evaluate import evaluate, ranking_score
+from ..feature_selection._selector import RankingFeatureSelector
+from ..feature_selection._table import feature_rows
+from ..io._text_source import check_writable
 from ._screen import feature_table
-from .datasets import dump_letor, load_digits_retrieval
-from .evaluation._evaluate import evaluate, ranking_score
-from .feature_selection._selector import RankingFeatureSelector
-from .feature_selection._table import feature_rows
-from .io._text_source import check_writable
 
 #: the feature whose rows are put in several orders: it takes 17 values at most
 _SHOWN = "chebyshev"

@@ -24,7 +24,7 @@ from ._axes import (
     short,
     tidy,
 )
-from ._systems import each_system
+from ._tie_range import each_system
 
 #: smaller p values are drawn here
 _FLOOR = 1e-8

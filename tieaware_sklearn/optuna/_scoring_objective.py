@@ -13,7 +13,7 @@ from .._engine.qid_column import take_rows
 from .._engine.ties import IntArray
 from .._engine.validation import check_count, check_scores
 from ..measures import Measure
-from ._objective import N_BLOCKS, QueryObjective, Step
+from ._query_objective import N_BLOCKS, QueryObjective, Step
 
 
 class ScoringObjective(QueryObjective):

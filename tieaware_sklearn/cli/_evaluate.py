@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from ._display.progress import show_progress, shows_progress
-from ._display.tables import format_table, number
-from ._engine.ties import FloatArray
-from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
-from .evaluation._conventions import apply_convention
-from .evaluation._evaluate import evaluate, ranking_score
-from .evaluation._report import RankingReport, reduce_queries
-from .io._text_source import TextSource
-from .io._trec import file_names, read_qrels, read_run, trec_rows
-from .measures import (
+from .._display.progress import show_progress, shows_progress
+from .._display.tables import format_table, number
+from .._engine.ties import FloatArray
+from ..evaluation._conventions import apply_convention
+from ..evaluation._evaluate import evaluate, ranking_score
+from ..evaluation._report import RankingReport, reduce_queries
+from ..io._text_source import TextSource
+from ..io._trec import file_names, read_qrels, read_run, trec_rows
+from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
     parse_measures,
 )
-from .plots import TieRangeDisplay
+from ..plots import TieRangeDisplay
+from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")

@@ -12,18 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from ._display.progress import shows_progress
-from .feature_selection._selector import RankingFeatureSelector
-from .io._batches import (
+from .._display.progress import shows_progress
+from ..feature_selection._selector import RankingFeatureSelector
+from ..io._batches import (
     Stream,
     estimated_bytes,
     open_stream,
     rows_of_batch,
     track,
 )
-from .io._letor import kept_features, letor_place, read_letor
-from .io._tabular import all_tabular, is_nameless, is_tabular, load_tabular
-from .io._text_source import TextSource
+from ..io._letor import kept_features, letor_place, read_letor
+from ..io._tabular import all_tabular, is_nameless, is_tabular, load_tabular
+from ..io._text_source import TextSource
 
 #: files that would take more memory are read in batches
 _LARGE = 1 << 28

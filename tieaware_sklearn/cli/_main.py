@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import __version__, _demo, _evaluate, _screen
-from .evaluation._evaluate import DEFAULT_MEASURES
-from .feature_selection._results import DIRECTIONS
+from .. import __version__
+from ..evaluation._evaluate import DEFAULT_MEASURES
+from ..feature_selection._results import DIRECTIONS
+from . import _demo, _evaluate, _screen
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -89,7 +89,7 @@ class ScorePrecisionDisplay:
             or level outside of (0, 1].
         """
         from ..optuna import coarsest
-        from ..optuna._precision import NothingKept, complete_trials
+        from ..optuna._score_precision_objective import NothingKept, complete_trials
 
         trials = complete_trials(study)
         numbers = [trial.number for trial in trials]

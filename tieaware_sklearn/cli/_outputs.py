@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ._optional import import_optional
-from .io._text_source import check_writable, whole_file, write_whole
+from .._optional import import_optional
+from ..io._text_source import check_writable, whole_file, write_whole
 
 _OPTIONS = ("csv", "json", "plot")
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._engine.ties import FloatArray, IntArray, TieGroups
-from ._engine.validation import Queries
-from .evaluation._averages import fill_std, fill_undefined, mean, std_of_mean
-from .evaluation._labelled_queries import STATISTICS, LabelledQueries, columns
-from .measures import Measure
+from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.validation import Queries
+from ..evaluation._averages import fill_std, fill_undefined, mean, std_of_mean
+from ..evaluation._labelled_queries import STATISTICS, LabelledQueries, columns
+from ..measures import Measure
 
 
 class Measured(NamedTuple):

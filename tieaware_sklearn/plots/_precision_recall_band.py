@@ -13,7 +13,7 @@ from ..evaluation._precision_recall_curve import (
     precision_recall_curve,
 )
 from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
-from ._systems import each_system, predictions
+from ._tie_range import each_system, predictions
 
 
 @dataclass(eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ._display.tables import format_table, number, probability
+from .._display.tables import format_table, number, probability
+from ..feature_selection._selector import RankingFeatureSelector
+from ..feature_selection._table import feature_rows
+from ..plots import FeatureScreeningDisplay
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._screen_files import Screened, screen_files
-from .feature_selection._selector import RankingFeatureSelector
-from .feature_selection._table import feature_rows
-from .plots import FeatureScreeningDisplay
 
 _SHOWN = 20
 #: lower correlations are no repetition
