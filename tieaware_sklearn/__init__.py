@@ -1,17 +1,26 @@
 """What a ranking is really worth when scores tie."""
 
-from .evaluation._contingency import ContingencyTable, contingency_table
-from .evaluation._evaluate import evaluate, ranking_score, tie_distributions
-from .evaluation._precision_recall_curve import (
+from .evaluation import (
+    ContingencyTable,
     PrecisionRecallCurve,
+    RankingReport,
+    RankingSummary,
+    ResidualReport,
+    SampledScore,
+    TieReport,
+    TieTreatments,
+    contingency_table,
+    evaluate,
     precision_recall_curve,
+    ranking_score,
+    residuals,
+    sample_orderings,
+    sampled,
+    tie_distributions,
+    tie_report,
+    tie_treatments,
 )
-from .evaluation._report import RankingReport, RankingSummary
-from .evaluation._residuals import ResidualReport, residuals
-from .evaluation._sampling import SampledScore, sample_orderings, sampled
-from .evaluation._tie_report import TieReport, tie_report
-from .evaluation._tie_treatments import TieTreatments, tie_treatments
-from .feature_selection._selector import RankingFeatureSelector
+from .feature_selection import RankingFeatureSelector
 from .measures import (
     CG,
     CWL,
@@ -37,9 +46,8 @@ from .measures import (
     Success,
     parse_measure,
 )
-from .model_selection._folds import QueryKFold
-from .model_selection._scorers import RankingScorer, make_ranking_scorer
-from .rankers._linear import LinearRanker
+from .model_selection import QueryKFold, RankingScorer, make_ranking_scorer
+from .rankers import LinearRanker
 from .score_precision import PrecisionStudy, precision_study
 
 __version__ = "0.1.0"

@@ -12,6 +12,7 @@ from dask import dataframe as dd
 from sklearn.base import clone
 
 from ._engine.validation import check_choice
+from .evaluation import RankingReport, RankingSummary
 from .evaluation._averages import check_zero_relevance
 from .evaluation._conventions import apply_convention
 from .evaluation._evaluate import (
@@ -20,8 +21,8 @@ from .evaluation._evaluate import (
     check_ranking,
     report_of,
 )
-from .evaluation._report import RankingReport, RankingSummary, ReportMoments
-from .feature_selection._selector import RankingFeatureSelector
+from .evaluation._report import ReportMoments
+from .feature_selection import RankingFeatureSelector
 from .feature_selection._statistics import FeatureStatistics
 from .measures import Measure, parse_measures
 

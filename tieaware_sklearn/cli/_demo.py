@@ -10,8 +10,8 @@ import numpy as np
 from .._display.progress import shows_progress
 from .._display.tables import format_table, number
 from ..datasets import dump_letor, load_digits_retrieval
-from ..evaluation._evaluate import evaluate, ranking_score
-from ..feature_selection._selector import RankingFeatureSelector
+from ..evaluation import evaluate, ranking_score
+from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._table import feature_rows
 from ..io._text_source import check_writable
 from ._screen import feature_table

@@ -12,9 +12,9 @@ from sklearn.utils import Bunch
 from .._display.progress import show_progress, shows_progress
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
+from ..evaluation import RankingReport, evaluate, ranking_score
 from ..evaluation._conventions import apply_convention
-from ..evaluation._evaluate import evaluate, ranking_score
-from ..evaluation._report import RankingReport, reduce_queries
+from ..evaluation._report import reduce_queries
 from ..io._text_source import TextSource
 from ..io._trec import file_names, read_qrels, read_run, trec_rows
 from ..measures import (

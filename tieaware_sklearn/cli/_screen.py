@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from .._display.tables import format_table, number, probability
-from ..feature_selection._selector import RankingFeatureSelector
+from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._table import feature_rows
 from ..plots import FeatureScreeningDisplay
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot

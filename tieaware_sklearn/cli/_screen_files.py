@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
-from ..feature_selection._selector import RankingFeatureSelector
+from ..feature_selection import RankingFeatureSelector
 from ..io._batches import (
     Stream,
     estimated_bytes,

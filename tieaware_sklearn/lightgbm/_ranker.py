@@ -12,7 +12,7 @@ from .._engine.digests import query_marks
 from .._engine.qid_column import list_columns, qid_index, split_qid_column
 from .._engine.validation import reject
 from .._optional import import_optional
-from ..model_selection._scorers import make_ranking_scorer
+from ..model_selection import make_ranking_scorer
 from ..rankers._query_data import (
     Columns,
     QueryData,

@@ -25,8 +25,8 @@ from .._engine.validation import (
     check_query_weight,
     check_scores,
 )
+from ..evaluation import ranking_score
 from ..evaluation._averages import check_zero_relevance, macro_means
-from ..evaluation._evaluate import ranking_score
 from ..evaluation._labelled_queries import LabelledQueries
 from ..measures import Measure, accepted_unjudged, parse_measures
 

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ..measures import Measure
+from ..rankers import LinearRanker
 from ..rankers._linear import (
     TRANSFORMS,
-    LinearRanker,
     check_transforms,
     linear_scores,
     scales,

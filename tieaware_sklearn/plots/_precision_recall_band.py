@@ -8,10 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..evaluation._precision_recall_curve import (
-    PrecisionRecallCurve,
-    precision_recall_curve,
-)
+from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
 from ._tie_range import each_system, predictions
 

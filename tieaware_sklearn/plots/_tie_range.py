@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..comparison._measured_systems import check_systems
-from ..evaluation._evaluate import evaluate
+from ..evaluation import evaluate
 from ..measures import Measure, parse_measures
 from ..model_selection._scorers import predicted_scores
 from ._axes import legend, panels, plain, show_ranges
