@@ -29,12 +29,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import queries
 
 from benchmarks.early_stopping import generated, stops
-from tieaware_sklearn import (
-    NDCG,
-    QueryKFold,
-    make_ranking_scorer,
-    ranking_score,
-)
+from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval
 

@@ -11,11 +11,7 @@ from scipy import stats
 
 from tieaware_sklearn import evaluate, precision_study
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.optuna import (
-    ScorePrecisionObjective,
-    ScoringObjective,
-    coarsest,
-)
+from tieaware_sklearn.optuna import ScorePrecisionObjective, ScoringObjective, coarsest
 from tieaware_sklearn.score_precision import band_scores, round_scores
 
 WEB = make_web_search(n_queries=60, random_state=1)

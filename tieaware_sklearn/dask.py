@@ -15,12 +15,8 @@ from ._engine.validation import check_choice
 from .evaluation import RankingReport, RankingSummary
 from .evaluation._averages import check_zero_relevance
 from .evaluation._conventions import apply_convention
-from .evaluation._evaluate import (
-    DEFAULT_MEASURES,
-    ColumnNames,
-    check_ranking,
-    report_of,
-)
+from .evaluation._evaluate import DEFAULT_MEASURES, report_of
+from .evaluation._ranking import ColumnNames, check_ranking
 from .evaluation._report import ReportMoments
 from .feature_selection import RankingFeatureSelector
 from .feature_selection._statistics import FeatureStatistics

@@ -14,13 +14,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
 from ..feature_selection import RankingFeatureSelector
-from ..io._batches import (
-    Stream,
-    estimated_bytes,
-    open_stream,
-    rows_of_batch,
-    track,
-)
+from ..io._batches import Stream, estimated_bytes, open_stream, rows_of_batch, track
 from ..io._letor import kept_features, letor_place, read_letor
 from ..io._tabular import all_tabular, is_nameless, is_tabular, load_tabular
 from ..io._text_source import TextSource

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
-from .._engine.validation import (
-    Queries,
-    check_choice,
-    check_labels,
-    check_qid,
-    check_query_weight,
-    check_scores,
-)
-from ..measures import (
-    Distribution,
-    Measure,
-    accepted_unjudged,
-    parse_measure,
-    parse_measures,
-)
+from .._engine.validation import check_choice
+from ..measures import Distribution, Measure, parse_measure, parse_measures
 from ..measures._names import names_where
 from ._averages import (
     check_zero_relevance,
@@ -34,51 +21,12 @@ from ._averages import (
 )
 from ._conventions import apply_convention
 from ._labelled_queries import STATISTICS, LabelledQueries
+from ._ranking import Ranking, check_ranking
 from ._report import RankingReport, reduce_queries
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
-
-
-class Ranking(NamedTuple):
-    """What every evaluation is given, checked."""
-
-    queries: Queries
-    labels: FloatArray
-    scores: NDArray[Any]
-    weight: FloatArray | None
-
-
-class ColumnNames(NamedTuple):
-    """What messages call the arrays."""
-
-    label: str = "y_true"
-    score: str = "y_score"
-    qid: str = "qid"
-    weight: str = "query_weight"
-
-
-def check_ranking(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    qid: Any,
-    measures: Iterable[Measure],
-    unjudged: str,
-    query_weight: ArrayLike | None = None,
-    *,
-    names: ColumnNames = ColumnNames(),  # noqa: B008
-    allow_zero: bool = False,
-) -> Ranking:
-    """Labels, scores and weights as arrays, the rows gathered into queries."""
-    accepted = accepted_unjudged(measures, unjudged)
-    labels = check_labels(y_true, name=names.label, unjudged=accepted)
-    scores = check_scores(y_score, n_rows=len(labels), name=names.score)
-    queries = check_qid(qid, n_rows=len(labels), name=names.qid)
-    weight = check_query_weight(
-        query_weight, queries, allow_zero=allow_zero, name=names.weight
-    )
-    return Ranking(queries, labels, scores, weight)
 
 
 @overload

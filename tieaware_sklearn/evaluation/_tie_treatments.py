@@ -16,8 +16,9 @@ from .._optional import import_optional
 from ..measures import Measure, parse_measures
 from ._averages import fill_undefined, mean
 from ._conventions import apply_convention
-from ._evaluate import DEFAULT_MEASURES, check_ranking
+from ._evaluate import DEFAULT_MEASURES
 from ._labelled_queries import LabelledQueries
+from ._ranking import check_ranking
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._engine.ties import (
-    FloatArray,
-    TieGroups,
-    count_segments,
-    expand,
-    sum_segments,
-)
+from .._engine.ties import FloatArray, TieGroups, count_segments, expand, sum_segments
 from ._base import Measure
 from ._rank_weights import RankWeight, log_discount
 from ._user_models import from_views
