@@ -10,7 +10,7 @@ import pytest
 #: what examples need beyond scikit-learn
 NEEDED = {
     "dask": ("dask", "distributed", "pandas"),
-    "io/_table": ("pandas",),
+    "io/_tabular": ("pandas",),
     "lightgbm": ("lightgbm",),
     "optuna": ("optuna",),
     "plots": ("matplotlib",),

@@ -13,7 +13,7 @@ from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate, ranking_score
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._table import feature_rows
-from ..io._text_source import check_writable
+from ..io._whole_file import check_writable
 from ._screen import feature_table
 
 #: the feature whose rows are put in several orders: it takes 17 values at most

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._optional import import_optional
-from ..io._text_source import check_writable, whole_file, write_whole
+from ..io._whole_file import check_writable, whole_file, write_whole
 
 _OPTIONS = ("csv", "json", "plot")
 

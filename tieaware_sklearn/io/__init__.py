@@ -2,7 +2,7 @@
 
 from ._batches import iter_batches
 from ._letor import dump_letor, load_letor
-from ._table import load_table
+from ._tabular import load_table
 from ._trec import load_qrels, load_run, load_trec
 
 __all__ = [

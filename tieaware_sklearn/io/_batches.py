@@ -10,12 +10,11 @@ from sklearn.utils import Bunch
 
 from .._display.progress import show_progress
 from .._engine.validation import check_count
-from ._letor import PathLike, check_paths, memory_of_text
 from ._letor_stream import LetorStream
-from ._table import framed
-from ._tabular import all_tabular, is_tabular, memory_of_table
+from ._tabular import framed
+from ._tabular_files import all_tabular, is_tabular, memory_of_table
 from ._tabular_stream import TabularStream
-from ._text_source import TextSource
+from ._text_source import PathLike, TextSource, check_paths, memory_of_text
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22

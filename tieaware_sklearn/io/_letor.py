@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +13,16 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
-from ._text_source import COMPRESSED_SUFFIXES, TextSource, write_whole
-
-PathLike = str | os.PathLike[str]
+from ._letor_format import (
+    Counted,
+    check_query_file,
+    complaint,
+    numbered_queries,
+    query_sizes,
+    split_line,
+)
+from ._text_source import PathLike, TextSource, check_paths
+from ._whole_file import write_whole
 
 
 def load_letor(
@@ -101,16 +106,14 @@ def read_letor(
         check_choice(zero_based, "zero_based", (True, False, "auto"))
     given = check_query_file(query_file, len(sources))
     parsed = [_parse(source) for source in sources]
-    if not any(len(part.qid) for part in parsed):
-        parsed = _with_group_sizes(parsed, given)
-    elif given:
-        raise ValueError(f"{sources[0]}: query_file is given, but the lines hold qid:")
-    for part in parsed:
-        if len(part.qid) != len(part.target):
-            raise ValueError(complaint(part.source, needs_qid=True))
+    sizes = query_sizes(
+        [Counted(part.source, len(part.target), len(part.qid)) for part in parsed],
+        given,
+    )
     data, first = _one_matrix(parsed, zero_based, n_features)
     target = np.concatenate([part.target for part in parsed])
-    qid = np.concatenate([part.qid for part in parsed])
+    own = (part.qid for part in parsed)
+    qid = np.concatenate(list(own if sizes is None else numbered_queries(sizes)))
     return Bunch(
         data=data if sparse else data.toarray(),
         target=target,
@@ -121,36 +124,11 @@ def read_letor(
     )
 
 
-def memory_of_text(path: Path) -> int:
-    """Bytes that the numbers of a text file take, roughly: as many as it has."""
-    size = path.stat().st_size
-    return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
-
-
-def check_query_file(
-    query_file: PathLike | Sequence[PathLike] | None, n_paths: int
-) -> list[Path]:
-    """The files with the sizes of queries: none, or one for each path."""
-    given = [] if query_file is None else check_paths(query_file, "query_file")
-    if given and len(given) != n_paths:
-        raise ValueError(
-            f"query_file must name one file per path ({n_paths}), got {len(given)}"
-        )
-    return given
-
-
 class _Part(NamedTuple):
     source: TextSource
     data: Any
     target: NDArray[np.float64]
     qid: NDArray[np.int64]
-
-
-def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not paths:
-        raise ValueError(f"{name} must name at least one file, got none")
-    return [Path(one) for one in paths]
 
 
 def _parse(source: TextSource) -> _Part:
@@ -176,22 +154,6 @@ def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
         _, _, qid = split_line(line)
         if qid is not None:
             yield qid
-
-
-def split_line(line: bytes) -> tuple[bytes, list[bytes], int | None]:
-    """What stands before a comment, its first three parts and the rest, the query id.
-
-    Raises
-    ------
-    ValueError
-        For a query id that is no integer, and for underscores.
-    """
-    content = line.partition(b"#")[0]
-    if b"_" in content:  # which Python, and scikit-learn, read as part of a number
-        raise ValueError("a number holds an underscore")
-    parts = content.split(None, 3)
-    has_qid = len(parts) > 1 and parts[1].startswith(b"qid:")
-    return content, parts, int(parts[1][4:]) if has_qid else None
 
 
 def _one_matrix(
@@ -221,146 +183,6 @@ def _one_matrix(
         for part in parts
     ]
     return sp.vstack(matrices, format="csr"), first
-
-
-def _with_group_sizes(parts: list[_Part], given: list[Path]) -> list[_Part]:
-    out, first = [], 0
-    every = group_sizes([(part.source, len(part.target)) for part in parts], given)
-    for part, sizes in zip(parts, every, strict=True):
-        qid = np.repeat(np.arange(first, first + len(sizes)), sizes)
-        out.append(part._replace(qid=qid))
-        first += len(sizes)
-    return out
-
-
-def group_sizes(
-    sources: Sequence[tuple[TextSource, int]], given: list[Path]
-) -> list[NDArray[np.int64]]:
-    """Sizes of the queries of each file of so many rows, whose lines hold no qid:."""
-    every = []
-    for i, (source, n_rows) in enumerate(sources):
-        sizes_file = given[i] if given else _find_group_file(source.path)
-        sizes = _read_sizes(sizes_file)
-        if sizes.sum() != n_rows:
-            raise ValueError(
-                f"{sizes_file}: the sizes of its {len(sizes)} queries add up to "
-                f"{sizes.sum()}, but {source} has {n_rows} rows"
-            )
-        every.append(sizes)
-    return every
-
-
-def kept_features(names: Sequence[str], ignore: Sequence[str]) -> list[int]:
-    """Where the features stand that are not to be left out."""
-    for name in ignore:
-        if name not in names:
-            raise ValueError(
-                f"--ignore must name features, got {name!r} (features: "
-                f"{', '.join(names)})"
-            )
-    kept = [j for j, name in enumerate(names) if name not in ignore]
-    if not kept:
-        raise ValueError("--ignore must leave a feature to screen, got all of them")
-    return kept
-
-
-def _find_group_file(path: Path) -> Path:
-    for suffix in (".query", ".group"):
-        beside = path.with_name(path.name + suffix)
-        if beside.exists():
-            return beside
-    raise ValueError(
-        f"{path}: its lines hold no qid:, and there is no {path.name}.query with the "
-        "sizes of its queries beside it (query_file= names another)"
-    )
-
-
-def _read_sizes(path: Path) -> NDArray[np.int64]:
-    sizes = []
-    with TextSource(path).open() as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("latin-1").strip()
-            if not text:
-                continue
-            if not text.isdigit() or int(text) < 1:
-                raise ValueError(
-                    f"{path}, line {number}: the size of a query must be an integer "
-                    f">= 1, got {text!r}"
-                )
-            sizes.append(int(text))
-    return np.array(sizes, dtype=np.int64)
-
-
-_FEATURE = re.compile(r"(\d+):(\S+)")
-
-
-def _is_number(text: str) -> bool:
-    if "_" in text:
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def complaint(
-    source: TextSource, *, fallback: str = "malformed", needs_qid: bool = False
-) -> str:
-    """What is wrong with a file, by its first malformed line."""
-    return first_wrong(source, needs_qid=needs_qid) or f"{source}: {fallback}"
-
-
-def first_wrong(source: TextSource, *, needs_qid: bool = False) -> str:
-    """What is wrong with the first malformed line of a file; empty if none is."""
-    with source.open() as file:
-        for number, tokens in _documents(file):
-            wrong = _wrong_with(tokens, needs_qid=needs_qid)
-            if wrong:
-                return f"{source}, line {number}: {wrong}"
-    return ""
-
-
-def _documents(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
-    """Numbers and words of the lines that hold a document."""
-    for number, line in enumerate(lines, start=1):
-        tokens = line.decode("latin-1").partition("#")[0].split()
-        if tokens:
-            yield number, tokens
-
-
-def letor_place(sources: Sequence[TextSource], row: int) -> str:
-    """File and line of a row of `read_letor`, for a message."""
-    for source in sources:
-        with source.open() as file:
-            for number, _ in _documents(file):
-                if row == 0:
-                    return f"{source}, line {number}"
-                row -= 1
-    raise IndexError(row)
-
-
-def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
-    label, *features = tokens
-    if not _is_number(label):
-        return f"the label must be a number, got {label!r}"
-    if features and features[0].startswith("qid:"):
-        qid = features.pop(0).removeprefix("qid:")
-        if not re.fullmatch(r"[+-]?\d+", qid) or abs(int(qid)) >= 2**63:
-            return f"qid must be a 64-bit integer, got {qid!r}"
-    elif needs_qid:
-        return "there is no qid:, though other lines have one"
-    last = -1
-    for feature in features:
-        match = _FEATURE.fullmatch(feature)
-        if match is None or not _is_number(match[2]):
-            return f"a feature must look like number:value, got {feature!r}"
-        if int(match[1]) >= 2**31:
-            return f"a feature number must be below 2^31, got {match[1]}"
-        if int(match[1]) <= last:
-            return f"feature numbers must ascend, got {match[1]} after {last}"
-        last = int(match[1])
-    return ""
 
 
 def dump_letor(

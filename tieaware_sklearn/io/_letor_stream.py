@@ -9,22 +9,22 @@ from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from ._letor import (
-    PathLike,
+from ._letor_format import (
+    Counted,
     check_query_file,
     complaint,
     first_wrong,
-    group_sizes,
     kept_features,
     letor_place,
+    numbered_queries,
+    query_sizes,
     split_line,
 )
 from ._query_runs import QueryRuns, scattered
-from ._text_source import TextSource
+from ._text_source import PathLike, TextSource
 
 #: lines whose query ids are looked at together
 _LINES = 1 << 16
@@ -50,11 +50,11 @@ class LetorStream:
         self._sources = sources
         self.left_out: list[str] = []
         given = check_query_file(query_file, len(sources))
-        runs, counts = QueryRuns(), []
-        smallest, self._largest, with_qid = 1, -1, 0
+        runs, files = QueryRuns(), []
+        smallest, self._largest = 1, -1
         for source in sources:
             ids: list[int] = []
-            n_lines = 0
+            n_lines = n_with_qid = 0
             for line in _lines(source):
                 n_lines += 1
                 if line.last >= 0:
@@ -62,7 +62,7 @@ class LetorStream:
                     self._largest = max(self._largest, line.last)
                 if line.qid is not None:
                     ids.append(line.qid)
-                    with_qid += 1
+                    n_with_qid += 1
                 if len(ids) == _LINES:
                     runs.add(np.array(ids))
                     ids = []
@@ -70,20 +70,11 @@ class LetorStream:
                 raise ValueError(f"{source}: the file holds no documents")
             if ids:
                 runs.add(np.array(ids))
-            counts.append(n_lines)
-        self.n_rows = sum(counts)
-        self._sizes: list[NDArray[np.int64]] | None = None
+            files.append(Counted(source, n_lines, n_with_qid))
+        self.n_rows = sum(file.n_rows for file in files)
         self.scattered = ""
-        if not with_qid:
-            self._sizes = group_sizes(list(zip(sources, counts, strict=True)), given)
-        elif given:
-            raise ValueError(
-                f"{sources[0]}: query_file is given, but the lines hold qid:"
-            )
-        elif with_qid < self.n_rows:
-            for source in sources:
-                _raise_if_wrong(source, needs_qid=True)
-        else:
+        self._sizes = query_sizes(files, given)
+        if self._sizes is None:
             self._look_for_returns(runs)
         if self._largest < 0:
             raise ValueError(f"{sources[0]}: no line holds a feature")
@@ -121,12 +112,8 @@ class LetorStream:
         """For each file the numbers of the queries of its lines, None if these say."""
         if self._sizes is None:
             yield from (repeat(None) for _ in self._sources)
-            return
-        first = 0
-        for sizes in self._sizes:
-            numbers = np.arange(first, first + len(sizes))
-            yield iter(np.repeat(numbers, sizes).tolist())
-            first += len(sizes)
+        else:
+            yield from (numbers.tolist() for numbers in numbered_queries(self._sizes))
 
     def _batch(self, lines: list[bytes], ids: list[int], row: int) -> Bunch:
         # the last line of a file may have no end
@@ -136,9 +123,8 @@ class LetorStream:
                 io.BytesIO(text), n_features=self._largest + 1, zero_based=True
             )
         except (ValueError, OverflowError) as error:
-            for source in self._sources:
-                _raise_if_wrong(source)
-            raise ValueError(f"{self._sources[0]}: {error}") from None
+            wrong = next(filter(None, map(first_wrong, self._sources)), None)
+            raise ValueError(wrong or f"{self._sources[0]}: {error}") from None
         columns = np.array(self._kept) + self._first
         return Bunch(
             data=matrix[:, columns].toarray(),
@@ -169,9 +155,3 @@ def _lines(source: TextSource) -> Iterator[_Line]:
                 yield _Line(text, qid, first, last)
         except ValueError as error:
             raise ValueError(complaint(source, fallback=str(error))) from None
-
-
-def _raise_if_wrong(source: TextSource, *, needs_qid: bool = False) -> None:
-    wrong = first_wrong(source, needs_qid=needs_qid)
-    if wrong:
-        raise ValueError(wrong)

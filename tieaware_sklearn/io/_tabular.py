@@ -1,82 +1,109 @@
-"""CSV and Parquet files with a label, a query id and numeric features."""
+"""Tables with a label, a query id and numeric features: CSV, TSV and Parquet."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
-from itertools import islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._optional import import_optional
-from ._letor import memory_of_text
-from ._text_source import COMPRESSED_SUFFIXES, TextSource
-
-_PARQUET = (".parquet", ".pq")
-_BUFFER = 1 << 16
-_TEXT = {".csv": ",", ".tsv": "\t"}
-# cells that stand for a missing number
-_MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "-"]
-
-
-class Head(NamedTuple):
-    """A file: how its cells are parted, its columns, and what its query ids are."""
-
-    source: TextSource
-    separator: str | None
-    names: list[Any]
-    qid_kind: Any
+from ._tabular_files import (
+    Head,
+    Table,
+    has_text_ids,
+    import_pandas,
+    is_tabular,
+    read_heads,
+    read_tables,
+)
+from ._text_source import PathLike, check_paths
 
 
-class Table(NamedTuple):
-    """Rows of a file, from row number `first` on."""
+def load_table(
+    path: PathLike | Sequence[PathLike],
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    ignore: Sequence[str] = (),
+    as_frame: bool = False,
+) -> Bunch:
+    r"""Read a ranking from CSV, TSV or Parquet, its rows in any order.
 
-    head: Head
-    frame: Any
-    first: int = 0
+    Parameters
+    ----------
+    path : path, or list of paths
+        The end of the name says what the file is; text may be compressed (needs
+        pandas, and pyarrow for Parquet). Several files, of the same columns, are
+        read as one.
+    label, qid : str, default="label", "qid"
+        The columns with labels and query ids.
+    ignore : list of str, default=()
+        Columns to leave out, besides those without numbers or without a name.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, with their names.
 
-    def place(self, row: int) -> str:
-        """A row as a message names it: text has lines."""
-        source, separator = self.head.source, self.head.separator
-        row += self.first
-        if separator is None:
-            return f"{source}, row {row}"
-        line, _ = next(islice(source.csv_rows(separator), row + 1, None))
-        return f"{source}, line {line}"
+    Returns
+    -------
+    sklearn.utils.Bunch
+        ``data`` of shape (n_rows, n_features), NaN where a cell is empty;
+        ``target``, float64, and ``qid``, text as the file spells it or numbers (of
+        Parquet), of shape (n_rows,); ``feature_names``; ``left_out``, the columns
+        without numbers; ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        For a column that is not there, a cell that is not a number in a column that
+        has numbers (with file and line), an empty file, another kind of file.
+    ImportError
+        Without pandas, or pyarrow for Parquet.
+
+    See Also
+    --------
+    iter_batches : Tables larger than memory.
+    load_letor : LETOR text.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn.datasets import load_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "clicks.csv")
+    ...     _ = path.write_text("query,rating,clicks\na,1,5\nb,0,2\na,0,5\n")
+    ...     table = load_table(path, label="rating", qid="query", as_frame=True)
+    >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
+    (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
+    """
+    paths = check_paths(path, "path")
+    for one in paths:
+        if not is_tabular(one):
+            raise ValueError(
+                f"path must end in .csv, .tsv, .parquet or .pq (and .gz or the like), "
+                f"got {one}: LETOR text is read by load_letor"
+            )
+    table = load_tabular(paths, label=label, qid=qid, ignore=list(ignore))
+    target = table.target.astype(np.float64)
+    ranking = Bunch(
+        data=table.data,
+        target=target,
+        qid=table.qid,
+        feature_names=table.feature_names,
+        left_out=table.left_out,
+        DESCR=f"{', '.join(map(str, paths))}: {len(target)} rows, "
+        f"{len(np.unique(table.qid))} queries, {len(table.feature_names)} features",
+    )
+    return framed(ranking) if as_frame else ranking
 
 
-def _kind(path: Path) -> str:
-    """The suffix of the name, that of a compression left out."""
-    if path.suffix.lower() in COMPRESSED_SUFFIXES:
-        path = path.with_suffix("")
-    return path.suffix.lower()
-
-
-def is_tabular(path: Path) -> bool:
-    """Whether the name is that of a CSV, TSV or Parquet file."""
-    return _kind(path) in (*_PARQUET, *_TEXT)
-
-
-def all_tabular(paths: Sequence[Path]) -> bool:
-    """Whether the files are tables; LETOR text does not go with them."""
-    tabular = [is_tabular(path) for path in paths]
-    if any(tabular) and not all(tabular):
-        raise ValueError("all files must be of one kind: LETOR text, or CSV or Parquet")
-    return all(tabular)
-
-
-def memory_of_table(path: Path) -> int:
-    """Bytes that the numbers of a table take, roughly."""
-    if _kind(path) not in _PARQUET or path.suffix.lower() in COMPRESSED_SUFFIXES:
-        return memory_of_text(path)
-    with path.open("rb") as file, _reading(import_pandas(), TextSource(path), None):
-        metadata = _parquet().ParquetFile(file).metadata
-    return 8 * int(metadata.num_rows) * int(metadata.num_columns)
+def framed(ranking: Any) -> Any:
+    """The same ranking with its features as a data frame."""
+    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    ranking.data = pandas.DataFrame(ranking.data, columns=ranking.feature_names)
+    return ranking
 
 
 def load_tabular(
@@ -111,56 +138,6 @@ def load_tabular(
     data = as_bunch(pandas, tables, features, label=label, qid=qid, text=text)
     data.left_out = left_out
     return data
-
-
-def import_pandas() -> Any:
-    return import_optional("pandas", extra="io", purpose="reading CSV and Parquet")
-
-
-def read_heads(
-    pandas: Any,
-    paths: Sequence[Path],
-    *,
-    label: str,
-    qid: str,
-    ignore: Sequence[str],
-) -> list[Head]:
-    """The columns of the files, which must be the same."""
-    if label == qid:
-        raise ValueError(f"the label and the query id are both column {label!r}")
-    heads = [_read_head(pandas, path, qid) for path in paths]
-    for head in heads:
-        for name in (label, qid):
-            if name not in head.names:
-                raise ValueError(_no_column(head, name))
-        if set(head.names) != set(heads[0].names):
-            raise ValueError(f"{head.source}: its columns are not those of {paths[0]}")
-    for name in ignore:
-        if name not in heads[0].names or name in (label, qid):
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (columns: "
-                f"{', '.join(heads[0].names)})"
-            )
-    return heads
-
-
-def _read_head(pandas: Any, path: Path, qid: str) -> Head:
-    source = TextSource(path)
-    separator = _TEXT.get(_kind(path))
-    with _reading(pandas, source, separator), source.open() as file:
-        if separator is not None:
-            frame = pandas.read_csv(file, sep=separator, index_col=False, nrows=0)
-            return Head(source, separator, list(frame.columns), str)
-        schema = _parquet().ParquetFile(file).schema_arrow
-        frame = schema.empty_table().to_pandas(ignore_metadata=True)
-        of_index = (schema.pandas_metadata or {}).get("index_columns", [])
-        names = [name for name in schema.names if name not in of_index]
-        return Head(source, None, names, frame.dtypes.get(qid))
-
-
-def has_text_ids(heads: Sequence[Head]) -> bool:
-    """Whether files spell query ids in different ways, which makes text of them."""
-    return len({head.qid_kind for head in heads}) > 1
 
 
 def candidates(heads: Sequence[Head], qid: str, ignore: Sequence[str]) -> list[str]:
@@ -216,122 +193,6 @@ def as_bunch(
         qid=np.concatenate([query_ids(table, qid, text) for table in tables]),
         feature_names=list(features),
         place=_placer(tables),
-    )
-
-
-def read_tables(
-    pandas: Any,
-    head: Head,
-    qid: str,
-    n_rows: int | None = None,
-    columns: Sequence[str] | None = None,
-) -> Iterator[Table]:
-    """The rows of a file, all at once or so many at a time.
-
-    `columns` are read for certain, the others only where they cost nothing.
-    """
-    first = 0
-    with _reading(pandas, head.source, head.separator), head.source.open() as file:
-        if head.separator is None:
-            frames = _parquet_frames(file, columns or head.names, n_rows)
-        else:
-            frames = _text_frames(pandas, file, head, qid, n_rows)
-        # before the file is closed, also where a caller stops early
-        with closing(frames):
-            for frame in frames:
-                yield Table(head, frame, first)
-                first += len(frame)
-    if not first:
-        raise ValueError(f"{head.source}: the file holds no documents")
-
-
-def _parquet() -> Any:
-    return import_optional("pyarrow.parquet", extra="io", purpose="reading Parquet")
-
-
-def _parquet_frames(
-    file: Any, columns: Sequence[str], n_rows: int | None
-) -> Generator[Any]:
-    # in pieces, however large the row groups are; read ahead, they would all be kept
-    parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
-    if n_rows is None:
-        frame = parquet.read(columns).to_pandas(ignore_metadata=True)
-        if len(frame):
-            yield frame
-        return
-    for batch in parquet.iter_batches(n_rows, columns=columns):
-        yield batch.to_pandas(ignore_metadata=True)
-
-
-def _text_frames(
-    pandas: Any, file: Any, head: Head, qid: str, n_rows: int | None
-) -> Generator[Any]:
-    """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
-    # before version 3 pandas read some numbers wrong in their last bit
-    old = int(pandas.__version__.partition(".")[0]) < 3
-    exact = {"float_precision": "round_trip"} if old else {}
-    reader = pandas.read_csv(
-        file,
-        sep=head.separator,
-        index_col=False,
-        dtype={qid: str},
-        keep_default_na=False,
-        na_values={name: [] if name == qid else _MISSING for name in head.names},
-        iterator=True,
-        **exact,
-    )
-    with reader as frames:
-        while True:
-            with warnings.catch_warnings():
-                # a row longer than the head would shift or lose cells
-                warnings.simplefilter("error", pandas.errors.ParserWarning)
-                try:
-                    frame = frames.read(n_rows)
-                except StopIteration:
-                    return
-            if len(frame):
-                yield frame
-            if n_rows is None or len(frame) < n_rows:
-                return
-
-
-@contextmanager
-def _reading(pandas: Any, source: TextSource, separator: str | None) -> Iterator[None]:
-    """Errors of a reader in words that name the file, and the line of a ragged row."""
-    errors = pandas.errors
-    try:
-        with source.reading():
-            yield
-    except (errors.ParserWarning, errors.ParserError) as error:
-        raise ValueError(_ragged(source, separator or "", str(error))) from None
-    except ValueError as error:
-        if str(error).startswith(f"{source}:"):
-            raise
-        raise ValueError(f"{source}: {error}") from None
-
-
-def _ragged(source: TextSource, separator: str, error: str) -> str:
-    """The first row with more cells than the head."""
-    rows = source.csv_rows(separator)
-    _, head = next(rows)
-    for line, cells in rows:
-        if len(cells) > len(head):
-            return (
-                f"{source}, line {line}: a row must not have more cells than the head "
-                f"({len(head)}), got {len(cells)}"
-            )
-    return f"{source}: {error.strip()}"
-
-
-def _no_column(head: Head, name: str) -> str:
-    names = ", ".join(map(str, head.names))
-    if head.separator is not None and len(head.names) == 1 and ";" in names:
-        return (
-            f"{head.source}: cells are parted by ';', but must be by {head.separator!r}"
-        )
-    return (
-        f"{head.source}: there is no column {name!r} (columns: {names}); label and qid "
-        "(--label, --qid) choose others"
     )
 
 

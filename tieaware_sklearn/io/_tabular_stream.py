@@ -10,18 +10,20 @@ from sklearn.utils import Bunch
 
 from ._query_runs import QueryRuns, scattered
 from ._tabular import (
-    Head,
-    Table,
     as_bunch,
     candidates,
     check_query_ids,
     choose_features,
+    query_ids,
+    to_numbers,
+)
+from ._tabular_files import (
+    Head,
+    Table,
     has_text_ids,
     import_pandas,
-    query_ids,
     read_heads,
     read_tables,
-    to_numbers,
 )
 
 #: rows that are read together

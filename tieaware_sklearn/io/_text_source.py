@@ -1,4 +1,4 @@
-"""Files read, whatever their compression, and written whole."""
+"""Files of text, whatever their compression, from a path or a pipe."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import gzip
 import io
 import lzma
 import os
-import shutil
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+PathLike = str | os.PathLike[str]
 _OPENERS: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -25,6 +25,20 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: what damaged compressed data raises, besides an OSError without a number
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+
+
+def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
+    """One path or several as a list of at least one."""
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not paths:
+        raise ValueError(f"{name} must name at least one file, got none")
+    return [Path(one) for one in paths]
+
+
+def memory_of_text(path: Path) -> int:
+    """Bytes that the numbers of a text file take, roughly: as many as it has."""
+    size = path.stat().st_size
+    return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
 
 
 class TextSource:
@@ -37,7 +51,7 @@ class TextSource:
         a byte order mark is left out.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: PathLike) -> None:
         self.path = Path(path)
         self._bytes: bytes | None = None
         if str(path) == "-":
@@ -86,54 +100,3 @@ class TextSource:
                         yield reader.line_num, cells
         finally:
             csv.field_size_limit(limit)
-
-
-def check_writable(path: str, option: str) -> None:
-    """Raise before the work is done, not after, if a file cannot be written."""
-    if not path:
-        raise ValueError(f"{option} must name a file, got an empty name")
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise ValueError(f"{option} must name a file, got the folder {path}")
-    if Path(path).exists() and not Path(path).is_file():
-        return
-    if not target.parent.is_dir():
-        raise ValueError(f"{option}: there is no folder for {path}")
-    # a new file takes the place of the old one
-    if not os.access(target.parent, os.W_OK):
-        raise ValueError(f"{option}: the folder of {path} cannot be written to")
-
-
-def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write a text file that appears only once it is complete.
-
-    Gzipped if its name ends in ``.gz``.
-    """
-    with whole_file(path) as file:
-        file.writelines(lines)
-
-
-@contextmanager
-def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
-    """A file to write to, which appears only once it is complete.
-
-    What is not a plain file, such as a pipe or a device, is written to as it is; a
-    link stays a link.
-    """
-    mode = "b" if binary else "t"
-    form: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": "\n"}
-    target = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        with path.open(f"w{mode}", **form) as file:
-            yield file
-        return
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(unfinished, f"w{mode}", **form) as file:
-            yield file
-        if target.exists():
-            shutil.copymode(target, unfinished)
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)

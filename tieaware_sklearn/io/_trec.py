@@ -13,9 +13,8 @@ from sklearn.utils import Bunch
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ._text_source import TextSource
+from ._text_source import PathLike, TextSource
 
-PathLike = str | os.PathLike[str]
 Labels = dict[str, dict[str, float]]
 
 
