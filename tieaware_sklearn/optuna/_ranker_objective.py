@@ -18,7 +18,7 @@ from .._engine.qid_column import take_rows
 from .._engine.ties import IntArray
 from ..measures import Measure
 from ..model_selection import QueryKFold
-from ..model_selection._scorers import check_response_method, predicted_scores
+from ..model_selection._predictions import check_response_method, predicted_scores
 from ._query_objective import QueryObjective, Step, optuna
 
 #: distributions by what suggests them

@@ -14,7 +14,7 @@ from ..comparison import SystemComparison
 from ..comparison._measured_systems import check_systems
 from ..evaluation import evaluate
 from ..measures import Measure, parse_measures
-from ..model_selection._scorers import predicted_scores
+from ..model_selection._predictions import predicted_scores
 from ._axes import legend, panels, plain, show_ranges
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from .._engine.qid_column import split_qid_column
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..model_selection._scorers import check_response_method, predicted_scores
+from ..model_selection._predictions import check_response_method, predicted_scores
 from ._bands import EXISTING_TIES
 from ._coarseness import KINDS, Coarseness, parse_coarseness
 
