@@ -381,6 +381,14 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
         raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
+def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
+    """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
+    given = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (given and (0 < value < 1 or (up_to_one and value == 1))):
+        rule = "(0, 1]" if up_to_one else "(0, 1)"
+        raise ValueError(f"{name} must be a number in {rule}, got {value!r}")
+
+
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
     if not any(value is c or (isinstance(value, str) and value == c) for c in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice, check_count
+from .._engine.validation import check_choice, check_count, check_share
 from .._optional import import_optional
 from ..evaluation._averages import NO_DIFFERENCE, mean, std_of_mean, warn_undefined
 from ..measures import Measure
@@ -326,14 +326,6 @@ def compare_systems(
         alternative=alternative,
         confidence=float(confidence),
     )
-
-
-def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
-    """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
-    given = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (given and (0 < value < 1 or (up_to_one and value == 1))):
-        rule = "(0, 1]" if up_to_one else "(0, 1)"
-        raise ValueError(f"{name} must be a number in {rule}, got {value!r}")
 
 
 def _compare(

@@ -89,9 +89,7 @@ class _Run:
         self.score = check_scores(score, n_rows=len(self.docno), name=f"{name} score")
         self.queries = check_qid(qid, n_rows=len(self.docno), name=f"{name} qid")
         ids = self.queries.qid.tolist()
-        owner = np.repeat(np.arange(len(ids)), self.queries.sizes)
-        self.query = np.empty_like(owner)
-        self.query[self.queries.arrange(np.arange(len(owner)))] = owner
+        self.query = self.queries.row_codes()
         documents = zip(self.query.tolist(), self.docno.tolist(), strict=True)
         self.keys = [(ids[query], document) for query, document in documents]
         repeated = [key for key, count in Counter(self.keys).items() if count > 1]

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.validation import check_choices
+from .._engine.validation import check_choices, check_share
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
-from ..comparison._systems import check_share
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
 from ..score_precision._coarseness import KINDS, Coarsener, Coarseness, score_detail

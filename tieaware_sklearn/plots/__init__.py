@@ -1,7 +1,8 @@
 """Plots (matplotlib): what ties and coarse scores leave open, as pictures."""
 
 from ._feature_screening import FeatureScreeningDisplay
-from ._precision_loss import PairwisePValueDisplay, PrecisionLossDisplay
+from ._pairwise_p_value import PairwisePValueDisplay
+from ._precision_loss import PrecisionLossDisplay
 from ._precision_recall_band import PrecisionRecallBandDisplay
 from ._score_precision_front import ScorePrecisionDisplay
 from ._tie_range import TieRangeDisplay

@@ -25,10 +25,6 @@ _ABREAST = 3
 _HANDLE, _MARGIN = 52, 16
 #: in inches: a line of a legend
 _LINE = 0.22
-#: panels in a row
-_ABREAST = 3
-#: of matplotlib's usual font, and what a legend takes beside its labels
-_LETTERS_AN_INCH, _HANDLE_LETTERS = 12, 6
 
 
 def panels(

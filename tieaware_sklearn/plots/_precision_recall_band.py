@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
-from ._tie_range import each_system, predictions
+from ._inputs import each_system, predictions
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
-from ..comparison._measured_systems import check_systems
 from ..evaluation import evaluate
 from ..measures import Measure, parse_measures
-from ..model_selection._predictions import predicted_scores
 from ._axes import legend, panels, plain, show_ranges
+from ._inputs import each_system, predictions
 
 
 @dataclass(eq=False)
@@ -233,26 +232,3 @@ class TieRangeDisplay:
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
         legend(self.figure_, self.axes_, ax is None)
         return self
-
-
-def each_system(y_true: Any, y_scores: Any) -> tuple[tuple[str, ...], list[Any]]:
-    """Names and columns of several systems, or of one."""
-    if not isinstance(y_scores, Mapping) and not hasattr(y_scores, "columns"):
-        array = np.asarray(y_scores)
-        if array.ndim == 1:
-            y_scores = {"scores": array}
-    return check_systems(y_scores, len(np.asarray(y_true)))
-
-
-def predictions(
-    estimator: Any, X: Any, response_method: str | Sequence[str], qid: Any
-) -> dict[str, Any]:
-    """Scores of X by fitted estimators, by their names."""
-    each = estimator
-    if not isinstance(estimator, Mapping):
-        each = {type(estimator).__name__: estimator}
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    return {
-        str(name): predicted_scores(one, X, n_rows, response_method, qid=qid)
-        for name, one in each.items()
-    }

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, check_share
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..comparison._paired_tests import TESTS, paired_test
-from ..comparison._systems import check_share
 from ..evaluation._averages import mean, warn_undefined
 from ..measures import Measure
 from ._coarseness import Coarsener, parse_coarsenesses, score_detail
