@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import HealthCheck, settings
 # workers that each take all cores stand in each other's way
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
     "default",

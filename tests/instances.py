@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-import naive
-
+from tests import naive
 from tieaware_sklearn.measures import (
     CG,
     CWL,

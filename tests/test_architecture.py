@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from instances import MEASURES
 
 import tieaware_sklearn
+from tests.instances import MEASURES
 from tieaware_sklearn import (
     Measure,
     comparison,

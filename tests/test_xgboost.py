@@ -12,8 +12,8 @@ import pytest
 import xgboost as xgb
 from hypothesis import given, settings
 from sklearn.base import clone
-from strategies import queries
 
+from tests.strategies import queries
 from tieaware_sklearn import NDCG, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.xgboost import custom_metric

@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import judged_ranking, queries
 
+from tests import naive
+from tests.strategies import judged_ranking, queries
 from tieaware_sklearn import (
     contingency_table,
     evaluate,
     precision_recall_curve,
     ranking_score,
+    residuals,
 )
-from tieaware_sklearn.evaluation import _residuals as residuals
 
 NAN = math.nan
 

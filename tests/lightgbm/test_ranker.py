@@ -26,9 +26,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import queries
 
 from benchmarks.early_stopping import generated, stops
+from tests.strategies import queries
 from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval

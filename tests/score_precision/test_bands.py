@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import queries
 
+from tests.strategies import queries
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn.score_precision import (
     band_scores,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import MEASURES
-from strategies import LABELS, SCORES
 
+from tests.instances import MEASURES
+from tests.strategies import LABELS, SCORES
 from tieaware_sklearn._engine import row_sort as _row_sort
 from tieaware_sklearn._engine.row_sort import Reach, descending_floats
 from tieaware_sklearn._engine.validation import check_qid

@@ -19,8 +19,8 @@ from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from strategies import queries
 
+from tests.strategies import queries
 from tieaware_sklearn import (
     NDCG,
     QueryKFold,

@@ -9,8 +9,8 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import MEASURES
 
+from tests.instances import MEASURES
 from tieaware_sklearn import (
     CG,
     DCG,

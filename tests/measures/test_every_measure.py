@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import IDS, INSTANCES, MEASURES, Instance
 from sklearn.metrics import dcg_score, ndcg_score
-from strategies import queries, ranking
 
+from tests import naive
+from tests.instances import IDS, INSTANCES, MEASURES, Instance
+from tests.strategies import queries, ranking
 from tieaware_sklearn import NDCG, evaluate, ranking_score
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries

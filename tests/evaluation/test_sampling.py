@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import queries
 
+from tests.strategies import queries
 from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributions
 from tieaware_sklearn.measures._sampled_orders import first_places, places_of
 

@@ -6,15 +6,15 @@ import itertools
 import math
 from fractions import Fraction
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import INSTANCES, Instance
 from sklearn.metrics import auc, precision_recall_curve
-from strategies import judged_ranking, ranking
 
+from tests import naive
+from tests.instances import INSTANCES, Instance
+from tests.strategies import judged_ranking, ranking
 from tieaware_sklearn import (
     CWL,
     DCG,

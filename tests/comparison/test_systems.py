@@ -6,7 +6,6 @@ import itertools
 import math
 from fractions import Fraction
 
-import naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
+from tests import naive
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.comparison._orderings import _null_variance

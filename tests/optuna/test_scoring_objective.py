@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import lightgbm as lgb
@@ -520,8 +521,7 @@ import sys, optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import MaxTrialsCallback
-sys.path.insert(0, {tests!r})
-from test_optuna import OBJECTIVES, make_web_search
+from tests.optuna.test_scoring_objective import OBJECTIVES, make_web_search
 import time
 
 web = make_web_search(n_queries=60, n_documents=15, shuffle=True, random_state=2)
@@ -536,13 +536,13 @@ study.optimize(slow, callbacks=[MaxTrialsCallback({n}, states=None)])
 
 
 def worker(path, n, pause=0.0):
-    code = WORKER.format(tests=__file__.rpartition("/")[0], path=path, n=n, pause=pause)
+    code = WORKER.format(path=path, n=n, pause=pause)
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=importlib.import_module("benchmarks").__path__[0] + "/..",
+        cwd=Path(__file__).parents[2],
     )
 
 
