@@ -1,3 +1,5 @@
+"""Settings of all tests, and what the tests of several rooms are given."""
+
 from __future__ import annotations
 
 import os
@@ -16,6 +18,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# their assertions show values, as those of tests do
+for helpers in Path(__file__).parent.glob("*/helpers.py"):
+    pytest.register_assert_rewrite(f"tests.{helpers.parent.name}.helpers")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.instances import MEASURES
 from tests.strategies import LABELS, SCORES
-from tieaware_sklearn._engine import row_sort as _row_sort
+from tieaware_sklearn._engine import row_sort
 from tieaware_sklearn._engine.row_sort import Reach, descending_floats
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation import _labelled_queries
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries, label_codes
+from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.measures import parse_measures
 
 STATISTICS = ("expected", "best", "worst", "std", "normaliser")
@@ -181,29 +181,16 @@ def test_more_labels_than_a_byte_holds():
     assert_same(found, simple_values(labels, scores, qid, measures))
 
 
-@given(
-    st.lists(
-        st.sampled_from([-1.0, 0.0, 1.0, 2.5, 7.0, 253.0, 254.0, 300.0, math.inf]),
-        min_size=1,
-    )
-)
-def test_codes_of_labels(labels):
-    values = np.array(labels)
-    levels, codes = label_codes(values)
-    assert np.array_equal(levels[codes], values)
-    assert np.array_equal(levels, np.unique(values))
-
-
 def test_few_documents_are_kept_of_long_lists(monkeypatch):
     kept = []
-    inner = _row_sort._reached
+    inner = row_sort._reached
 
     def watched(key, *arguments):
         found, scattered = inner(key, *arguments)
         kept.append(found.size if scattered is None else len(scattered))
         return found, scattered
 
-    monkeypatch.setattr(_row_sort, "_reached", watched)
+    monkeypatch.setattr(row_sort, "_reached", watched)
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, size=9000), rng.normal(size=9000)
     qid = np.repeat(np.arange(30), 300)

@@ -1,4 +1,4 @@
-"""Conventions against the tools that they are named after, and tie treatments."""
+"""Conventions against the tools that they are named after."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
-from tieaware_sklearn import evaluate, ranking_score, tie_treatments
+from tieaware_sklearn import evaluate, ranking_score
 
 N_CASES = 300
 
@@ -312,77 +312,3 @@ def test_bad_conventions(change, message):
     given = {"measure": "ndcg", "convention": "lightgbm", **change}
     with pytest.raises(ValueError, match=message):
         ranking_score([0, 1], [1, 2], **given)
-
-
-# -- tie treatments
-
-
-def test_treatments_side_by_side():
-    labels, scores, qid = [0, 1, 1, 0, 1], [1, 1, 1, 2, 2], [1, 1, 1, 2, 2]
-    found = tie_treatments(
-        labels,
-        scores,
-        qid=qid,
-        measures=["rr", "p@1"],
-        external={
-            "url": (["c", "a", "b", "x", "y"], "descending"),
-            "length": np.array([5, 5, 7, 2, 1]),
-        },
-    )
-    assert found.treatments == (
-        *("input order", "url", "length"),
-        *("optimistic", "pessimistic", "mean"),
-    )
-    rows = dict(zip(found.treatments, found.per_query[:, :, 0].tolist(), strict=True))
-    assert rows["input order"] == [1 / 2, 1 / 2]
-    assert rows["url"] == [1 / 2, 1]
-    # equal lengths are still tied: 1 or 1/2
-    assert rows["length"] == [3 / 4, 1]
-    assert rows["optimistic"] == [1, 1]
-    assert rows["pessimistic"] == [1 / 2, 1 / 2]
-    assert rows["mean"] == pytest.approx([5 / 6, 3 / 4])
-    assert found.values[0].tolist() == [1 / 2, 0]
-    assert found.to_pandas().loc["url", "RR"] == 3 / 4
-    lines = str(found).splitlines()
-    assert len({len(line) for line in lines}) == 1
-
-
-def test_an_external_rule_ranks_by_score_first():
-    rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 3, 200), rng.integers(0, 9, 200).astype(float)
-    scores[::7] = -math.inf
-    key = rng.permutation(200)
-    found = tie_treatments(labels, scores, measures="ap", external={"key": key})
-    order = np.lexsort((key, -scores))
-    by_hand = ranking_score(labels[order], scores[order], measure="ap", ties="input")
-    assert found.values[1, 0] == by_hand
-    shuffled = rng.permutation(200)
-    again = tie_treatments(
-        labels[shuffled],
-        scores[shuffled],
-        measures="ap",
-        external={"key": key[shuffled]},
-    )
-    assert again.values[1:].tolist() == found.values[1:].tolist()
-
-
-@pytest.mark.parametrize(
-    ("external", "message"),
-    [
-        ({"mean": [1, 2]}, "external must use names of its own, got 'mean'"),
-        ({"a": [1, 2, 3]}, r"external\['a'\] must have one value per row \(2\), got 3"),
-        (
-            {"a": [1, math.nan]},
-            r"external\['a'\] must not be missing .* got nan in row",
-        ),
-        ({"a": [None, "x"]}, r"external\['a'\] must not be missing .* None in row 0"),
-        ({"a": ([1, 2], "down")}, r"external\['a'\] must be one of .* got 'down'"),
-        ({"a": [[1, 2]]}, r"external\['a'\] must be 1-dimensional"),
-        ({"a": ["x", 2]}, r"external\['a'\] must hold one kind, got \['x', 2\]"),
-        ([1, 2], r"external must map names to keys, got \[1, 2\]"),
-        ({1: [1, 2]}, "external must map names to keys"),
-    ],
-)
-def test_bad_external_rules(external, message):
-    with pytest.raises(ValueError, match=message):
-        tie_treatments([0, 1], [1, 1], external=external)

@@ -1,4 +1,4 @@
-"""Contingency tables, precision-recall curves and residuals."""
+"""What documents without a judgment could change."""
 
 from __future__ import annotations
 
@@ -8,106 +8,12 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests import naive
-from tests.strategies import judged_ranking, queries
-from tieaware_sklearn import (
-    contingency_table,
-    evaluate,
-    precision_recall_curve,
-    ranking_score,
-    residuals,
-)
+from tests.strategies import judged_ranking
+from tieaware_sklearn import residuals
 
 NAN = math.nan
-
-
-# -- contingency
-
-
-@settings(max_examples=100)
-@given(case=queries(), k=st.one_of(st.none(), st.integers(1, 8)))
-def test_the_table_holds_every_document_once(case, k):
-    labels, scores, qid = (np.array(column) for column in case)
-    table = contingency_table(labels, scores, qid=qid, k=k, rel=2)
-    for i, q in enumerate(table.qid):
-        own = qid == q
-        relevant = (labels[own] >= 2).sum()
-        inside = np.isfinite(scores[own]).sum()
-        inside = inside if k is None else min(inside, k)
-        hits = table.true_positive[i]
-        assert hits + table.false_positive[i] == pytest.approx(inside)
-        assert hits + table.false_negative[i] == pytest.approx(relevant)
-        total = sum(
-            getattr(table, f"{a}_{b}")[i]
-            for a in ("true", "false")
-            for b in ("positive", "negative")
-        )
-        assert total == pytest.approx(own.sum())
-        counted = naive.over_ties(
-            lambda ranked, missing: sum(naive.relevance(ranked[:k], 2)),
-            labels[own][:7].tolist(),
-            scores[own][:7].tolist(),
-        )
-        if own.sum() <= 7:
-            assert hits == pytest.approx(float(counted.expected))
-    assert table.sum().sum() == pytest.approx(len(labels))
-    assert table.to_pandas().shape == (len(table.qid), 5)
-
-
-def test_measures_of_the_whole_list_follow_from_the_table():
-    labels = [1, 1, 0, 1, 0, 0]
-    scores = [1, 1, 2, -math.inf, -math.inf, 2]
-    table = contingency_table(labels, scores)
-    (tp, fp), (fn, tn) = table.sum()
-    assert (tp, fp, fn, tn) == (2, 2, 1, 1)
-    found = [ranking_score(labels, scores, measure=m) for m in ("SetP", "setr", "SetF")]
-    assert found == [tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)]
-    assert ranking_score(labels, scores, measure="fallout") == fp / (fp + tn)
-    assert str(contingency_table(labels, scores, k=3)).splitlines() == [
-        "documents           relevant  not relevant  all",
-        "-----------------------------------------------",
-        "in the first 3             1             2    3",
-        "not in the first 3         2             1    3",
-        "all                        3             3    6",
-    ]
-
-
-# -- precision-recall curves
-
-
-def test_the_curve_is_the_eleven_point_average_apart():
-    rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 2, 300), rng.integers(0, 30, 300)
-    qid = rng.integers(0, 12, 300)
-    curve = precision_recall_curve(labels, scores, qid=qid)
-    assert curve.recall.tolist() == [i / 10 for i in range(11)]
-    report = evaluate(labels, scores, qid=qid, measures="iap").summary()
-    assert curve.expected.mean() == pytest.approx(report.mean[0], abs=1e-14)
-    assert curve.best.mean() == pytest.approx(report.best[0], abs=1e-14)
-    assert curve.worst.mean() == pytest.approx(report.worst[0], abs=1e-14)
-    assert (np.diff(curve.expected) <= 1e-15).all()
-    assert (curve.standard_error == 0).all()
-    frame = curve.to_pandas()
-    assert frame.shape == (11, 6)
-    assert len(str(curve).splitlines()) == 13
-    with pytest.raises(ValueError, match="recall must be a finite number >= 0 and"):
-        precision_recall_curve(labels, scores, recall=[0.5, 2])
-    for recall, message in (
-        ([0.5, 0.5], "recall must hold each level once, got"),
-        ([], "recall must hold at least one level, got none"),
-        ("x", r"recall must be numbers in \[0, 1\]"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            precision_recall_curve(labels, scores, recall=recall)
-    long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
-    assert long.standard_error[0] > 0
-    assert "long ties sampled, standard error at most" in str(long)
-
-
-# -- residuals
-
 PLAIN = {
     "P@3": naive.precision(3),
     "P": naive.precision(),

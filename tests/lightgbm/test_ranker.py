@@ -1,4 +1,4 @@
-"""The real LightGBM with query ids and exact metrics."""
+"""QueryLGBMRanker: the real LightGBM with query ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import warnings
 import joblib
 import lightgbm as lgb
 import numpy as np
-import optuna
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -19,7 +18,6 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
-from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -27,297 +25,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from benchmarks.early_stopping import generated, stops
+from tests.lightgbm.helpers import ranker
 from tests.strategies import queries
 from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
-from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval
-
-
-def ranker(**parameters):
-    defaults = {"n_estimators": 5, "num_leaves": 4, "verbosity": -1, "n_jobs": 1}
-    return QueryLGBMRanker(**{**defaults, **parameters})
-
-
-@pytest.fixture(scope="module")
-def web():
-    return make_web_search(n_queries=40, n_documents=25, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def valid():
-    return make_web_search(n_queries=20, n_documents=25, random_state=1)
-
-
-def dataset(web, reference=None, **options):
-    sizes = np.unique(web.qid, return_counts=True)[1]
-    return lgb.Dataset(
-        web.data, web.target, group=sizes, reference=reference, **options
-    )
-
-
-QUIET = {"objective": "lambdarank", "metric": "None", "verbosity": -1, "num_threads": 1}
-
-
-# ---------------------------------------------------------------- the demonstration
-
-
-@pytest.fixture(scope="module")
-def demonstration():
-    found = stops(
-        *generated(120),
-        num_leaves=4,
-        n_estimators=200,
-        learning_rate=0.1,
-        early_stopping_rounds=20,
-    )
-    return {(stop.rows, stop.metric): stop for stop in found}
-
-
-def test_rows_sorted_by_label_stop_lightgbm_at_once_and_us_never(demonstration):
-    theirs = demonstration["relevant first", "LightGBM ndcg@10"]
-    ours = demonstration["relevant first", "exact NDCG@10"]
-    assert theirs.trees <= 3
-    assert ours.trees >= 30
-    assert theirs.reported > theirs.exact + 0.2
-    assert ours.reported == ours.exact
-    assert ours.held_out > theirs.held_out + 0.1
-
-
-def test_no_order_of_rows_moves_our_stop(demonstration):
-    ours = [stop for stop in demonstration.values() if stop.metric == "exact NDCG@10"]
-    assert len(ours) == 3
-    assert len({stop[2:] for stop in ours}) == 1
-
-
-# ---------------------------------------------------------------- feval, eval_metric
-
-
-@given(queries(max_queries=6, max_documents=10))
-def test_value_is_that_of_ranking_score(rows):
-    labels, scores, qid = (np.array(column) for column in rows)
-    order = np.argsort(qid, kind="stable")
-    sizes = np.unique(qid, return_counts=True)[1]
-    metric = eval_metric(["ndcg@3", "ap(rel=2)", "fallout@2"])
-    for _ in range(2):
-        found = metric(labels[order], scores[order], None, sizes)
-        assert found == [
-            (name, ranking_score(labels, scores, qid=qid, measure=name), better)
-            for name, better in [
-                ("NDCG@3", True),
-                ("AP(rel=2)", True),
-                ("Fallout@2", False),
-            ]
-        ]
-
-
-@pytest.mark.parametrize("measure", ["ndcg@10", ["rr", NDCG(k=3), "fallout@5"]])
-def test_values_during_training(web, valid, measure):
-    train = dataset(web)
-    history = {}
-    booster = lgb.train(
-        QUIET,
-        train,
-        4,
-        valid_sets=[train, dataset(valid, train)],
-        feval=feval(measure),
-        callbacks=[lgb.record_evaluation(history)],
-    )
-    names = [measure] if isinstance(measure, str) else list(map(str, measure))
-    assert len(history["valid_1"]) == len(names)
-    for data, name in ((web, "training"), (valid, "valid_1")):
-        for values, one in zip(history[name].values(), names, strict=True):
-            for tree, value in enumerate(values, start=1):
-                scores = booster.predict(data.data, num_iteration=tree)
-                assert value == ranking_score(
-                    data.target, scores, qid=data.qid, measure=one
-                )
-
-
-def test_weights_weigh_queries(web):
-    weight = (web.qid % 4 + 1.0).astype(np.float32)
-    history = {}
-    train = dataset(web, weight=weight)
-    booster = lgb.train(
-        QUIET,
-        train,
-        3,
-        valid_sets=[train],
-        feval=feval("ap"),
-        callbacks=[lgb.record_evaluation(history)],
-    )
-    scores = booster.predict(web.data)
-    assert history["training"]["AP"][-1] == ranking_score(
-        web.target, scores, qid=web.qid, measure="ap", query_weight=weight
-    )
-    uneven = dataset(web, weight=np.arange(len(weight)) + 1.0)
-    with pytest.raises(ValueError, match="weight must be constant within a query"):
-        lgb.train(QUIET, uneven, 3, valid_sets=[uneven], feval=feval("ap"))
-
-
-def test_queries_without_a_relevant_document():
-    y, scores = np.array([1, 0, 0, 0]), np.array([1.0, 2.0, 0.0, 0.0])
-    sizes = np.array([2, 2])
-    assert eval_metric("ap")(y, scores, None, sizes) == ("AP", 0.25, True)
-    skip = eval_metric("ap", zero_relevance="skip")
-    assert skip(y, scores, None, sizes) == ("AP", 0.5, True)
-    assert eval_metric("p@1")(y, scores, None, sizes) == ("P@1", 0.0, True)
-
-
-def test_a_data_set_is_prepared_once_and_forgotten_with_it(web):
-    metric = eval_metric("ndcg@10")
-    sizes = np.unique(web.qid, return_counts=True)[1]
-    labels = web.target.copy()
-    scores = np.zeros(len(labels))
-    value = metric(labels, scores, None, sizes)
-    (prepared,) = metric._prepared.values()
-    metric(labels, scores + web.data[:, 0], None, sizes)
-    assert [*metric._prepared.values()] == [prepared]
-    # other labels or groups in the same place are other data
-    labels[:] = labels[::-1].copy()
-    assert metric(labels, scores, None, sizes) != value
-    merged = np.r_[sizes[0] + sizes[1], sizes[2:]]
-    assert metric(labels, scores, None, merged) == (
-        "NDCG@10",
-        ranking_score(labels, scores, qid=np.repeat(np.arange(len(merged)), merged)),
-        True,
-    )
-    assert len(metric._prepared) == 1
-    del labels
-    assert not metric._prepared
-
-
-def test_copies_and_pickles_of_metrics(web):
-    sizes = np.unique(web.qid, return_counts=True)[1]
-    metric = eval_metric(["ndcg@10", "rr"])
-    expected = metric(web.target, web.data[:, 1], None, sizes)
-    for other in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
-        assert not other._prepared
-        assert other(web.target, web.data[:, 1], None, sizes) == expected
-        assert repr(other) == "eval_metric(NDCG@10, RR)"
-    assert repr(feval("rr")) == "feval(RR)"
-    # its own cache does not share with copies
-    assert len(metric._prepared) == 1
-
-
-def test_eval_metric_in_lightgbms_own_ranker(web, valid):
-    sizes = [np.unique(data.qid, return_counts=True)[1] for data in (web, valid)]
-    model = lgb.LGBMRanker(n_estimators=4, verbosity=-1, metric="None").fit(
-        web.data,
-        web.target,
-        group=sizes[0],
-        eval_X=valid.data,
-        eval_y=valid.target,
-        eval_group=[sizes[1]],
-        eval_metric=eval_metric(["ndcg@10", "rr"]),
-    )
-    scores = model.predict(valid.data)
-    for name in ("NDCG@10", "RR"):
-        assert model.evals_result_["valid_0"][name][-1] == ranking_score(
-            valid.target, scores, qid=valid.qid, measure=name
-        )
-
-
-def test_lightgbm_cv_with_our_folds(web):
-    results = lgb.cv(
-        QUIET,
-        dataset(web),
-        3,
-        folds=QueryKFold(4),
-        feval=feval("ndcg@10"),
-        return_cvbooster=True,
-    )
-    boosters = results["cvbooster"].boosters
-    group = np.unique(web.qid, return_inverse=True)[1]
-    scores = []
-    folds = QueryKFold(4).split(web.data, groups=group)
-    for booster, (_, test) in zip(boosters, folds, strict=True):
-        predicted = booster.predict(web.data[test])
-        scores.append(ranking_score(web.target[test], predicted, qid=web.qid[test]))
-    assert results["valid NDCG@10-mean"][-1] == pytest.approx(np.mean(scores))
-
-
-def test_lightgbm_tuner_maximises_the_negative(web, valid):
-    train = dataset(web, params={"feature_pre_filter": False})
-    tuner = LightGBMTuner(
-        {**QUIET, "metric": "neg_NDCG@10"},
-        train,
-        valid_sets=[dataset(valid, train)],
-        num_boost_round=5,
-        feval=feval("ndcg@10", negate=True),
-        study=optuna.create_study(direction="minimize"),
-        show_progress_bar=False,
-        optuna_seed=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tuner.tune_feature_fraction(n_trials=3)
-    values = [trial.value for trial in tuner.study.trials]
-    assert tuner.best_score == min(values) < max(values) < 0
-    scores = tuner.get_best_booster().predict(valid.data)
-    assert -tuner.best_score == ranking_score(valid.target, scores, qid=valid.qid)
-
-
-def test_optunas_pruning_callback_finds_our_names(web, valid):
-    def objective(trial):
-        train = dataset(web)
-        leaves = trial.suggest_int("num_leaves", 2, 20)
-        booster = lgb.train(
-            {**QUIET, "num_leaves": leaves},
-            train,
-            8,
-            valid_sets=[dataset(valid, train)],
-            feval=feval("ndcg@10"),
-            callbacks=[LightGBMPruningCallback(trial, "NDCG@10")],
-        )
-        return booster.best_score["valid_0"]["NDCG@10"]
-
-    study = optuna.create_study(
-        direction="maximize",
-        pruner=optuna.pruners.ThresholdPruner(lower=0.5, n_warmup_steps=6),
-        sampler=optuna.samplers.RandomSampler(seed=0),
-    )
-    study.optimize(objective, n_trials=4)
-    assert all(len(t.intermediate_values) >= 7 for t in study.trials)
-    worst = optuna.create_study(
-        direction="maximize", pruner=optuna.pruners.ThresholdPruner(lower=2.0)
-    )
-    worst.optimize(objective, n_trials=1)
-    assert worst.trials[0].state is optuna.trial.TrialState.PRUNED
-
-
-@pytest.mark.parametrize("make", [feval, eval_metric])
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("ncdg@10",), r"did you mean 'NDCG@10'\?"),
-        ((["rr", "mrr"],), "measures must differ"),
-        (([],), "at least one"),
-    ],
-)
-def test_bad_measures(make, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        make(*arguments)
-
-
-def test_data_that_cannot_be_measured():
-    y, scores = np.array([1, 0]), np.array([1.0, 2.0])
-    metric = eval_metric("rr")
-    with pytest.raises(ValueError, match="must have query groups"):
-        metric(y, scores, None, None)
-    with pytest.raises(ValueError, match="predictions must not be NaN"):
-        metric(y, np.array([1.0, np.nan]), None, np.array([2]))
-    with pytest.raises(ValueError, match="predictions must be 1-dimensional"):
-        metric(y, np.ones((2, 3)), None, np.array([2]))
-    with pytest.raises(ValueError, match="label must be >= 0"):
-        metric(y - 1, scores, None, np.array([2]))
-    with pytest.raises(ValueError, match="AP is undefined for query 1"):
-        eval_metric("ap", zero_relevance="raise")(
-            np.array([1, 0, 0]), np.zeros(3), None, np.array([1, 2])
-        )
-
-
-# ------------------------------------------------------------------- the ranker
+from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric
 
 
 def test_sorted_rows_give_lightgbms_own_model(web):
@@ -653,8 +364,6 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-# ------------------------------------------------------------------- its errors
-
 X3 = np.arange(9.0).reshape(3, 3)
 EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1, 2]}
 
@@ -782,66 +491,6 @@ def test_early_stopping_needs_something_to_stop_on(web):
     ranker(early_stopping_rounds=np.int64(5)).fit(*data, qid=web.qid, **own)
 
 
-def test_the_two_forms_are_not_mixed_up(web):
-    with pytest.raises(TypeError, match="fit of a ranker takes eval_metric"):
-        ranker().fit(
-            web.data,
-            web.target,
-            qid=web.qid,
-            eval_X=web.data,
-            eval_y=web.target,
-            eval_qid=web.qid,
-            eval_metric=feval("rr"),
-        )
-    train = dataset(web)
-    with pytest.raises(TypeError, match="cv take feval"):
-        lgb.train(QUIET, train, 1, valid_sets=[train], feval=eval_metric("rr"))
-
-
-def test_frames_must_have_the_columns_of_fit(web):
-    frame = pd.DataFrame(web.data, columns=web.feature_names)
-    other = frame[frame.columns[::-1]]
-    model = ranker().fit(frame, web.target, qid=web.qid)
-    with pytest.raises(ValueError, match="in order: 'in_degree' as column 0, got"):
-        model.predict(other)
-    with pytest.raises(ValueError, match="eval_X must have the columns"):
-        ranker().fit(
-            frame,
-            web.target,
-            qid=web.qid,
-            eval_X=other,
-            eval_y=web.target,
-            eval_qid=web.qid,
-        )
-    fewer = frame.drop(columns="clicks")
-    with pytest.raises(ValueError, match="12 features, got 11"):
-        model.predict(fewer)
-
-
-def test_labels_and_weights_in_32_bits(web, valid):
-    """LightGBM keeps 0.7 as 0.699999988, which is not >= 0.7."""
-    y, z = (np.where(d.target >= 2, 0.7, 0.1) for d in (web, valid))
-    weight = valid.qid % 3 * 0.1 + 0.1
-    measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
-    model = ranker(objective="regression").fit(
-        web.data,
-        y,
-        qid=web.qid,
-        eval_X=valid.data,
-        eval_y=z,
-        eval_qid=valid.qid,
-        eval_sample_weight=weight,
-        eval_metric=measures,
-    )
-    scores = model.predict(valid.data)
-    found = model.best_score_["valid_0"].values()
-    for measure, value in zip(measures, found, strict=True):
-        expected = ranking_score(
-            z, scores, qid=valid.qid, measure=measure, query_weight=weight
-        )
-        assert value == pytest.approx(expected, abs=1e-15)
-
-
 def test_the_training_data_as_evaluation_set(web):
     def values(X, names=None, **more):
         model = ranker(**({"class_weight": "balanced"} if names else {})).fit(
@@ -926,55 +575,6 @@ def test_score_with_and_without_the_column(web, valid):
     expected = ranking_score(valid.target, model.predict(held_out), qid=ids)
     assert model.score(held_out, valid.target, qid=ids) == expected
     assert model.score(held_out.assign(qid=ids), valid.target) == expected
-
-
-def test_frames_with_numbers_as_names(web):
-    frame = pd.DataFrame(np.column_stack([web.qid, web.data]))
-    model = ranker(qid=0).fit(frame, web.target)
-    with pytest.raises(ValueError, match="in order: 1 as column 0, got 12"):
-        model.predict(frame[frame.columns[::-1]])
-    with pytest.raises(ValueError, match="X must be 2-dimensional"):
-        ranker().fit(web.data[:, 0], web.target, qid=web.qid)
-
-
-def test_whole_numbers_in_32_bits_stay_as_they_are():
-    labels = np.array([134217728, 0, 2147483648], dtype=np.float32)
-    sizes = np.array([3])
-    found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, sizes)
-    assert found == ("CG", 134217728.0 + 2147483648.0, True)
-
-
-def test_several_sets_as_lists(web, valid):
-    model = ranker().fit(
-        web.data,
-        web.target,
-        qid=web.qid,
-        eval_X=[valid.data, web.data.copy()],
-        eval_y=[valid.target, web.target],
-        eval_qid=[valid.qid, web.qid],
-    )
-    assert list(model.evals_result_) == ["valid_0", "valid_1"]
-
-
-def test_categorical_features_are_counted_with_the_qid_column(web):
-    frame = pd.DataFrame(web.data, columns=web.feature_names)
-    frame.insert(0, "topic", web.qid)
-    data = frame.to_numpy()
-
-    def categories(X, qid, wanted):
-        model = ranker(qid=qid, min_data_per_group=1, cat_smooth=0.1, n_estimators=20)
-        model.fit(X, web.target, categorical_feature=wanted)
-        trees = model.booster_.trees_to_dataframe()
-        return set(trees[trees.decision_type == "=="].split_feature)
-
-    assert categories(frame, "topic", [5]) == {frame.columns[5]}
-    assert categories(frame, "topic", [frame.columns[5]]) == {frame.columns[5]}
-    assert categories(data, 0, [5]) == {"Column_4"}
-    for X, qid, wanted in ((frame, "topic", [0]), (data, 0, [0]), (data, -13, [0])):
-        with pytest.raises(ValueError, match="must not hold the qid column"):
-            ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
-    with pytest.raises(ValueError, match="must not hold the qid column, got 'topic'"):
-        ranker(qid="topic").fit(frame, web.target, categorical_feature=["topic"])
 
 
 def test_an_arrow_table_with_a_qid_column(web):

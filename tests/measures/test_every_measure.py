@@ -358,43 +358,6 @@ def test_a_million_tied_documents_are_exact_under_the_other_measures():
     assert std == pytest.approx(math.sqrt(variance), rel=1e-9)
 
 
-def test_std_of_ap_of_large_groups_equals_the_sum_over_pairs():
-    """Var Σ_i Σ_{j<=i} x_i x_j / i from the joint chances of up to four documents."""
-    n, r, lo, above, k = 60, 17, 5, 2, 41
-
-    def together(m: int) -> Fraction:
-        out = Fraction(1)
-        for i in range(m):
-            out *= Fraction(r - i, n - i)
-        return out
-
-    inside = k - lo
-    weights = [Fraction(1, lo + j) for j in range(1, inside + 1)]
-    # x_i (above + 1 + Σ_{j<i} x_j) w_i as a quadratic form in distinct x
-    terms: dict[frozenset[int], Fraction] = {}
-    for i, w in enumerate(weights):
-        terms[frozenset([i])] = (above + 1) * w
-        for j in range(i):
-            terms[frozenset([i, j])] = w
-    mean = sum(c * together(len(s)) for s, c in terms.items())
-    square = Fraction(0)
-    items = list(terms.items())
-    for s, c in items:
-        for t, d in items:
-            square += c * d * together(len(s | t))
-    labels = [1] * above + [0] * (lo - above) + [1] * r + [0] * (n - r)
-    scores = [100 - i for i in range(lo)] + [0] * n
-    report = evaluate(labels, scores, measures=[f"AP@{k}"])
-    total = above + r
-    base = Fraction(0)  # the documents above the group: relevant at ranks 1, 2
-    base += sum(Fraction(i, i) for i in range(1, above + 1))
-    assert report.expected[0, 0] == pytest.approx(
-        float((base + mean) / total), abs=1e-13
-    )
-    std = math.sqrt(square - mean**2) / total
-    assert report.std[0, 0] == pytest.approx(std, rel=1e-10)
-
-
 def test_ties_mean_equal_in_their_own_dtype():
     big = np.array([2**62, 2**62 + 1, 2**62 + 2])
     assert ranking_score([0, 0, 1], big, measure="rr") == 1.0

@@ -12,14 +12,14 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from hypothesis import given
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
 
+from tests.model_selection.helpers import Column
 from tests.strategies import queries
 from tieaware_sklearn import (
     NDCG,
@@ -28,28 +28,7 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
 )
-from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
-
-
-class Column(BaseEstimator):
-    """Predicts a column of X."""
-
-    def __init__(self, column=0):
-        self.column = column
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        values = X[self.column] if hasattr(X, "columns") else X[:, self.column]
-        self.n_predictions_ = getattr(self, "n_predictions_", 0) + 1
-        return values
-
-
-@pytest.fixture(scope="module")
-def web():
-    return make_web_search(n_queries=40, n_documents=20, shuffle=True, random_state=1)
 
 
 @given(queries())
@@ -220,85 +199,6 @@ def test_zero_relevance_and_unjudged():
         )
 
 
-class Probabilities(ClassifierMixin, BaseEstimator):
-    def __init__(self, probabilities, classes):
-        self.probabilities = probabilities
-        self.classes_ = np.asarray(classes)
-
-    def fit(self, X, y):
-        return self
-
-    def predict_proba(self, X):
-        return np.asarray(self.probabilities, dtype=float)
-
-
-def test_two_classes_rank_by_the_greater(web):
-    y = (web.target >= 2).astype(int)
-    model = LogisticRegression(max_iter=2000).fit(web.data, y)
-    rows = (web.data, y)
-    for method, scores in {
-        "predict": model.predict(web.data),
-        "predict_proba": model.predict_proba(web.data)[:, 1],
-        "decision_function": model.decision_function(web.data),
-    }.items():
-        scorer = make_ranking_scorer("ap", response_method=method)
-        assert scorer(model, *rows, qid=web.qid) == ranking_score(
-            y, scores, qid=web.qid, measure="ap"
-        )
-    either = make_ranking_scorer("ap", response_method=["decision_function", "predict"])
-    assert either(model, *rows, qid=web.qid) == scorer(model, *rows, qid=web.qid)
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
-    assert either(tree, *rows, qid=web.qid) == ranking_score(
-        y, tree.predict(web.data), qid=web.qid, measure="ap"
-    )
-
-
-def test_more_classes_rank_by_the_expected_label(web):
-    probabilities = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]]
-    expected = [
-        0.3 * 1 + 0.2 * 4,
-        0.2 * 1 + 0.7 * 4,
-        0.4 * 1,
-    ]
-    scorer = make_ranking_scorer("ndcg", response_method="predict_proba")
-    model = Probabilities(probabilities, [0, 1, 4])
-    assert scorer(model, np.zeros((3, 1)), [4, 0, 1], qid=[1, 1, 1]) == ranking_score(
-        [4, 0, 1], expected
-    )
-    X = StandardScaler().fit_transform(web.data)
-    model = LogisticRegression(max_iter=2000).fit(X, web.target)
-    with pytest.raises(ValueError, match="must give one score per row"):
-        make_ranking_scorer(response_method="decision_function")(
-            model, X, web.target, qid=web.qid
-        )
-
-
-def test_equal_rows_tie_by_the_expected_label():
-    rng = np.random.default_rng(0)
-    row = rng.dirichlet(np.ones(5))
-    model = Probabilities(np.tile(row, (257, 1)), range(5))
-    y = np.r_[np.ones(1), np.zeros(256)]
-    scorer = make_ranking_scorer("rr", response_method="predict_proba")
-    found = scorer(model, np.zeros((257, 1)), y, qid=np.zeros(257))
-    assert found == ranking_score(y, np.zeros(257), measure="rr")
-
-
-def test_a_ranker_with_a_decision_function(web):
-    class Ranker(BaseEstimator):
-        def fit(self, X, y):
-            return self
-
-        def decision_function(self, X):
-            return X[:, [1]]
-
-    scorer = make_ranking_scorer("rr", response_method="decision_function")
-    assert scorer(Ranker(), web.data, web.target, qid=web.qid) == ranking_score(
-        web.target, web.data[:, 1], qid=web.qid, measure="rr"
-    )
-    with pytest.raises(AttributeError, match="Ranker has no predict"):
-        make_ranking_scorer()(Ranker(), web.data, web.target, qid=web.qid)
-
-
 @pytest.mark.parametrize(
     "scorer",
     [
@@ -390,14 +290,6 @@ def test_in_a_search_the_error_is_told(web):
             Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
         )
     assert np.isnan(found["test_score"]).all()
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_predictions_must_be_numbers(web, bad):
-    X = web.data.copy()
-    X[7, 1] = bad
-    with pytest.raises(ValueError, match=r"predict of Column must .* in row 7"):
-        make_ranking_scorer()(Column(1), X, web.target, qid=web.qid)
 
 
 def small_ranker(**parameters):
@@ -500,19 +392,3 @@ def test_requests_not_named_stay_as_they_were():
     assert requests() == {"qid": "topic", "query_weight": True}
     column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
     assert column.get_metadata_routing().score.requests["qid"] is False
-
-
-def test_classes_that_are_no_labels():
-    scorer = make_ranking_scorer(response_method="predict_proba")
-    model = Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"])
-    with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
-        scorer(model, np.zeros((3, 1)), [1, 0, 0], qid=[1, 1, 1])
-
-
-def test_masked_predictions_are_missing():
-    class Masked(Column):
-        def predict(self, X):
-            return np.ma.masked_equal(X[:, 0], 2)
-
-    with pytest.raises(ValueError, match="must not be NaN, got nan in row 1"):
-        make_ranking_scorer()(Masked(), np.array([[1.0], [2.0]]), [1, 0], qid=[1, 1])

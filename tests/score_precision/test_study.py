@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
+from tests.score_precision.helpers import CLICKS, LEVELS, NAMES, SYSTEMS, TEXT, WEB
 from tieaware_sklearn import evaluate, precision_study
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
-from tieaware_sklearn.comparison._inferiority import QueryLosses
-from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.score_precision import band_scores, round_scores
-from tieaware_sklearn.score_precision._coarseness import score_detail
-
-WEB = make_web_search(n_queries=60, random_state=1)
-TEXT, CLICKS = WEB.data[:, 5], WEB.data[:, 11]
-SYSTEMS = {
-    "text": TEXT,
-    "clicks": CLICKS,
-    "both": TEXT + CLICKS,
-    "length": -WEB.data[:, 3],
-}
-LEVELS = ["rho=1.5", {"bits": 3}, "decimals=0", "bits=float16", 2.0]
-NAMES = ("exact", "rho=1.5", "bits=3", "decimals=0", "bits=float16", "rho=2.0")
 
 
 def coarse(scores, level, qid=WEB.qid):
@@ -84,28 +68,6 @@ def test_every_number_by_hand(measure):
     width = np.abs(study.best.mean(axis=1) - study.worst.mean(axis=1))
     np.testing.assert_allclose(study.imprecision(), width / means)
     np.testing.assert_array_equal(study.changes()[0], 0)
-
-
-def test_the_table_and_frames():
-    study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, coarseness=LEVELS)
-    lines = str(study).splitlines()
-    assert lines[0].split()[:4] == ["NDCG@10", "bits", "tied", "change"]
-    assert [line.split()[0] for line in lines[2:8]] == list(NAMES)
-    assert all(len(line) <= 100 for line in lines)
-    assert "significant of 6 pairs" in str(study)
-    systems = study.to_pandas()
-    assert len(systems) == 6 * 4
-    row = systems[(systems.coarseness == "bits=3") & (systems.system == "both")].iloc[0]
-    assert row["mean"] == study.means()[2, 2]
-    assert row["p_0.97"] == study.inferiority[2, 1, 2]
-    queries = study.to_pandas("queries")
-    assert len(queries) == 6 * 4 * 60
-    one = queries[(queries.coarseness == "bits=3") & (queries.system == "both")]
-    assert one.change.tolist() == study.changes()[2, :, 2].tolist()
-    pairs = study.to_pandas("pairs")
-    assert pairs.pvalue.tolist() == study.pvalues.ravel().tolist()
-    assert pairs.loc[6, "a"] == "text"
-    assert pairs.loc[6, "coarseness"] == "rho=1.5"
 
 
 def test_one_system():
@@ -178,34 +140,6 @@ def test_row_order_does_not_matter():
     assert str(a) == str(b)
     for name in ("bits", "inferiority", "pvalues", "tau_b", "tau_ap", "differences"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
-
-
-def test_bits_and_ties_of_scores():
-    from tieaware_sklearn._engine.validation import check_qid
-
-    scores = np.array([1.0, 1.0, 2.0, 3.0, -math.inf, 5.0, -math.inf])
-    queries = check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7)
-    bits, tied = score_detail(scores, queries)
-    assert bits == pytest.approx((math.log2(3) + math.log2(2)) / 2)
-    assert tied == 0
-    assert score_detail(np.array([4, 4, 1]), check_qid(None, n_rows=3)) == (1, 2 / 3)
-    nothing = np.array([-math.inf])
-    assert score_detail(nothing, check_qid(None, n_rows=1)) == (0, 0)
-
-
-VALUES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20)
-
-
-@given(VALUES, st.sampled_from([1.0, 0.99, 0.5]), st.booleans())
-def test_inferiority_is_scipys_test(pairs, share, up):
-    exact, rough = np.array(pairs).T
-    found = QueryLosses.of(exact, rough).inferiority(share, greater_is_better=up)
-    d = rough - share * exact if up else exact - share * rough
-    if np.ptp(d) < 1e-6:
-        assert found in (0, 1) or abs(d.mean()) < 1e-6
-        return
-    expected = stats.ttest_1samp(d, 0, alternative="greater").pvalue
-    assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_skipped_queries_are_left_out_of_tests():
@@ -283,9 +217,3 @@ def test_differences_are_of_the_queries_that_both_have():
     }
     study = precision_study(labels, systems, qid=qid, measure="esl", coarseness=2)
     assert study.differences[0].tolist() == [1]
-
-
-def test_other_frames_are_refused():
-    study = precision_study([0, 1, 0], {"a": [1, 2, 3]})
-    with pytest.raises(ValueError, match="rows must be one of"):
-        study.to_pandas("levels")

@@ -1,0 +1,19 @@
+"""What several tests of this room are given."""
+
+from __future__ import annotations
+
+import pytest
+
+from tieaware_sklearn.datasets import dump_letor, make_web_search
+
+
+@pytest.fixture(scope="module")
+def web():
+    return make_web_search(n_queries=40, n_documents=20, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def letor(web, tmp_path_factory):
+    path = tmp_path_factory.mktemp("letor") / "web.txt.gz"
+    dump_letor(web.data, web.target, web.qid, path)
+    return str(path)

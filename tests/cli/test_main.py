@@ -1,0 +1,99 @@
+"""The command line, as a shell user meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.helpers import run
+from tieaware_sklearn.cli import main
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["screen"],
+        ["launch"],
+        ["screen", "x", "--direction", "up"],
+        ["screen", "x", "--top", "-1"],
+        ["screen", "x", "--top", "few"],
+        ["screen", "x", "--jobs", "two"],
+        ["demo", "--jobs", "0"],
+        ["screen", "x", "--zero-relevance", "keep"],
+    ],
+)
+def test_bad_usage_exits_with_2(capsys, arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: tieaware" in capsys.readouterr().err
+
+
+def shell(command, **options):
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, **options
+    )
+
+
+def test_as_a_module_and_in_a_pipe(letor):
+    module = [sys.executable, "-m", "tieaware_sklearn"]
+    assert shell([*module, "--version"]).stdout.strip()
+    assert "screen" in shell([*module, "--help"]).stdout
+    done = shell([*module, "screen", letor, "--top", "0"])
+    assert done.returncode == 0
+    assert done.stderr == ""
+    # a reader that closes at once, as head does
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        [*module, "screen", letor], stdout=write, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(write)
+        _, err = process.communicate(timeout=120)
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_standard_input_and_plain_terminals(letor):
+    module = [sys.executable, "-m", "tieaware_sklearn", "screen"]
+    with open(letor, "rb") as file:
+        done = shell([*module, "-", "--top", "1"], stdin=file)
+    assert done.returncode == 0
+    assert done.stdout == shell([*module, letor, "--top", "1"]).stdout.replace(
+        letor, "-"
+    )
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = shell([*module, letor], env=ascii_only)
+    assert done.returncode == 0
+    assert "?95%" in done.stdout
+    piped = shell(["sh", "-c", f"{' '.join(module)} {letor} --csv /dev/stdout | cat"])
+    assert piped.stderr == ""
+    assert piped.stdout.startswith("rank,feature")
+    text = "1 qid:1 1:2\n\n-1 qid:1 1:3\n"
+    done = shell([*module, "-"], input=text)
+    assert done.returncode == 1
+    assert "standard input, line 3: a label must be finite and >= 0" in done.stderr
+    closed = shell(["sh", "-c", f"{' '.join(module)} {letor} >&-"])
+    assert "Traceback" not in closed.stderr
+    silent = shell(["sh", "-c", f"{' '.join(module)} {letor} 2>&-"])
+    assert silent.returncode == 0
+
+
+def test_interrupted(monkeypatch, capsys, letor):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.read", interrupt)
+    assert run(capsys, "screen", letor)[0] == 130
+
+
+def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    _, _, err = run(capsys, "screen", letor)
+    assert "12/12" in err
+    _, _, err = run(capsys, "screen", letor, "--quiet")
+    assert err == ""

@@ -1,0 +1,33 @@
+"""What several tests of this room share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tieaware_sklearn import RankingFeatureSelector
+
+ARRAYS = (
+    "scores_",
+    "best_",
+    "worst_",
+    "tie_std_",
+    "chance_",
+    "ideal_",
+    "lift_",
+    "ci_",
+    "pvalues_",
+    "qvalues_",
+)
+
+
+def fitted(web, **parameters):
+    return RankingFeatureSelector(**parameters).fit(web.data, web.target, qid=web.qid)
+
+
+def assert_same(a, b, tolerance=0.0):
+    for name in ARRAYS:
+        x, y = getattr(a, name), getattr(b, name)
+        np.testing.assert_allclose(x, y, rtol=0, atol=tolerance, err_msg=name)
+    for name in ("directions_", "ranking_", "support_"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
+    assert a.n_queries_ == b.n_queries_

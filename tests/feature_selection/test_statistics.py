@@ -1,0 +1,152 @@
+"""What is added up over queries, against `evaluate` and scipy's tests."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.base import clone
+
+from tests.feature_selection.helpers import assert_same, fitted
+from tieaware_sklearn import RankingFeatureSelector, evaluate
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("direction", ["descending", "ascending"])
+def test_statistics_are_those_of_evaluate(web, direction, weighted):
+    measures = ["ndcg@5", "ap(rel=2)", "fallout@3"]
+    weight = (web.qid % 3 + 1.0) if weighted else None
+    selector = RankingFeatureSelector(measures, direction=direction)
+    selector.fit(web.data, web.target, qid=web.qid, query_weight=weight)
+    for j in range(web.data.shape[1]):
+        column = web.data[:, j] if direction == "descending" else -web.data[:, j]
+        report = evaluate(
+            web.target, column, qid=web.qid, measures=measures, query_weight=weight
+        )
+        summary = report.summary()
+        assert np.array_equal(selector.scores_[j], summary.mean)
+        assert np.array_equal(selector.best_[j], summary.best)
+        assert np.array_equal(selector.worst_[j], summary.worst)
+        np.testing.assert_allclose(selector.tie_std_[j], summary.tie_std, rtol=1e-14)
+        assert np.array_equal(selector.chance_, summary.chance)
+        assert np.array_equal(selector.ideal_, summary.ideal)
+        assert np.array_equal(selector.lift_[j], summary.lift)
+        np.testing.assert_allclose(selector.ci_[j], summary.interval, rtol=1e-13)
+        if not weighted:
+            for m, greater in enumerate([True, True, False]):
+                test = stats.ttest_rel(
+                    report.expected[:, m],
+                    report.chance[:, m],
+                    alternative="greater" if greater else "less",
+                )
+                assert selector.pvalues_[j, m] == pytest.approx(test.pvalue, rel=1e-9)
+    for m in range(3):
+        np.testing.assert_allclose(
+            selector.qvalues_[:, m],
+            stats.false_discovery_control(selector.pvalues_[:, m]),
+        )
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_bit_depends_on_row_order(web, seed):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(web.qid))
+    weight = 1 / web.qid
+    a = RankingFeatureSelector().fit(web.data, web.target, web.qid, weight)
+    b = RankingFeatureSelector().fit(
+        web.data[order], web.target[order], web.qid[order], weight[order]
+    )
+    assert_same(a, b)
+    assert np.array_equal(a.rank_correlation_, b.rank_correlation_)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_no_bit_depends_on_jobs(web, backend):
+    alone = fitted(web)
+    with joblib.parallel_config(backend=backend):
+        together = fitted(web, n_jobs=2)
+    assert_same(alone, together)
+    assert np.array_equal(alone.rank_correlation_, together.rank_correlation_)
+
+
+def batches(web, n):
+    for part in np.array_split(np.unique(web.qid), n):
+        rows = np.isin(web.qid, part)
+        yield web.data[rows], web.target[rows], web.qid[rows], 1.0 / web.qid[rows]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("zero_relevance", [0.0, "skip"])
+@pytest.mark.parametrize("n", [2, 7, 60])
+def test_partial_fit_and_merge_equal_one_fit(web, n, zero_relevance, weighted):
+    measures = ["ndcg@5", "ap(rel=4)", "fallout@3"]
+    weight = 1.0 / web.qid if weighted else None
+    new = RankingFeatureSelector(
+        measures, zero_relevance=zero_relevance, n_features_to_select=3
+    )
+    whole = clone(new).fit(web.data, web.target, web.qid, weight)
+    streamed = clone(new)
+    parts = []
+    for X, y, qid, w in batches(web, n):
+        w = w if weighted else None
+        streamed.partial_fit(X, y, qid, w)
+        parts.append(clone(new).fit(X, y, qid, w))
+    merged = parts[0]
+    for part in parts[1:]:
+        merged.merge(part)
+    for other in (streamed, merged):
+        assert_same(whole, other, tolerance=1e-12)
+        np.testing.assert_allclose(
+            whole.rank_correlation_, other.rank_correlation_, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_sparse_equals_dense(web, convert):
+    X = np.where(web.data > 5, web.data, 0)
+    dense = RankingFeatureSelector().fit(X, web.target, qid=web.qid)
+    sparse = RankingFeatureSelector().fit(convert(X), web.target, qid=web.qid)
+    assert_same(dense, sparse)
+    assert np.array_equal(dense.rank_correlation_, sparse.rank_correlation_)
+    assert sp.issparse(sparse.transform(convert(X)))
+
+
+def test_missing_values_tie_below_everything(web):
+    column = web.data[:, 5].copy()
+    gone = np.random.default_rng(0).random(len(column)) < 0.3
+    low, high = column.copy(), column.copy()
+    low[gone], high[gone] = column.min() - 1, column.max() + 1
+    column[gone] = np.nan
+    X = np.column_stack([column, column])
+    found = RankingFeatureSelector(
+        direction=["descending", "ascending"], missing="last"
+    ).fit(X, web.target, qid=web.qid)
+    expected = RankingFeatureSelector(direction=["descending", "ascending"]).fit(
+        np.column_stack([low, high]), web.target, qid=web.qid
+    )
+    assert_same(found, expected)
+    message = (
+        rf"X must not hold NaN, got {gone.sum()} in column 0 and 1 more \(missing="
+    )
+    for bad in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match=message):
+            RankingFeatureSelector().fit(bad, web.target, qid=web.qid)
+    frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
+    with pytest.raises(ValueError, match=f"got {gone.sum()} in column 'bad' "):
+        RankingFeatureSelector(qid="q").fit(frame, web.target)
+    # w by higher values and -w by lower ones are the same ranking, NaN and all
+    mirrored = RankingFeatureSelector(missing="last").fit(
+        np.column_stack([column, -column]), web.target, qid=web.qid
+    )
+    assert mirrored.directions_.tolist() == ["descending", "ascending"]
+    assert np.array_equal(mirrored.scores_[0], mirrored.scores_[1])
+    assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
+    named = RankingFeatureSelector(qid=0)
+    with pytest.raises(ValueError, match=r"y must be judged \(leave .* row 1"):
+        named.fit([[1, 1], [1, 2], [2, 3]], [1, np.nan, 0])

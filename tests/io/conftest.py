@@ -1,0 +1,23 @@
+"""What several tests of this room are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.io.helpers import FORMS, write
+from tieaware_sklearn.datasets import make_web_search
+
+
+@pytest.fixture(scope="module")
+def web():
+    rng = np.random.default_rng(0)
+    web = make_web_search(n_queries=30, n_documents=20, random_state=0)
+    kept = rng.random(len(web.qid)) < 0.6  # lists of different lengths
+    return {"X": web.data[kept], "y": web.target[kept], "qid": web.qid[kept]}
+
+
+@pytest.fixture(scope="module")
+def files(web, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("batches")
+    return {name: write(folder / name, **web) for name in FORMS}

@@ -1,0 +1,28 @@
+"""What several tests of this room share."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tieaware_sklearn.datasets import dump_letor
+
+FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
+
+
+def write(path, X, y, qid, row_group_size=37):
+    if ".txt" in path.name:
+        dump_letor(X, y, qid, path)
+        return path
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    frame = frame.assign(label=y, qid=qid, url="a/b")
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, row_group_size=row_group_size)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
+    return path
+
+
+def csv(tmp_path, text, name="table.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path

@@ -1,0 +1,46 @@
+"""Tables looked through before they are read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.io.helpers import csv, write
+from tieaware_sklearn.datasets import iter_batches
+
+
+def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
+    monkeypatch.setattr("tieaware_sklearn.io._tabular_stream._ROWS", 2)
+    late = "qid,label,late,text,gone\n" + "".join(
+        f"{q},{q % 2},{'' if q < 5 else q},t,\n" for q in range(8)
+    )
+    batches = list(iter_batches(csv(tmp_path, late), batch_rows=3))
+    assert batches[0].feature_names == ["late"]
+    assert_array_equal(
+        np.concatenate([b.data[:, 0] for b in batches]), [np.nan] * 5 + [5, 6, 7]
+    )
+    assert [b.qid.tolist() for b in batches][-1] == ["6", "7"]
+    mixed = "qid,label,f\n" + "".join(
+        f"{q},0,{'?' * (q == 3) or q}\n" for q in range(6)
+    )
+    with pytest.raises(ValueError, match=r"line 5: column 'f' must hold numbers"):
+        list(iter_batches(csv(tmp_path, mixed)))
+    text_first = "qid,label,f\n" + "1,0,x\n2,0,y\n3,0,1\n4,0,2\n"
+    with pytest.raises(ValueError, match=r"line 2: column 'f' must hold numbers"):
+        list(iter_batches(csv(tmp_path, text_first)))
+    with pytest.raises(ValueError, match=r"line 4: column 'qid' is empty"):
+        list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n,0,1\n")))
+    with pytest.raises(ValueError, match=r"line 4: a row must not have more cells"):
+        list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n1,0,1,9\n")))
+
+
+def test_files_that_spell_queries_differently(tmp_path, web):
+    number = write(tmp_path / "a.parquet", **web)
+    text = tmp_path / "b.parquet"
+    pd.read_parquet(number).assign(qid=[f"q{q}" for q in web["qid"]]).to_parquet(text)
+    batches = list(iter_batches([number, text], ignore=["f1"]))
+    ids = np.concatenate([b.qid for b in batches])
+    assert set(ids) == {f"{p}{q}" for q in web["qid"] for p in ("", "q")}
+    assert "f1" not in batches[0].feature_names

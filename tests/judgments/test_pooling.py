@@ -1,0 +1,138 @@
+"""Pools, and votes of systems."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tieaware_sklearn import sample_orderings
+from tieaware_sklearn.judgments import depth_pool, pseudo_relevance
+
+
+def run(*rows):
+    qid, docno, score = (list(column) for column in zip(*rows, strict=True))
+    return {"qid": qid, "docno": docno, "score": score}
+
+
+SCORES = st.sampled_from([-math.inf, 0.0, 1.0, 1.0, 2.0])
+
+
+@settings(max_examples=60)
+@given(
+    scores=st.lists(st.lists(SCORES, min_size=4, max_size=4), min_size=1, max_size=2),
+    depth=st.integers(1, 5),
+)
+def test_pools_equal_enumeration(scores, depth):
+    documents = "abcd"
+    runs = [
+        run(*((1, d, s) for d, s in zip(documents, own, strict=True))) for own in scores
+    ]
+    outcomes = []
+    for own in scores:
+        retrieved = [d for d, s in zip(documents, own, strict=True) if s > -math.inf]
+        worth = dict(zip(documents, own, strict=True))
+        orders = [
+            order[:depth]
+            for order in itertools.permutations(retrieved)
+            if all(worth[a] >= worth[b] for a, b in itertools.pairwise(order))
+        ]
+        outcomes.append(orders)
+    pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
+    pool = depth_pool(runs, depth)
+    found = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
+    for document in documents:
+        chance = Fraction(sum(document in p for p in pools), len(pools))
+        assert found.get(document, 0) == pytest.approx(float(chance))
+    sizes = [len(p) for p in pools]
+    assert pool.expected_size == pytest.approx(sum(sizes) / len(sizes))
+    sure, possible = pool.size_range
+    assert sure <= min(sizes)
+    assert max(sizes) <= possible
+
+
+def test_pools_of_interleaved_queries():
+    rng = np.random.default_rng(0)
+    qid, score = rng.integers(0, 5, 100), rng.integers(0, 8, 100)
+    docno = np.array([f"d{i:03}" for i in range(100)])
+    pool = depth_pool([{"qid": qid, "docno": docno, "score": score}], depth=3)
+    hits = dict.fromkeys(docno.tolist(), 0)
+    n = 2000
+    labels = np.arange(100)
+    for rows in sample_orderings(labels, score, qid=qid, n=n, random_state=0):
+        for q in range(5):
+            for row in rows[qid[rows] == q][:3]:
+                hits[docno[row]] += 1
+    chance = dict(zip(pool.docno.tolist(), pool.probability.tolist(), strict=True))
+    for document, count in hits.items():
+        assert count / n == pytest.approx(chance.get(document, 0), abs=0.06)
+    assert pool.expected_size == pytest.approx(15)
+    assert pool.qid.tolist() == sorted(
+        pool.qid.tolist(), key=list(dict.fromkeys(qid.tolist())).index
+    )
+    assert "depth 3" in str(pool)
+
+
+def test_what_is_certain_is_in_the_pool_in_any_order():
+    tied = run(*((1, document, 1) for document in "abcdefghij"))
+    pool = depth_pool([tied] * 17, 9)
+    assert pool.size_range == (0, 10)
+    assert (pool.probability > 1 - 1e-15).all()
+    pool = depth_pool([tied, run((1, "a", 3))], 9)
+    assert pool.certain.sum() == 1
+    assert list(pool.to_pandas().columns)[:2] == ["qid", "docno"]
+
+
+def test_votes():
+    runs = [
+        run(("q", "a", 2), ("q", "b", 1), ("p", "z", 1)),
+        run(("q", "b", 5), ("q", "a", -math.inf), ("q", "c", 4)),
+        run(("q", "b", 5), ("q", "c", 4)),
+    ]
+    votes = pseudo_relevance(runs, m=1)
+    assert votes.qid.tolist() == ["q", "q", "q", "p"]
+    assert votes.docno.tolist() == ["a", "b", "c", "z"]
+    assert votes.n_runs.tolist() == [1, 3, 2, 1]
+    assert votes.label.tolist() == [0, 1, 1, 0]
+    assert votes.to_pandas()["label"].sum() == 2
+    assert str(votes).splitlines()[-1].split() == ["2", "4", "2"]
+    assert pseudo_relevance(runs, m=2).label.tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: depth_pool([], 5), "runs must be a sequence of at least one run"),
+        (lambda: depth_pool(run(("q", "a", 1)), 5), "runs must be a sequence of at le"),
+        (lambda: depth_pool([{"qid": [1]}], 5), r"runs\[0\] must have qid, docno and"),
+        (lambda: depth_pool([run(("q", "a", 1))], 0), "depth must be an integer >= 1"),
+        (
+            lambda: depth_pool([run(("q", "a", 1), ("q", "a", 2))], 5),
+            r"runs\[0\] must retrieve a document once, got 'a' twice for query 'q'",
+        ),
+        (
+            lambda: depth_pool([run(("q", "a", math.nan))], 5),
+            r"runs\[0\] score must not be NaN",
+        ),
+        (
+            lambda: depth_pool([run(("q", "a", 1)), run(("q", 7, 1))], 5),
+            "runs must hold docno of one kind",
+        ),
+        (
+            lambda: pseudo_relevance([run(("q", "a", 1))], m=1),
+            r"m must be below the number of runs \(1\), got 1",
+        ),
+        (
+            lambda: pseudo_relevance([run(("q", "a", 1))], m=-1),
+            "m must be an integer >= 0, got -1",
+        ),
+    ],
+)
+def test_bad_runs(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

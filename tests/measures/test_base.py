@@ -1,0 +1,48 @@
+"""Parameters that measures refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from tieaware_sklearn import (
+    CWL,
+    ERR,
+    NDCG,
+    RBP,
+    AveragePrecision,
+    FBeta,
+    InterpolatedAveragePrecision,
+    InterpolatedPrecision,
+    Precision,
+    Recall,
+    SearchLength,
+    Success,
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Success().weight(1), "Success has no user model"),
+        (lambda: Recall(5).last(1), "R@5 has no user model"),
+        (lambda: AveragePrecision().weight(1), "AP needs ranking, the labels in rank"),
+        (lambda: Precision().weight(1), "P needs ranking"),
+        (lambda: NDCG().weight(1), "NDCG needs a cut-off for its user model"),
+        (lambda: RBP().weight(0), "i must be ranks: integers >= 1, got 0"),
+        (lambda: RBP().weight(1.5), "i must be ranks: integers >= 1, got 1.5"),
+        (lambda: RBP().weight(10**12), "i must be at most 10000000, got 1000000000000"),
+        (lambda: ERR(max_label=1024), "max_label must be .* > 0 and <= 60, got 1024"),
+        (lambda: SearchLength(10**30), r"i must be at most 2\*\*53, got 1000"),
+        (lambda: FBeta(alpha=1e-300), "alpha must be a finite number .* got 1e-300"),
+        (lambda: FBeta(alpha=0.5, beta=2), "F takes beta or alpha, got both"),
+        (lambda: CWL([]), r"chances must be a sequence of numbers .* got \[\]"),
+        (lambda: CWL(0.8), "chances must be a sequence of numbers .* got 0.8"),
+        (lambda: CWL(["a"]), r"chances must be a sequence of numbers .* got \['a'\]"),
+        (lambda: CWL([0.5, 1.2]), r"chances must be in \[0, 1\], got 1.2 in row 1"),
+        (lambda: InterpolatedPrecision(1.1), "recall must be .* >= 0 and <= 1, got"),
+        (lambda: InterpolatedAveragePrecision(1), "points must be an integer from 2"),
+    ],
+)
+def test_bad_parameters(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

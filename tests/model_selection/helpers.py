@@ -1,0 +1,20 @@
+"""What several tests of this room share."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator
+
+
+class Column(BaseEstimator):
+    """Predicts a column of X."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        values = X[self.column] if hasattr(X, "columns") else X[:, self.column]
+        self.n_predictions_ = getattr(self, "n_predictions_", 0) + 1
+        return values

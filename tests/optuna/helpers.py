@@ -1,0 +1,33 @@
+"""What several tests of this room share."""
+
+from __future__ import annotations
+
+from optuna.distributions import IntDistribution
+from sklearn.tree import DecisionTreeRegressor
+
+from tieaware_sklearn import QueryKFold
+from tieaware_sklearn.optuna import (
+    LinearScoringObjective,
+    RankerObjective,
+    ScoringObjective,
+)
+
+
+def boosted(trial, X):
+    return X[:, 5] + trial.suggest_float("boost", 0, 5) * X[:, 1]
+
+
+def scoring(web, score=boosted, **options):
+    return ScoringObjective(score, web.data, web.target, qid=web.qid, **options)
+
+
+def linear(X, y, qid, **options):
+    names = [f"f{j}" for j in range(X.shape[1])]
+    return LinearScoringObjective(X, y, qid=qid, feature_names=names, **options)
+
+
+def tree(X, y, qid):
+    space = {"max_depth": IntDistribution(1, 6)}
+    return RankerObjective(
+        DecisionTreeRegressor(random_state=0), space, X, y, qid=qid, cv=QueryKFold(3)
+    )

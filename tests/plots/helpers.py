@@ -1,0 +1,91 @@
+"""What several tests of this room share."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib
+
+from tieaware_sklearn import precision_study
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.plots import (
+    FeatureScreeningDisplay,
+    PairwisePValueDisplay,
+    PrecisionLossDisplay,
+    PrecisionRecallBandDisplay,
+    TieRangeDisplay,
+    UserModelDisplay,
+)
+
+WEB = make_web_search(n_queries=40, random_state=2)
+Y, QID = WEB.target, WEB.qid
+FEW = QID <= 4
+SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
+STUDY = precision_study(Y, SYSTEMS, qid=QID, coarseness=[1.2, "levels=4", 3])
+
+
+def tick_labels(axis):
+    """Labels of the ticks inside the limits of an x or y axis, and the others."""
+    shown, beyond = [], []
+    low, high = sorted(axis.get_view_interval())
+    for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+        (shown if low <= tick.get_loc() <= high else beyond).append(tick.label1)
+    return shown, beyond
+
+
+def check_layout(figure):
+    """All text lies in the picture, and no labels of ticks cover each other."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    width, height = figure.canvas.get_width_height()
+    both = list(itertools.chain(*((a.xaxis, a.yaxis) for a in figure.axes)))
+    beyond = {id(label) for axis in both for label in tick_labels(axis)[1]}
+    count = 0
+    for text in figure.findobj(matplotlib.text.Text):
+        if id(text) in beyond or not text.get_visible() or not text.get_text().strip():
+            continue
+        box = text.get_window_extent(renderer)
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= width + 1, text
+        assert box.y1 <= height + 1, text
+        count += 1
+    for axis in both:
+        boxes = [
+            label.get_window_extent(renderer)
+            for label in tick_labels(axis)[0]
+            if label.get_visible() and label.get_text() and not label.get_rotation()
+        ]
+        for one, other in itertools.combinations(boxes, 2):
+            assert not one.overlaps(other), "labels of ticks overlap"
+    return count
+
+
+DISPLAYS = {
+    "ranges": lambda **k: TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
+    ),
+    "features": lambda **k: FeatureScreeningDisplay.from_predictions(
+        Y, WEB.data, qid=QID, feature_names=WEB.feature_names, measures="ap", **k
+    ),
+    "changes": lambda **k: PrecisionLossDisplay.from_study(STUDY, **k),
+    "pvalues": lambda **k: PairwisePValueDisplay.from_study(STUDY, **k),
+    "recall": lambda **k: PrecisionRecallBandDisplay.from_predictions(
+        Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
+    ),
+    "users": lambda **k: UserModelDisplay.from_measures(
+        ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
+    ),
+}
+
+
+def rows_of(axis):
+    return [label.get_text() for label in axis.get_yticklabels()]
+
+
+def segments(axis):
+    """Ends of the bars of each row."""
+    (bars,) = [
+        c for c in axis.collections if c.get_label() == "worst to best order of ties"
+    ]
+    return [segment[:, 0].tolist() for segment in bars.get_segments()]

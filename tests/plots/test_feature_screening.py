@@ -1,0 +1,32 @@
+"""What single features are worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn.plots import FeatureScreeningDisplay
+
+
+def test_features_are_those_of_the_selector():
+    selector = RankingFeatureSelector(["ap", "rr"]).fit(WEB.data, Y, qid=QID)
+    display = FeatureScreeningDisplay.from_estimator(
+        selector, feature_names=WEB.feature_names, max_features=4
+    )
+    best = np.argsort(selector.ranking_)[:4]
+    assert [name.split()[0] for name in display.features] == [
+        WEB.feature_names[j] for j in best
+    ]
+    assert any("(low first)" in name for name in DISPLAYS["features"]().features)
+    for m, axis in enumerate(display.axes_):
+        ends = np.array(segments(axis))
+        np.testing.assert_array_equal(ends[:, 1], selector.best_[best, m])
+        chance = [line for line in axis.lines if line.get_label() == "chance"]
+        assert chance[0].get_xdata()[0] == selector.chance_[m]
+    assert check_layout(display.figure_)
+    with pytest.raises(ValueError, match="max_features must be an integer >= 1"):
+        FeatureScreeningDisplay.from_estimator(selector, max_features=0)
+    with pytest.raises(ValueError, match="feature_names must have 12 names, got 1"):
+        FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])

@@ -1,0 +1,39 @@
+"""What coarser scores change of the tests of pairs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plots.helpers import DISPLAYS, QID, STUDY, SYSTEMS, WEB, Y, check_layout
+from tieaware_sklearn import precision_study
+from tieaware_sklearn.plots import PairwisePValueDisplay
+
+
+def test_quadrants_count_the_pairs():
+    display = DISPLAYS["pvalues"]()
+    before, after = STUDY.significant()[0], STUDY.significant()[-1]
+    labels = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    assert f"significant in both: {(before & after).sum()}" in labels
+    assert f"in neither: {(~before & ~after).sum()}" in labels
+    assert f"newly significant: {(~before & after).sum()}" in labels
+    assert f"no longer significant: {(before & ~after).sum()}" in labels
+    drawn = sum(len(c.get_offsets()) for c in display.ax_.collections[:4])
+    assert drawn == len(STUDY.pairs)
+    named = PairwisePValueDisplay.from_study(STUDY, level="levels=4")
+    assert named.coarse.tolist() == STUDY.pvalues[2].tolist()
+    alone = precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
+    with pytest.raises(ValueError, match="study must have at least two systems"):
+        PairwisePValueDisplay.from_study(alone)
+    with pytest.raises(ValueError, match="level must be one of"):
+        PairwisePValueDisplay.from_study(STUDY, level="x")
+
+
+def test_p_values_below_a_small_level():
+    study = precision_study(Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9)
+    display = PairwisePValueDisplay.from_study(study)
+    assert display.ax_.get_xlim()[0] < 1e-9
+    assert not display.turned.any()
+    labels = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    both = study.significant()
+    assert f"no longer significant: {(both[0] & ~both[1]).sum()}" in labels
+    assert check_layout(display.figure_)

@@ -1,0 +1,61 @@
+"""What ties leave open of each system."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LinearRegression
+
+from tests.plots.helpers import DISPLAYS, QID, SYSTEMS, WEB, Y, rows_of, segments
+from tieaware_sklearn import DCG, evaluate
+from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.plots import TieRangeDisplay
+from tieaware_sklearn.score_precision import CoarseRanker
+
+
+def test_ranges_are_those_of_the_report():
+    display = DISPLAYS["ranges"]()
+    summaries = {
+        name: evaluate(Y, scores, qid=QID, measures=["ndcg@10", "fallout@10"]).summary()
+        for name, scores in SYSTEMS.items()
+    }
+    order = sorted(SYSTEMS, key=lambda name: -summaries[name].mean[0])
+    for j, axis in enumerate(display.axes_):
+        assert rows_of(display.axes_[0]) == order
+        for (low, high), name in zip(segments(axis), order, strict=True):
+            found = sorted([summaries[name].worst[j], summaries[name].best[j]])
+            assert [low, high] == found
+        (means,) = [
+            line for line in axis.lines if line.get_label() == "mean over all orders"
+        ]
+        expected = [summaries[name].mean[j] for name in order]
+        assert means.get_xdata().tolist() == expected
+    lower = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="fallout@10")
+    means = [summaries[name].mean[1] for name in rows_of(lower.axes_[0])]
+    assert means == sorted(means)
+
+
+def test_ranges_of_estimators_and_comparisons():
+    frame = pd.DataFrame(WEB.data, columns=WEB.feature_names)
+    model = LinearRegression().fit(frame, Y)
+    coarse = CoarseRanker(LinearRegression(), rho=2).fit(frame, Y)
+    display = TieRangeDisplay.from_estimator(
+        {"exact": model, "bands": coarse}, frame, Y, qid=QID
+    )
+    assert sorted(display.systems) == ["bands", "exact"]
+    alone = TieRangeDisplay.from_estimator(model, frame, Y, qid=QID)
+    assert alone.systems == ("LinearRegression",)
+    assert alone.mean[0, 0] == display.mean[0, 0]
+    compared = compare_systems(Y, SYSTEMS, qid=QID)
+    from_comparison = TieRangeDisplay.from_comparison(compared)
+    direct = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID)
+    for name in ("mean", "best", "worst"):
+        found = getattr(from_comparison, name), getattr(direct, name)
+        assert np.array_equal(*found)
+
+
+def test_measures_that_have_no_name_to_parse():
+    display = TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measures=DCG(gain=lambda labels: labels)
+    )
+    assert display.measures == ("DCG(gain=<lambda>)",)

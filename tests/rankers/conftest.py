@@ -1,0 +1,7 @@
+"""What several tests of this room are given."""
+
+from __future__ import annotations
+
+from tests.lightgbm import conftest
+
+web, valid = conftest.web, conftest.valid
