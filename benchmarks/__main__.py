@@ -8,6 +8,7 @@ Libraries that are not installed are left out; ``--json FILE`` writes the figure
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import tracemalloc
 from pathlib import Path
@@ -247,8 +248,26 @@ def boosting(repeats: int) -> str:
     return format_table(["20 trees, evaluated by", "seconds", "ratio"], rows)
 
 
+def other_programs() -> str:
+    """What else can be run here, a line each, by the first line of its docstring."""
+    folder = Path(__file__).parent
+    lines = ["other programs, python -m benchmarks.NAME:"]
+    for path in [*sorted(folder.glob("*.py")), *sorted(folder.glob("*/*.py"))]:
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        if isinstance(module.body[-1], ast.If) and path != Path(__file__):
+            name = ".".join(path.relative_to(folder).with_suffix("").parts)
+            what = (ast.get_docstring(module) or "").partition("\n")[0]
+            lines.append(f"  {name:<24} {what}")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog=other_programs(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="of workload (a)")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", type=Path, metavar="FILE")

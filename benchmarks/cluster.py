@@ -1,9 +1,10 @@
-"""What documents cost on a cluster: ``python -m benchmarks.cluster``.
+"""What a document costs on a Dask cluster.
 
-Two worker processes of one thread each read Parquet files whose rows stand in any
-order, bring the rows of each query together and measure them; parts of that are timed
-alone, as core-nanoseconds a document, and extrapolated to a billion documents. Nothing
-here sees a network: the shuffle goes through the loopback of one machine.
+``python -m benchmarks.cluster``: two worker processes of one thread each read Parquet
+files whose rows stand in any order, bring the rows of each query together and measure
+them; parts of that are timed alone, as core-nanoseconds a document, and extrapolated to
+a billion documents. Nothing here sees a network: the shuffle goes through the loopback
+of one machine.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.early_stopping import read, stops
+from benchmarks.results.early_stopping import read, stops
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.datasets import load_letor
 

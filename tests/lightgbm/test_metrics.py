@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 
-from benchmarks.early_stopping import generated, stops
+from benchmarks.results.early_stopping import generated, stops
 from tests.lightgbm.helpers import ranker
 from tests.strategies import queries
 from tieaware_sklearn import NDCG, QueryKFold, ranking_score

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from optuna.pruners import NopPruner
 
-from benchmarks.bm25 import bm25, made_up, tune
+from benchmarks.results.bm25 import bm25, made_up, tune
 from tests.optuna.helpers import boosted, scoring
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.optuna import ScoringObjective

@@ -1,8 +1,8 @@
-"""What other tools make of ties: ``python -m benchmarks.ties_of_tools``.
+"""What other tools make of ties.
 
-Twenty documents with one score, three of them relevant, in three orders of the rows. A
-number that depends on the order is not one of the scores. Tools that are not installed
-are left out.
+``python -m benchmarks.results.ties_of_tools`` ranks twenty documents with one score,
+three of them relevant, in three orders of the rows. A number that depends on the order
+is not one of the scores. Tools that are not installed are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Weights of a linear score, tuned on a LETOR file by several ways.
+"""Weights of a linear score, tuned in several ways.
 
-``python -m benchmarks.linear_scoring FILE`` compares `LinearScoringObjective` with
-equal weights, the best single feature and coordinate ascent (Metzler and Croft
-2007), which gets as many evaluations, by exact NDCG@10 on held-out queries.
+``python -m benchmarks.results.linear_scoring FILE`` compares `LinearScoringObjective`
+on a LETOR file with equal weights, the best single feature and coordinate ascent
+(Metzler and Croft 2007), which gets as many evaluations, by exact NDCG@10 on held-out
+queries.
 """
 
 from __future__ import annotations

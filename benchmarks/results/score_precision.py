@@ -1,9 +1,10 @@
-"""How coarse may scores become, by systems of one's own, in tables and pictures.
+"""How coarse scores may become; draws every plot.
 
-``python -m benchmarks.precision --trec QRELS RUN RUN ...`` studies TREC runs by AP,
-``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query scored by
-models that were trained on others; without either, the same on made-up data. Prints
-ties and disorder of each system, and the study; ``--out FOLDER`` saves the figures.
+``python -m benchmarks.results.score_precision --trec QRELS RUN RUN ...`` studies TREC
+runs by AP, ``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query
+scored by models that were trained on others; without either, the same on made-up data.
+Prints ties and disorder of each system, and the study; ``--out FOLDER`` saves the
+figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""BM25's k1 and b tuned on Cranfield, with and without pruning.
+"""BM25 tuned on Cranfield, with and without pruning.
 
-``python -m benchmarks.bm25 FOLDER`` reads the SMART files of the Cranfield collection
-(cran.all.1400, cran.qry, cranqrel). Without a folder it makes up a collection of
-documents.
+``python -m benchmarks.results.bm25 FOLDER`` tunes k1 and b; it reads the SMART files of
+the Cranfield collection (cran.all.1400, cran.qry, cranqrel). Without a folder it makes
+up a collection of documents.
 """
 
 from __future__ import annotations

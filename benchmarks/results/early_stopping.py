@@ -1,9 +1,10 @@
-"""Where early stopping ends, by LightGBM's metric and by the exact one.
+"""Where LightGBM stops early, and where it should.
 
-``python -m benchmarks.early_stopping [FILE ...]`` splits the queries of each
+``python -m benchmarks.results.early_stopping [FILE ...]`` splits the queries of each
 LETOR file (or of a generated set) into training, validation and held-out ones,
-and stops on the same validation rows in several orders. Each FILE may be TRAIN+TEST:
-then the held-out queries are those of TEST.
+and stops on the same validation rows in several orders, by LightGBM's metric and by
+the exact one. Each FILE may be TRAIN+TEST: then the held-out queries are those of
+TEST.
 """
 
 from __future__ import annotations

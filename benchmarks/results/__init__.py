@@ -1,0 +1,1 @@
+"""What exact measures find, shown on data: one module per finding."""
