@@ -195,6 +195,7 @@ def _evenly(
     low, high, value = low[spread], high[spread], out[spread]
     span = high / 2 - low / 2
     place = np.rint((value / 2 - low / 2) / span * (levels - 1))
-    level = 2 * (low / 2 + place / (levels - 1) * span)
+    with np.errstate(over="ignore"):  # a level beyond the largest float is cut off
+        level = 2 * (low / 2 + place / (levels - 1) * span)
     out[spread] = np.where(place == levels - 1, high, np.clip(level, low, high))
     return out
