@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -27,31 +28,41 @@ from tieaware_sklearn import (
 )
 
 PACKAGE = Path(tieaware_sklearn.__file__).parent
-REFERENCE = Path(__file__).parents[1] / "docs" / "api"
-# top to bottom: a module imports only from those above it
-HOUSE = [
+ROOT = PACKAGE.parent
+REFERENCE = ROOT / "docs" / "api"
+TESTS = ROOT / "tests"
+# bottom to top: a room, folder or file, imports only from those above it in this list
+ROOMS = [
     "_optional",
     "_display",
     "_engine",
     "measures",
     "evaluation",
     "judgments",
-    "model_selection",
-    "comparison",
-    "feature_selection",
-    "score_precision",
     "io",
     "datasets",
     "rankers",
-    "dask",
-    "lightgbm",
+    "comparison",
+    "feature_selection",
+    "model_selection",
+    "score_precision",
+    "__init__",
     "xgboost",
+    "lightgbm",
     "optuna",
+    "dask",
     "plots",
     "cli",
     "__main__",
     "conftest",
 ]
+#: tests of all files of a room together
+OF_A_WHOLE_ROOM = {
+    "measures/test_every_measure.py",
+    "measures/test_figures_of_the_literature.py",
+    "model_selection/test_scikit_learn_tools.py",
+    "plots/test_every_display.py",
+}
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 MODULES = [tieaware_sklearn, comparison, dask, datasets, judgments]
@@ -68,49 +79,126 @@ PATHS = {
 PATHS["tieaware_sklearn.xgboost.custom_metric"] = xgboost.custom_metric
 
 
-def modules():
-    return [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+def modules() -> list[Path]:
+    """All files of the package, relative to it."""
+    return sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
 def room(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.parts[0].removesuffix(".py")
 
 
-def imports(tree: ast.Module):
-    """Relative imports outside of `if TYPE_CHECKING`."""
-    guarded = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level and node not in guarded:
-            yield node
+def imports(path: Path):
+    """What a module imports from the package: the file, and the name or None.
+
+    Imports inside of functions and of `if TYPE_CHECKING` count.
+    """
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        depth = len(path.parts) - node.level
+        target = Path(*path.parts[:depth], *(node.module or "").split("."))
+        for alias in node.names:
+            for file in (target / f"{alias.name}.py", target / alias.name):
+                if (PACKAGE / file).exists():
+                    is_folder = not file.suffix
+                    yield (file / "__init__.py" if is_folder else file), None
+                    break
+            else:
+                is_folder = (PACKAGE / target).is_dir()
+                file = target / "__init__.py" if is_folder else target
+                yield file.with_suffix(".py"), alias.name
 
 
-def test_every_module_has_its_place():
-    assert {room(path) for path in modules()} == set(HOUSE)
+def floors() -> list[list[str]]:
+    """The rooms on each floor, bottom up; a room stands above all that it imports."""
+    below = {name: set() for name in ROOMS}
+    for path in modules():
+        below[room(path)] |= {room(file) for file, _ in imports(path)} - {room(path)}
+    sorter = TopologicalSorter(below)
+    sorter.prepare()
+    found = []
+    while sorter.is_active():
+        found.append(sorted(sorter.get_ready(), key=ROOMS.index))
+        sorter.done(*found[-1])
+    return found
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+each_module = pytest.mark.parametrize("path", modules(), ids=str)
+
+
+def test_every_module_has_its_room():
+    assert {room(path) for path in modules()} == set(ROOMS)
+    entries = [e.name for e in PACKAGE.iterdir() if e.name != "__pycache__"]
+    assert len(entries) <= 24
+
+
+@each_module
 def test_imports_run_downward(path):
     here = room(path)
-    depth = len(path.relative_to(PACKAGE).parts)
-    for node in imports(ast.parse(path.read_text())):
-        if node.level < depth:
-            continue  # inside its own room
-        names = (
-            [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
-        )
-        for name in names:
-            if name != "__version__":
-                assert HOUSE.index(name) < HOUSE.index(here), f"{here} imports {name}"
+    for file, name in imports(path):
+        there = room(file)
+        if there != here:
+            assert ROOMS.index(there) < ROOMS.index(here), f"{here} imports {file}"
+        if name is not None:
+            private = name.startswith("_") and name != "__version__"
+            assert not private, f"{name} of {file} is used elsewhere: it is not private"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_circle_between_files():
+    below = {path: {file for file, _ in imports(path)} for path in modules()}
+    list(TopologicalSorter(below).static_order())
+
+
+@each_module
 def test_modules_stay_small(path):
-    assert len(path.read_text().splitlines()) <= 500
+    assert len((PACKAGE / path).read_text().splitlines()) <= 500
+
+
+def test_no_file_goes_by_the_name_of_another_room():
+    for path in modules():
+        others = set(ROOMS) - {room(path)}
+        assert path.stem.removeprefix("_") not in others, path
+
+
+def test_a_test_file_is_named_for_what_it_tests():
+    known = {
+        path.as_posix(): f"{path.parent.name}/test_{path.stem.removeprefix('_')}"
+        for path in modules()
+    }
+    for path in sorted(TESTS.glob("*/test_*.py")):
+        name = path.relative_to(TESTS).as_posix()
+        tested = any(name.startswith(start) for start in known.values())
+        assert tested or name in OF_A_WHOLE_ROOM, name
+    rooms = {path.parent.name for path in TESTS.glob("*/test_*.py")}
+    files = {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")}
+    assert rooms <= set(ROOMS)
+    assert {name for name in ROOMS if (PACKAGE / name).is_dir()} <= rooms
+    assert {"dask", "xgboost"} <= files
+
+
+def contributing(start: str, end: str) -> str:
+    """A part of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    return text[text.index(start) : text.index(end)]
+
+
+def test_the_map_names_what_is_there():
+    rows = re.findall(r"^\| .* \|$", contributing("# Contributing", "## Arch"), re.M)
+    assert len(rows) >= 20
+    for row in rows[1:]:
+        places = re.findall(r"`([^` ]+)`", row.split("|")[2])
+        assert places, row
+        for place in places:
+            assert (PACKAGE / place).exists() or (ROOT / place).exists(), row
+
+
+def test_the_picture_shows_the_floors():
+    picture = contributing("```text", "Rules that all code keeps")
+    shown = [
+        line.split()[1:] for line in picture.splitlines() if line.strip()[:1].isdigit()
+    ]
+    assert shown == floors()[::-1]
 
 
 def test_importing_takes_no_optional_library():
@@ -171,5 +259,5 @@ def test_a_measure_is_tested_and_told_of(cls):
     text = inspect.getdoc(cls)
     for section in ("Parameters", "Raises", "Notes", "Examples"):
         assert f"{section}\n---" in text, section
-    table = (PACKAGE.parent / "README.md").read_text()
+    table = (ROOT / "README.md").read_text()
     assert re.search(rf"^\| `{cls.name}\b", table, re.MULTILINE), "not in the README"

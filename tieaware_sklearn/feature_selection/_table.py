@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ._selector import RankingFeatureSelector
-
 
 def feature_rows(
-    selector: RankingFeatureSelector, names: Sequence[str] | None = None
+    selector: Any, names: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
-    """A dict per feature of a fitted selector; see its `table`."""
+    """A dict per feature of a fitted `RankingFeatureSelector`; see its `table`."""
     features = np.flatnonzero(selector._is_feature())
     order = features[np.argsort(selector.ranking_[features])]
     names = _names(selector) if names is None else names
@@ -49,7 +46,7 @@ def feature_rows(
     return rows
 
 
-def _names(selector: RankingFeatureSelector) -> list[str]:
+def _names(selector: Any) -> list[str]:
     names = getattr(selector, "feature_names_in_", None)
     if names is None:
         names = [f"x{j}" for j in range(selector.n_features_in_)]
@@ -57,7 +54,7 @@ def _names(selector: RankingFeatureSelector) -> list[str]:
 
 
 def _repeats(
-    selector: RankingFeatureSelector, feature: int, better: NDArray[np.int64]
+    selector: Any, feature: int, better: NDArray[np.int64]
 ) -> tuple[int | None, float]:
     """The better-ranked feature most like this one, the best of equals."""
     if selector.rank_correlation_ is None or not len(better):
