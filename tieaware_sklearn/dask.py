@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from ._engine.validation import check_choice
 from .evaluation import RankingReport, RankingSummary
-from .evaluation._averages import check_zero_relevance
 from .evaluation._conventions import apply_convention
 from .evaluation._evaluate import DEFAULT_MEASURES, report_of
 from .evaluation._ranking import ColumnNames, check_ranking
 from .evaluation._report import ReportMoments
+from .evaluation._undefined import check_zero_relevance
 from .feature_selection import RankingFeatureSelector
 from .feature_selection._statistics import FeatureStatistics
 from .measures import Measure, parse_measures

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import stats
 
 from .._engine.ties import FloatArray
-from ..evaluation._averages import NO_DIFFERENCE, mean
+from ..evaluation._averages import mean
+from ..evaluation._query_moments import NO_DIFFERENCE
 
 
 class QueryLosses(NamedTuple):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_labels, check_qid, check_scores
-from ..evaluation._averages import check_zero_relevance, fill_std, fill_undefined
 from ..evaluation._labelled_queries import LabelledQueries
+from ..evaluation._undefined import check_zero_relevance, fill_std, fill_undefined
 from ..measures import Measure, accepted_unjudged, parse_measure
 
 

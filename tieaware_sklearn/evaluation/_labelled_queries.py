@@ -207,7 +207,7 @@ class LabelledQueries:
         ideal, normaliser.
         """
         parts = self.each_block(
-            lambda groups: columns(measures, statistics, groups),
+            lambda groups: statistics_of(measures, statistics, groups),
             scores,
             ascending=ascending,
             input_order=input_order,
@@ -265,7 +265,7 @@ class LabelledQueries:
         """Statistics of each query and measure that need no scores."""
         parts = []
         for block in self.blocks():
-            parts.append(columns(measures, statistics, block.everything))
+            parts.append(statistics_of(measures, statistics, block.everything))
             block.everything.forget()
         return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
 
@@ -320,7 +320,7 @@ def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
         yield from _split(sizes, first + best + 1, stop)
 
 
-def columns(
+def statistics_of(
     measures: Sequence[Measure], statistics: Sequence[str], groups: TieGroups
 ) -> list[FloatArray]:
     """Each of `statistics`, of shape (n_queries, n_measures), of one block."""

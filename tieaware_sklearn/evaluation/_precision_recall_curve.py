@@ -12,9 +12,10 @@ from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from .._optional import data_frame
 from ..measures import InterpolatedPrecision
-from ._averages import check_zero_relevance, fill_std, fill_undefined, mean, std_of_mean
+from ._averages import mean, std_of_mean
 from ._labelled_queries import STATISTICS, LabelledQueries
 from ._ranking import check_ranking
+from ._undefined import check_zero_relevance, fill_std, fill_undefined
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))

@@ -14,13 +14,13 @@ from .._engine.validation import check_choice
 from .._optional import import_optional
 from ._averages import (
     GEOMETRIC_FLOOR,
-    QueryMoments,
     geometric_mean,
     mean,
     median,
     median_interval,
     sums_of_squares,
 )
+from ._query_moments import QueryMoments
 
 
 @dataclass(frozen=True, eq=False)

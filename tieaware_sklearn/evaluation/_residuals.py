@@ -23,7 +23,7 @@ from ..measures import (
     parse_measures,
 )
 from ._averages import mean
-from ._labelled_queries import LabelledQueries, columns
+from ._labelled_queries import LabelledQueries, statistics_of
 from ._ranking import check_ranking
 
 #: a relevant document more can only help these
@@ -148,7 +148,7 @@ def residuals(
 
     def compute(groups: TieGroups) -> tuple[list[FloatArray], FloatArray, FloatArray]:
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
-        found = columns(parsed, _STATISTICS, groups)
+        found = statistics_of(parsed, _STATISTICS, groups)
         return found, unjudged, beyond(groups)
 
     judged = LabelledQueries(data.labels, data.queries)

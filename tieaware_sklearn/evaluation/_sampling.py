@@ -15,9 +15,10 @@ from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, dense_ranks, run_starts
 from .._engine.validation import check_count
 from ..measures import Measure, parse_measure
-from ._averages import check_zero_relevance, fill_undefined, mean
+from ._averages import mean
 from ._labelled_queries import LabelledQueries
 from ._ranking import Ranking, check_ranking
+from ._undefined import check_zero_relevance, fill_undefined
 
 MeasureFunction = Callable[[FloatArray, FloatArray], float]
 

@@ -16,7 +16,7 @@ from .._engine.validation import Queries, check_cutoff
 from ..measures import Measure, parse_measures
 from ._averages import mean
 from ._evaluate import DEFAULT_MEASURES
-from ._labelled_queries import LabelledQueries, columns
+from ._labelled_queries import LabelledQueries, statistics_of
 from ._ranking import check_ranking
 
 #: distinct neighbours closer than this many units in the last place look like
@@ -161,7 +161,7 @@ def tie_report(
     queries, labels, scores, _ = check_ranking(y_true, y_score, qid, parsed, unjudged)
 
     def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
-        best, worst = columns(parsed, ("best", "worst"), groups)
+        best, worst = statistics_of(parsed, ("best", "worst"), groups)
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]

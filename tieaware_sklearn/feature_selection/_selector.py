@@ -24,8 +24,8 @@ from .._engine.validation import (
     check_query_weight,
 )
 from .._optional import import_optional
-from ..evaluation._averages import check_zero_relevance
 from ..evaluation._evaluate import DEFAULT_MEASURES
+from ..evaluation._undefined import check_zero_relevance
 from ..measures import Measure, parse_measure, parse_measures
 from ._results import (
     PER_FEATURE,

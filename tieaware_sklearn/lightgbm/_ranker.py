@@ -17,7 +17,7 @@ from ..rankers._query_data import (
     Columns,
     QueryData,
     check_columns,
-    check_names,
+    check_eval_names,
     gather_queries,
     split_eval_sets,
     without_qid,
@@ -258,7 +258,7 @@ random_state, n_jobs, importance_type
                 evals.append(gather_queries(*one, column=self.qid, evaluation=True))
                 check_columns(evals[-1].X, columns, "eval_X")
             names.append("training" if seen else f"valid_{len(names)}")
-        shown = check_names(eval_names, names)
+        shown = check_eval_names(eval_names, names)
         metrics = metrics_of(eval_metric)
         theirs = self._first_of(_METRIC) is not None
         self._check_stopping(names, bool(metrics) or theirs)

@@ -23,8 +23,9 @@ from .._engine.validation import (
     check_query_weight,
 )
 from ..evaluation import ranking_score
-from ..evaluation._averages import check_zero_relevance, macro_means
+from ..evaluation._averages import macro_means
 from ..evaluation._labelled_queries import LabelledQueries
+from ..evaluation._undefined import check_zero_relevance
 from ..measures import Measure, accepted_unjudged, parse_measures
 from ._predictions import check_response_method, predicted_scores
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import Queries
-from ..evaluation._averages import fill_std, fill_undefined, mean, std_of_mean
-from ..evaluation._labelled_queries import STATISTICS, LabelledQueries, columns
+from ..evaluation._averages import mean, std_of_mean
+from ..evaluation._labelled_queries import STATISTICS, LabelledQueries, statistics_of
+from ..evaluation._undefined import fill_std, fill_undefined
 from ..measures import Measure
 
 
@@ -96,7 +97,7 @@ class QueryBuckets:
             labelled = LabelledQueries(self.labels[self.queries.rows(chosen)], queries)
 
         def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
-            found = columns([self.measure], STATISTICS, groups)
+            found = statistics_of([self.measure], STATISTICS, groups)
             tied = int(groups.n[groups.n > 1].sum())
             return found, tied, int(groups.n.sum())
 

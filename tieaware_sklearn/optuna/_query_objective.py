@@ -22,7 +22,7 @@ from .._engine.validation import (
     check_query_weight,
 )
 from .._optional import import_optional
-from ..evaluation._averages import check_zero_relevance
+from ..evaluation._undefined import check_zero_relevance
 from ..measures import Measure, parse_measure
 from ._query_buckets import Measured, QueryBuckets, Summary, deal
 

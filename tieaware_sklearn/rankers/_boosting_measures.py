@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_labels, check_query_weight, check_scores
-from ..evaluation._averages import check_zero_relevance, macro_means
+from ..evaluation._averages import macro_means
 from ..evaluation._labelled_queries import LabelledQueries
+from ..evaluation._undefined import check_zero_relevance
 from ..measures import Measure, parse_measures
 
 

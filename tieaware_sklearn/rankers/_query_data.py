@@ -230,7 +230,7 @@ def without_qid(categorical: Any, qid: Any, at: int) -> Any:
     return features
 
 
-def check_names(given: Any, default: list[str]) -> list[str]:
+def check_eval_names(given: Any, default: list[str]) -> list[str]:
     """Names of the evaluation sets, one each and all different."""
     names = default if given is None else given
     names = [names] if isinstance(names, str) else list(names)

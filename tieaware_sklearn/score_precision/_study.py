@@ -16,7 +16,8 @@ from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..comparison._paired_tests import TESTS, paired_test
-from ..evaluation._averages import mean, warn_undefined
+from ..evaluation._averages import mean
+from ..evaluation._undefined import warn_undefined
 from ..measures import Measure
 from ._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ._result import PrecisionStudy, level_means
