@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from ._engine.validation import check_choice
 from .evaluation import RankingReport, RankingSummary
+from .evaluation._checked_input import ColumnNames, check_ranking
 from .evaluation._conventions import apply_convention
 from .evaluation._evaluate import DEFAULT_MEASURES, report_of
-from .evaluation._ranking import ColumnNames, check_ranking
 from .evaluation._report import ReportMoments
 from .evaluation._undefined import check_zero_relevance
 from .feature_selection import RankingFeatureSelector

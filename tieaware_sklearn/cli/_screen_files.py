@@ -18,7 +18,7 @@ from ..io._batches import Stream, estimated_bytes, open_stream, rows_of_batch, t
 from ..io._letor import read_letor
 from ..io._letor_format import kept_features, letor_place
 from ..io._tabular import is_nameless, load_tabular
-from ..io._tabular_files import all_tabular, is_tabular
+from ..io._tabular_frames import all_tabular, is_tabular
 from ..io._text_source import TextSource
 
 #: files that would take more memory are read in batches

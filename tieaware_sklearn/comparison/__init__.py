@@ -1,6 +1,6 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
-from ._orderings import OrderingCorrelation, rank_correlation
+from ._rank_correlation import OrderingCorrelation, rank_correlation
 from ._systems import SystemComparison, compare_systems
 
 __all__ = [

@@ -10,7 +10,7 @@ from scipy import stats
 
 from .._engine.ties import FloatArray
 from ..evaluation._averages import mean
-from ..evaluation._query_moments import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE
 
 
 class QueryLosses(NamedTuple):

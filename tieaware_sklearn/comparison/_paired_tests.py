@@ -10,7 +10,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from .._engine.ties import FloatArray
-from ..evaluation._query_moments import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE
 
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)

@@ -16,7 +16,7 @@ from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from .._optional import import_optional
 from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._query_moments import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE
 from ..evaluation._undefined import warn_undefined
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems

@@ -5,7 +5,7 @@ from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._report import RankingReport, RankingSummary
 from ._residuals import ResidualReport, residuals
-from ._sampling import SampledScore, sample_orderings, sampled
+from ._sampled_orders import SampledScore, sample_orderings, sampled
 from ._tie_report import TieReport, tie_report
 from ._tie_treatments import TieTreatments, tie_treatments
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
@@ -55,16 +54,6 @@ def median(values: FloatArray, weight: FloatArray | None = None) -> float:
     if reached[at] == half:
         return float((ascending[at] + ascending[at + 1]) / 2)
     return float(ascending[at])
-
-
-def median_interval(values: FloatArray) -> tuple[float, float]:
-    """95 % interval of a median, from the ranks of the values (binomial)."""
-    ascending = np.sort(values[~np.isnan(values)])
-    n = len(ascending)
-    below = int(stats.binom.ppf(0.025, n, 0.5)) if n else 0
-    if not below:
-        return math.nan, math.nan
-    return float(ascending[below - 1]), float(ascending[n - below])
 
 
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:

@@ -12,8 +12,8 @@ from .._display.tables import format_table
 from .._engine.ties import FloatArray, TieGroups
 from .._optional import data_frame
 from ..measures import Precision
+from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries
-from ._ranking import check_ranking
 
 
 @dataclass(frozen=True, eq=False)

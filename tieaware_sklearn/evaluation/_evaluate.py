@@ -13,9 +13,9 @@ from .._engine.validation import check_choice
 from ..measures import Distribution, Measure, parse_measure, parse_measures
 from ..measures._names import names_where
 from ._averages import mean
+from ._checked_input import Ranking, check_ranking
 from ._conventions import apply_convention
 from ._labelled_queries import STATISTICS, LabelledQueries
-from ._ranking import Ranking, check_ranking
 from ._report import RankingReport, reduce_queries
 from ._undefined import check_zero_relevance, fill_std, fill_undefined, warn_undefined
 

@@ -13,8 +13,8 @@ from .._engine.ties import FloatArray
 from .._optional import data_frame
 from ..measures import InterpolatedPrecision
 from ._averages import mean, std_of_mean
+from ._checked_input import check_ranking
 from ._labelled_queries import STATISTICS, LabelledQueries
-from ._ranking import check_ranking
 from ._undefined import check_zero_relevance, fill_std, fill_undefined
 
 #: the eleven levels of TREC

@@ -12,15 +12,8 @@ from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from .._optional import import_optional
-from ._averages import (
-    GEOMETRIC_FLOOR,
-    geometric_mean,
-    mean,
-    median,
-    median_interval,
-    sums_of_squares,
-)
-from ._query_moments import QueryMoments
+from ._averages import GEOMETRIC_FLOOR, geometric_mean, mean, median, sums_of_squares
+from ._intervals import QueryMoments, median_interval
 
 
 @dataclass(frozen=True, eq=False)

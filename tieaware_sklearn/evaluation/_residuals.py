@@ -23,8 +23,8 @@ from ..measures import (
     parse_measures,
 )
 from ._averages import mean
+from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries, statistics_of
-from ._ranking import check_ranking
 
 #: a relevant document more can only help these
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)

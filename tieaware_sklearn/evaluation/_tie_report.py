@@ -15,9 +15,9 @@ from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff
 from ..measures import Measure, parse_measures
 from ._averages import mean
+from ._checked_input import check_ranking
 from ._evaluate import DEFAULT_MEASURES
 from ._labelled_queries import LabelledQueries, statistics_of
-from ._ranking import check_ranking
 
 #: distinct neighbours closer than this many units in the last place look like
 #: one score computed in two ways

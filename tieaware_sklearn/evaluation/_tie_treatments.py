@@ -15,10 +15,10 @@ from .._engine.validation import check_choice, check_length, is_missing
 from .._optional import import_optional
 from ..measures import Measure, parse_measures
 from ._averages import mean
+from ._checked_input import check_ranking
 from ._conventions import apply_convention
 from ._evaluate import DEFAULT_MEASURES
 from ._labelled_queries import LabelledQueries
-from ._ranking import check_ranking
 from ._undefined import fill_undefined
 
 

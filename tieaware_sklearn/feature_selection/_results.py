@@ -13,7 +13,7 @@ from scipy import stats
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..evaluation._query_moments import QueryMoments
+from ..evaluation._intervals import QueryMoments
 from ..evaluation._report import lift
 from ..measures import Measure
 from ._statistics import FeatureStatistics

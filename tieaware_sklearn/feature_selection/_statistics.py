@@ -15,8 +15,8 @@ from .._display.progress import show_progress
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
 from ..evaluation._averages import sums_of_squares
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._query_moments import NO_DIFFERENCE, QueryMoments
 from ..evaluation._undefined import fill_undefined
 from ..measures import Measure
 from ._correlation import FeatureCorrelation, column_of, feature_correlation

@@ -12,7 +12,7 @@ from .._display.progress import show_progress
 from .._engine.validation import check_count
 from ._letor_stream import LetorStream
 from ._tabular import framed
-from ._tabular_files import all_tabular, is_tabular, memory_of_table
+from ._tabular_frames import all_tabular, is_tabular, memory_of_table
 from ._tabular_stream import TabularStream
 from ._text_source import PathLike, TextSource, check_paths, memory_of_text
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
+from ._consecutive_queries import QueryRuns, scattered
 from ._letor_format import (
     Counted,
     check_query_file,
@@ -23,7 +24,6 @@ from ._letor_format import (
     query_sizes,
     split_line,
 )
-from ._query_runs import QueryRuns, scattered
 from ._text_source import PathLike, TextSource
 
 #: lines whose query ids are looked at together

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._optional import import_optional
-from ._tabular_files import (
+from ._tabular_frames import (
     Head,
     Table,
     has_text_ids,

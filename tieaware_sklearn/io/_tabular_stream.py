@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from ._query_runs import QueryRuns, scattered
+from ._consecutive_queries import QueryRuns, scattered
 from ._tabular import (
     as_bunch,
     candidates,
@@ -17,7 +17,7 @@ from ._tabular import (
     query_ids,
     to_numbers,
 )
-from ._tabular_files import (
+from ._tabular_frames import (
     Head,
     Table,
     has_text_ids,

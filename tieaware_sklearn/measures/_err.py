@@ -9,9 +9,7 @@ import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from ._base import Measure, set_cutoff, set_number
-from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
-from ._sampled_orders import first_places, generator, n_orders, places_of
-from ._subset_means import (
+from ._err_under_ties import (
     NOTHING,
     hopeless_after,
     mean_double_products,
@@ -19,6 +17,8 @@ from ._subset_means import (
     mean_products,
     widths,
 )
+from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
+from ._random_places import first_places, generator, n_orders, places_of
 from ._user_models import from_views
 
 #: whole groups longer than this are integrated

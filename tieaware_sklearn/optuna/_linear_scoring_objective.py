@@ -20,8 +20,8 @@ from ..rankers._linear import (
     scales,
     transformed,
 )
-from ._query_objective import optuna
 from ._scoring_objective import ScoringObjective
+from ._studies import optuna
 
 #: from so many weights or trials on, CMA-ES learns more from a trial than TPE
 MANY_WEIGHTS = 20

@@ -1,10 +1,9 @@
-"""What all objectives share: queries in buckets, reports, pruning, studies."""
+"""What objectives over queries share: buckets, reports, pruning, studies."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -21,18 +20,15 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from .._optional import import_optional
 from ..evaluation._undefined import check_zero_relevance
 from ..measures import Measure, parse_measure
 from ._query_buckets import Measured, QueryBuckets, Summary, deal
-
-optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
+from ._studies import open_study, optuna
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
-_WORKER = "worker "
 _REPORTS = "reports"
 #: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
 #: which takes a quarter of a second
@@ -295,38 +291,3 @@ class QueryObjective(ABC):
         if size is None:
             size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
         return deal(n_queries, size, seed)
-
-
-def open_study(
-    directions: list[str],
-    seed: int | None,
-    sampler: Any,
-    first_trials: list[dict[str, Any]],
-    **options: Any,
-) -> Any:
-    """Create or join a study; `sampler` is one, or makes one of this worker's seed.
-
-    The first worker alone enqueues the first trials.
-    """
-    if seed is not None:
-        check_count(seed, "seed", least=0)
-    study = optuna.create_study(directions=directions, **options)
-    first, seed = (True, seed) if options["storage"] is None else _join(study, seed)
-    own = isinstance(sampler, optuna.samplers.BaseSampler)
-    study.sampler = sampler if own else sampler(seed)
-    if first and not study.get_trials(deepcopy=False):
-        for parameters in first_trials:
-            study.enqueue_trial(parameters)
-    return study
-
-
-def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
-    """Whether this worker is the first of a study, and the seed of its sampler."""
-    me = _WORKER + uuid.uuid4().hex
-    study.set_user_attr(me, "joined")
-    # attributes stand in the order in which they were written, for all workers alike
-    first = next(name for name in study.user_attrs if name.startswith(_WORKER)) == me
-    if first or seed is None:
-        return first, seed
-    derived = np.random.SeedSequence([seed, int(me.removeprefix(_WORKER), 16)])
-    return first, int(derived.generate_state(1)[0])

@@ -19,7 +19,8 @@ from .._engine.ties import IntArray
 from ..measures import Measure
 from ..model_selection import QueryKFold
 from ..model_selection._predictions import check_response_method, predicted_scores
-from ._query_objective import QueryObjective, Step, optuna
+from ._query_objective import QueryObjective, Step
+from ._studies import optuna
 
 #: distributions by what suggests them
 _SUGGEST = ("FloatDistribution", "IntDistribution", "CategoricalDistribution")

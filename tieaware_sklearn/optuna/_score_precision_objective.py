@@ -16,7 +16,7 @@ from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
 from ..score_precision._coarseness import KINDS, Coarsener, Coarseness, score_detail
 from ..score_precision._rounding import NAMED_BITS
-from ._query_objective import open_study, optuna
+from ._studies import open_study, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01

@@ -16,8 +16,8 @@ from .._engine.ties import FloatArray, dense_ranks, run_starts
 from .._engine.validation import check_count
 from ..measures import Measure, parse_measure
 from ._averages import mean
+from ._checked_input import Ranking, check_ranking
 from ._labelled_queries import LabelledQueries
-from ._ranking import Ranking, check_ranking
 from ._undefined import check_zero_relevance, fill_undefined
 
 MeasureFunction = Callable[[FloatArray, FloatArray], float]

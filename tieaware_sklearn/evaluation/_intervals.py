@@ -1,4 +1,4 @@
-"""Mean and spread over queries as sums that merge, and the tests that follow."""
+"""Intervals and tests of averages over queries, from sums that merge."""
 
 from __future__ import annotations
 
@@ -121,3 +121,13 @@ def _column_moments(
     average2 = math.fsum((w2 * x).tolist()) / total2
     spread = math.fsum((w2 * (x - average2) ** 2).tolist())
     return len(x), total, total2, average, average2, spread
+
+
+def median_interval(values: FloatArray) -> tuple[float, float]:
+    """95 % interval of a median, from the ranks of the values (binomial)."""
+    ascending = np.sort(values[~np.isnan(values)])
+    n = len(ascending)
+    below = int(stats.binom.ppf(0.025, n, 0.5)) if n else 0
+    if not below:
+        return math.nan, math.nan
+    return float(ascending[below - 1]), float(ascending[n - below])
