@@ -3,6 +3,7 @@
 from .evaluation import (
     ContingencyTable,
     PrecisionRecallCurve,
+    PreparedRanking,
     RankingReport,
     RankingSummary,
     ResidualReport,
@@ -73,6 +74,7 @@ __all__ = [
     "PrecisionRecallArea",
     "PrecisionRecallCurve",
     "PrecisionStudy",
+    "PreparedRanking",
     "QueryKFold",
     "RPrecision",
     "RaghavanPrecision",

@@ -14,10 +14,9 @@ from sklearn.base import clone
 from ._engine.validation import check_choice
 from .evaluation import RankingReport, RankingSummary
 from .evaluation._checked_input import ColumnNames, check_ranking
-from .evaluation._conventions import apply_convention
-from .evaluation._evaluate import DEFAULT_MEASURES, report_of
+from .evaluation._prepared_ranking import DEFAULT_MEASURES, prepared_of
 from .evaluation._report import ReportMoments
-from .evaluation._undefined import check_zero_relevance
+from .evaluation._undefined import ask
 from .feature_selection import RankingFeatureSelector
 from .feature_selection._statistics import FeatureStatistics
 from .measures import Measure, parse_measures
@@ -289,19 +288,16 @@ def _reporter(
     convention: str | None,
 ) -> Callable[[Any], RankingReport]:
     """The report on some rows of `df`, its arguments checked once."""
-    check_zero_relevance(zero_relevance)
-    parsed, zero, unjudged = apply_convention(
-        convention, parse_measures(measures), zero_relevance, unjudged
-    )
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = ColumnNames(label, score, qid, query_weight or "query_weight")
 
     def report(frame: Any) -> RankingReport:
         weight = None if query_weight is None else frame[query_weight]
         data = check_ranking(
-            frame[label], frame[score], frame[qid], parsed, unjudged, weight,
-            names=names, allow_zero=True,
+            frame[label], frame[score], frame[qid], asked.measures, asked.unjudged,
+            weight, names=names, allow_zero=True,
         )  # fmt: skip
-        return report_of(data, parsed, zero)
+        return prepared_of(data).report(asked, data.scores)
 
     return report
 

@@ -13,8 +13,8 @@ from .._display.progress import show_progress, shows_progress
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from ..evaluation import RankingReport, evaluate, ranking_score
-from ..evaluation._conventions import apply_convention
-from ..evaluation._report import reduce_queries
+from ..evaluation._averages import reduce_queries
+from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
 from ..io._trec import file_names, read_qrels, read_run, trec_rows
 from ..measures import (
@@ -190,7 +190,7 @@ def _is_trec_evals(measure: Measure) -> bool:
     if getattr(measure, "rounding", "up") != "up":
         return True  # of version 10 or 9
     try:
-        (same,) = apply_convention("trec_eval", [measure], 0.0, "raise").measures
+        (same,) = ask([measure], convention="trec_eval").measures
     except ValueError:
         return False
     return same == measure

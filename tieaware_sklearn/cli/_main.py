@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import __version__
-from ..evaluation._evaluate import DEFAULT_MEASURES
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._results import DIRECTIONS
 from . import _demo, _evaluate, _screen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_labels, check_qid, check_scores
-from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._undefined import check_zero_relevance, fill_std, fill_undefined
-from ..measures import Measure, accepted_unjudged, parse_measure
+from ..evaluation import PreparedRanking
+from ..evaluation._undefined import ask
+from ..measures import Measure, parse_measure
 
 
 class MeasuredSystems:
@@ -38,38 +39,24 @@ class MeasuredSystems:
         n_jobs: int | None,
     ) -> None:
         self.measure = parse_measure(measure)
-        check_zero_relevance(zero_relevance)
-        accepted = accepted_unjudged([self.measure], unjudged)
-        labels = check_labels(y_true, unjudged=accepted)
+        self._asked = ask([self.measure], zero_relevance, unjudged)
+        labels = check_labels(y_true, unjudged=self._asked.unjudged)
         self.names, self.scores = check_systems(y_scores, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
-        self._zero_relevance = zero_relevance
         self._n_jobs = n_jobs
-        self._labelled = LabelledQueries(labels, self.queries, keep=True)
+        self._prepared = PreparedRanking.of(labels, self.queries, keep=True)
 
     def values(
         self, scores: NDArray[Any], statistics: Sequence[str]
     ) -> dict[str, FloatArray]:
         """Each of `statistics` per query, of the measure under these scores."""
-        found = self._labelled.values(
-            [self.measure],
-            scores,
-            statistics=["expected", *statistics],
-            n_jobs=self._n_jobs,
-        )
-        undefined = np.isnan(found["expected"])
-        out = {}
-        for name in ["expected", *statistics]:
-            fill = fill_std if name == "std" else fill_undefined
-            filled = fill(
-                found[name],
-                undefined,
-                self._zero_relevance,
-                [self.measure],
-                self.queries,
-            )
-            out[name] = filled[:, 0]
-        return out
+        names = ("expected", *statistics)
+        found = self._prepared.values(self._asked, scores, names, n_jobs=self._n_jobs)
+        return {name: values[:, 0] for name, values in found.items()}
+
+    def warn_undefined(self) -> None:
+        """Warn of a system for which the measure is undefined throughout."""
+        self._asked.warn_of_nan([math.nan])
 
     def all_values(self, statistics: Sequence[str]) -> dict[str, FloatArray]:
         """The same of every system, of shape (n_queries, n_systems)."""

@@ -17,7 +17,6 @@ from .._engine.validation import check_choice, check_count, check_share
 from .._optional import import_optional
 from ..evaluation._averages import mean, std_of_mean
 from ..evaluation._intervals import NO_DIFFERENCE
-from ..evaluation._undefined import warn_undefined
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems
 from ._paired_tests import (
@@ -286,7 +285,7 @@ def compare_systems(
     by_id = systems.queries.sorted()
     sorted_values = {name: values[by_id] for name, values in found.items()}
     if np.isnan(found["expected"]).all(axis=0).any():
-        warn_undefined(systems.measure)
+        systems.warn_undefined()
     pairs = list(itertools.combinations(range(len(systems.names)), 2))
     test_pair = partial(
         paired_test,

@@ -3,6 +3,7 @@
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
+from ._prepared_ranking import PreparedRanking
 from ._report import RankingReport, RankingSummary
 from ._residuals import ResidualReport, residuals
 from ._sampled_orders import SampledScore, sample_orderings, sampled
@@ -12,6 +13,7 @@ from ._tie_treatments import TieTreatments, tie_treatments
 __all__ = [
     "ContingencyTable",
     "PrecisionRecallCurve",
+    "PreparedRanking",
     "RankingReport",
     "RankingSummary",
     "ResidualReport",

@@ -6,14 +6,10 @@ Sums are `math.fsum`: exact, so that no average depends on the order of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries
-from ..measures import Measure
-from ._undefined import fill_undefined, warn_undefined
 
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
@@ -74,17 +70,11 @@ def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
     return np.array([math.fsum(c[~np.isnan(c)].tolist()) for c in (spread**2).T])
 
 
-def macro_means(
-    values: FloatArray,
-    measures: Sequence[Measure],
-    queries: Queries,
-    zero_relevance: float | str,
-    weight: FloatArray | None = None,
-) -> list[float]:
-    """Means over queries of one column per measure, undefined values treated."""
-    filled = fill_undefined(values, np.isnan(values), zero_relevance, measures, queries)
-    means = [mean(column, weight) for column in filled.T]
-    for measure, value in zip(measures, means, strict=True):
-        if math.isnan(value):
-            warn_undefined(measure)
-    return means
+_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
+
+
+def reduce_queries(
+    values: FloatArray, average: str, weight: FloatArray | None = None
+) -> float:
+    """An average over queries by its name."""
+    return _REDUCE[average](values, weight)

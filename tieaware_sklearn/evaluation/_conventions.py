@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from .._engine.validation import check_choice
+import numpy as np
+
+from .._engine.ties import FloatArray
 from ..measures import (
     DCG,
     NDCG,
@@ -119,35 +121,14 @@ CONVENTIONS: dict[str, Convention] = {
 }
 
 
-class Applied(NamedTuple):
-    """Measures as a tool defines them."""
-
-    measures: list[Measure]
-    zero_relevance: float | str | list[float]
-    unjudged: str
-
-
-def apply_convention(
-    convention: str | None,
-    measures: Sequence[Measure],
-    zero_relevance: float | str,
-    unjudged: str,
-) -> Applied:
-    """Measures, their values where undefined, and `unjudged`, by a convention."""
-    if convention is None:
-        return Applied(list(measures), zero_relevance, unjudged)
-    check_choice(convention, "convention", tuple(CONVENTIONS))
-    if isinstance(zero_relevance, str) or zero_relevance != 0:
-        raise ValueError(
-            f"zero_relevance is part of convention={convention!r} and must be left "
-            f"out, got {zero_relevance!r}"
-        )
-    chosen = CONVENTIONS[convention]
-    defined = [_define(measure, convention) for measure in measures]
-    return Applied(
-        defined,
-        [chosen.measures[type(measure)].undefined for measure in measures],
-        chosen.unjudged if unjudged == "raise" else unjudged,
+def define(
+    measures: Sequence[Measure], convention: str
+) -> tuple[tuple[Measure, ...], FloatArray]:
+    """Measures as a tool defines them, and their values where undefined."""
+    known = CONVENTIONS[convention].measures
+    return (
+        tuple(_define(measure, convention) for measure in measures),
+        np.array([known[type(measure)].undefined for measure in measures]),
     )
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice
 from ..measures import Distribution, Measure, parse_measure, parse_measures
-from ..measures._names import names_where
-from ._averages import mean
-from ._checked_input import Ranking, check_ranking
-from ._conventions import apply_convention
-from ._labelled_queries import STATISTICS, LabelledQueries
-from ._report import RankingReport, reduce_queries
-from ._undefined import check_zero_relevance, fill_std, fill_undefined, warn_undefined
-
-TIES = ("expected", "best", "worst", "input")
-AVERAGES = ("macro", "geometric", "median", "micro", None)
-DEFAULT_MEASURES = ("ndcg@10", "ap", "rr")
+from ._checked_input import check_ranking
+from ._prepared_ranking import DEFAULT_MEASURES, check_averaging, prepared_of
+from ._report import RankingReport
+from ._undefined import ask
 
 
 @overload
@@ -141,55 +133,12 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
     """
-    check_zero_relevance(zero_relevance)
-    applied = apply_convention(
-        convention, [parse_measure(measure)], zero_relevance, unjudged
+    asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
+    check_averaging(asked, ties, average)
+    data = check_ranking(
+        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
     )
-    (parsed,) = applied.measures
-    check_choice(ties, "ties", TIES)
-    check_choice(average, "average", AVERAGES)
-    if average == "micro" and not parsed.is_ratio:
-        known = names_where(Measure, lambda cls: cls.is_ratio)
-        raise ValueError(
-            f"average='micro' needs a measure that is a ratio of counts ({known}), got "
-            f"{parsed}"
-        )
-    data = check_ranking(y_true, y_score, qid, [parsed], applied.unjudged, query_weight)
-    labelled = LabelledQueries(data.labels, data.queries)
-    plain = ties == "input"
-    name = "expected" if plain else ties
-    statistics = [name, "normaliser"] if average == "micro" else [name]
-    found = labelled.values(
-        [parsed], data.scores, statistics=statistics, input_order=plain
-    )
-    raw = found[name]
-    values = fill_undefined(
-        raw, np.isnan(raw), applied.zero_relevance, [parsed], data.queries
-    )[:, 0]
-    if average is None:
-        return values
-    if average == "micro":
-        pooled = found["normaliser"][:, 0]
-        result = _micro(raw[:, 0], pooled, data.weight, applied.zero_relevance)
-    else:
-        result = reduce_queries(values, average, data.weight)
-    if np.isnan(result):
-        warn_undefined(parsed)
-    return result
-
-
-def _micro(
-    values: FloatArray,
-    normaliser: FloatArray,
-    weight: FloatArray | None,
-    zero_relevance: float | str | list[float],
-) -> float:
-    """Σ numerator / Σ denominator: the mean weighted by the denominators."""
-    pooled = normaliser if weight is None else normaliser * weight
-    result = mean(np.where(pooled > 0, values, np.nan), pooled)
-    if np.isnan(result) and not isinstance(zero_relevance, str):
-        return float(np.ravel(zero_relevance)[0])
-    return result
+    return prepared_of(data).averaged(asked, data.scores, ties, average)
 
 
 def evaluate(
@@ -241,50 +190,11 @@ def evaluate(
     P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000   [0.5000, 0.5000]        2
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
     """
-    check_zero_relevance(zero_relevance)
-    parsed, zero, unjudged = apply_convention(
-        convention, parse_measures(measures), zero_relevance, unjudged
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    data = check_ranking(
+        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
     )
-    data = check_ranking(y_true, y_score, qid, parsed, unjudged, query_weight)
-    return report_of(data, parsed, zero, n_jobs=n_jobs)
-
-
-def report_of(
-    data: Ranking,
-    parsed: Sequence[Measure],
-    zero: float | str | list[float],
-    *,
-    n_jobs: int | None = None,
-) -> RankingReport:
-    """The report on a ranking that is checked."""
-    labelled = LabelledQueries(data.labels, data.queries)
-    statistics = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
-    found = labelled.values(parsed, data.scores, statistics=statistics, n_jobs=n_jobs)
-    undefined = np.isnan(found["expected"])
-
-    def filled(values: FloatArray) -> FloatArray:
-        return fill_undefined(values, undefined, zero, parsed, data.queries)
-
-    expected = filled(found["expected"])
-
-    def compared(values: FloatArray) -> FloatArray:
-        # what is left out is left out of what it is compared with
-        return np.where(np.isnan(expected), np.nan, filled(values))
-
-    return RankingReport(
-        measures=tuple(str(measure) for measure in parsed),
-        qid=data.queries.qid,
-        expected=expected,
-        best=filled(found["best"]),
-        worst=filled(found["worst"]),
-        std=fill_std(found["std"], undefined, zero, parsed, data.queries),
-        standard_error=found["standard_error"],
-        std_is_estimate=found["std_is_estimate"] > 0,
-        chance=compared(found["chance"]),
-        ideal=compared(found["ideal"]),
-        n_undefined=undefined.sum(axis=0),
-        query_weight=data.weight,
-    )
+    return prepared_of(data).report(asked, data.scores, n_jobs=n_jobs)
 
 
 def tie_distributions(
@@ -327,7 +237,7 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     data = check_ranking(y_true, y_score, qid, [parsed], unjudged)
-    labelled = LabelledQueries(data.labels, data.queries)
+    labelled = prepared_of(data).labelled
     blocks = labelled.each_block(parsed.distributions, data.scores)
     every = labelled.in_order(np.array(block, dtype=object) for block in blocks)
     return dict(zip(data.queries.qid.tolist(), every, strict=True))

@@ -14,8 +14,9 @@ from .._optional import data_frame
 from ..measures import InterpolatedPrecision
 from ._averages import mean, std_of_mean
 from ._checked_input import check_ranking
-from ._labelled_queries import STATISTICS, LabelledQueries
-from ._undefined import check_zero_relevance, fill_std, fill_undefined
+from ._labelled_queries import STATISTICS
+from ._prepared_ranking import prepared_of
+from ._undefined import ask
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
@@ -113,24 +114,17 @@ def precision_recall_curve(
     """
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
-    check_zero_relevance(zero_relevance)
-    data = check_ranking(y_true, y_score, qid, measures, unjudged, query_weight)
-    found = LabelledQueries(data.labels, data.queries).values(
-        measures, data.scores, statistics=_STATISTICS, n_jobs=n_jobs
+    asked = ask(measures, zero_relevance, unjudged)
+    data = check_ranking(
+        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
     )
-    undefined = np.isnan(found["expected"])
+    found = prepared_of(data).values(asked, data.scores, _STATISTICS, n_jobs=n_jobs)
 
     def averages(name: str) -> FloatArray:
-        filled = fill_undefined(
-            found[name], undefined, zero_relevance, measures, data.queries
-        )
-        return np.array([mean(column, data.weight) for column in filled.T])
+        return np.array([mean(column, data.weight) for column in found[name].T])
 
     def errors(name: str) -> FloatArray:
-        spread = fill_std(
-            found[name], undefined, zero_relevance, measures, data.queries
-        )
-        return np.array([std_of_mean(column, data.weight) for column in spread.T])
+        return np.array([std_of_mean(column, data.weight) for column in found[name].T])
 
     return PrecisionRecallCurve(
         recall=np.array(levels),

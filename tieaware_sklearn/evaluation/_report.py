@@ -12,7 +12,7 @@ from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from .._optional import import_optional
-from ._averages import GEOMETRIC_FLOOR, geometric_mean, mean, median, sums_of_squares
+from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, median_interval
 
 
@@ -304,16 +304,6 @@ class ReportMoments:
             interval=intervals[0],
             n_queries=self.values.count[0].astype(np.int64),
         )
-
-
-_REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}
-
-
-def reduce_queries(
-    values: FloatArray, average: str, weight: FloatArray | None = None
-) -> float:
-    """An average over queries by its name."""
-    return _REDUCE[average](values, weight)
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:

@@ -17,8 +17,8 @@ from .._engine.validation import check_count
 from ..measures import Measure, parse_measure
 from ._averages import mean
 from ._checked_input import Ranking, check_ranking
-from ._labelled_queries import LabelledQueries
-from ._undefined import check_zero_relevance, fill_undefined
+from ._prepared_ranking import prepared_of
+from ._undefined import ask
 
 MeasureFunction = Callable[[FloatArray, FloatArray], float]
 
@@ -260,12 +260,10 @@ def sampled(
     2.00 ± 0.02
     """
     check_count(n, "n", least=2)
-    check_zero_relevance(zero_relevance)
     function, name, measures = _function(measure_function)
     keep = unjudged == "keep"
-    data = check_ranking(
-        y_true, y_score, qid, measures, "nonrelevant" if keep else unjudged
-    )
+    asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
+    data = check_ranking(y_true, y_score, qid, measures, asked.unjudged)
     labels = np.maximum(data.labels, 0)
     if keep or any(measure.takes_unjudged for measure in measures):
         labels = np.where(data.labels < 0, np.nan, data.labels)
@@ -306,12 +304,7 @@ def sampled(
     if measures:
         undefined = left_out[0][:, None]
         values = np.vstack(
-            [
-                fill_undefined(
-                    row[:, None], undefined, zero_relevance, measures, data.queries
-                )[:, 0]
-                for row in values
-            ]
+            [asked.fill(row[:, None], undefined, data.queries)[:, 0] for row in values]
         )
     averages = np.array([mean(row, data.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
@@ -348,8 +341,8 @@ def _function(
 
     def function(labels: FloatArray, scores: FloatArray) -> float:
         data = check_ranking(labels, scores, None, [measure], "raise")
-        groups = LabelledQueries(data.labels, data.queries)
-        found = groups.values([measure], data.scores, statistics=["expected"])
+        labelled = prepared_of(data).labelled
+        found = labelled.values([measure], data.scores, statistics=["expected"])
         return float(found["expected"][0, 0])
 
     return function, str(measure), [measure]

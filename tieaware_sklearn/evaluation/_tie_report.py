@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.tables import format_table, number
+from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff
 from ..measures import Measure, parse_measures
 from ._averages import mean
 from ._checked_input import check_ranking
-from ._evaluate import DEFAULT_MEASURES
 from ._labelled_queries import LabelledQueries, statistics_of
+from ._prepared_ranking import DEFAULT_MEASURES
 
 #: distinct neighbours closer than this many units in the last place look like
 #: one score computed in two ways
@@ -233,11 +233,9 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
         return 0
     if count:
         at = int(np.argmax(near))
-        warnings.warn(
+        warn(
             f"{count} neighbouring scores differ in their last bits only (such as "
             f"{low[at]!s} and {high[at]!s}): they are ranked as they stand; round "
-            "y_score if they mean the same",
-            UserWarning,
-            stacklevel=3,
+            "y_score if they mean the same"
         )
     return count

@@ -16,10 +16,8 @@ from .._optional import import_optional
 from ..measures import Measure, parse_measures
 from ._averages import mean
 from ._checked_input import check_ranking
-from ._conventions import apply_convention
-from ._evaluate import DEFAULT_MEASURES
-from ._labelled_queries import LabelledQueries
-from ._undefined import fill_undefined
+from ._prepared_ranking import DEFAULT_MEASURES, prepared_of
+from ._undefined import ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,30 +111,17 @@ def tie_treatments(
     pessimistic     0.5000  0.5833
     mean            0.8333  0.8056
     """
-    applied = apply_convention(
-        convention, parse_measures(measures), zero_relevance, unjudged
-    )
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     data = check_ranking(
-        y_true, y_score, qid, applied.measures, applied.unjudged, query_weight
+        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
     )
-    labelled = LabelledQueries(data.labels, data.queries, keep=True)
+    prepared = prepared_of(data, keep=True)
 
     def values(
         scores: NDArray[Any], *names: str, plain: bool = False
     ) -> list[FloatArray]:
-        found = labelled.values(
-            applied.measures, scores, statistics=names, input_order=plain
-        )
-        return [
-            fill_undefined(
-                found[name],
-                np.isnan(found[name]),
-                applied.zero_relevance,
-                applied.measures,
-                data.queries,
-            )
-            for name in names
-        ]
+        found = prepared.values(asked, scores, names, input_order=plain)
+        return list(found.values())
 
     rules = {} if external is None else external
     if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
@@ -151,7 +136,7 @@ def tie_treatments(
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
-        measures=tuple(str(measure) for measure in applied.measures),
+        measures=asked.names,
         qid=data.queries.qid,
         per_query=per_query,
         values=np.array(

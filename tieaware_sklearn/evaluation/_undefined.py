@@ -1,19 +1,26 @@
-"""Queries for which a measure means nothing: what they get, and who says so."""
+"""Measures asked for, and what a query gets for which one of them means nothing."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from .._display.warn import warn
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_choice
-from ..measures import Measure
+from ..measures import Measure, accepted_unjudged
+from ._conventions import CONVENTIONS, define
+
+#: statistics that a value put in has none of: it does not vary
+_SPREADS = ("std", "standard_error")
+#: statistics that say nothing of the value
+_OTHERS = ("normaliser", "std_is_estimate")
 
 
 def check_zero_relevance(zero_relevance: Any) -> None:
@@ -31,48 +38,111 @@ def check_zero_relevance(zero_relevance: Any) -> None:
         )
 
 
-def fill_undefined(
-    values: FloatArray,
-    undefined: NDArray[np.bool_],
-    zero_relevance: float | str | list[float],
-    measures: Sequence[Measure],
-    queries: Queries,
-) -> FloatArray:
-    """`values` with the undefined ones as `zero_relevance` says (one per measure)."""
-    if zero_relevance == "raise" and undefined.any():
-        query, column = np.argwhere(undefined)[0]
-        measure = measures[column]
-        why = (
-            'its labels leave nothing to divide by (zero_relevance=0.0 or "skip" '
-            "accepts it)"
-            if measure.takes_zero_relevance
-            else "too few relevant documents are retrieved (any other zero_relevance "
-            "leaves it out)"
-        )
-        raise ValueError(
-            f"{measure} is undefined for query {queries.name(query)}: {why}"
-        )
-    if isinstance(zero_relevance, str):
-        return values
-    fillable = np.array([measure.takes_zero_relevance for measure in measures])
-    return np.where(undefined & fillable, np.asarray(zero_relevance, float), values)
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Measures as they were asked for.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    value : ndarray of shape (n_measures,)
+        What stands where a measure is undefined; NaN leaves the query out.
+    refuses : bool
+        Raise where a measure is undefined.
+    unjudged : {"raise", "nonrelevant"}
+        What to do with NaN labels.
+    """
+
+    measures: tuple[Measure, ...]
+    value: FloatArray
+    refuses: bool
+    unjudged: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Canonical names."""
+        return tuple(map(str, self.measures))
+
+    def fill(
+        self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
+    ) -> FloatArray:
+        """`values` of shape (n_queries, n_measures), the undefined ones replaced."""
+        if not undefined.any():
+            return values
+        if self.refuses:
+            query, column = np.argwhere(undefined)[0]
+            measure = self.measures[column]
+            why = (
+                'its labels leave nothing to divide by (zero_relevance=0.0 or "skip" '
+                "accepts it)"
+                if measure.takes_zero_relevance
+                else "too few relevant documents are retrieved (any other "
+                "zero_relevance leaves it out)"
+            )
+            raise ValueError(
+                f"{measure} is undefined for query {queries.name(query)}: {why}"
+            )
+        return np.where(undefined, self.value, values)
+
+    def fill_statistics(
+        self, found: dict[str, FloatArray], queries: Queries
+    ) -> dict[str, FloatArray]:
+        """Each statistic filled, undefined where the first of them is."""
+        undefined = np.isnan(next(iter(found.values())))
+        still = np.where(np.isnan(self.value), np.nan, 0.0)
+        filled = {}
+        for name, values in found.items():
+            if name in _OTHERS:
+                filled[name] = values
+            elif name in _SPREADS:
+                filled[name] = np.where(undefined, still, values)
+            else:
+                filled[name] = self.fill(values, undefined, queries)
+        return filled
+
+    def warn_of_nan(self, averages: Iterable[float]) -> None:
+        """Warn of each measure whose average is NaN."""
+        for measure, average in zip(self.measures, averages, strict=True):
+            if math.isnan(average):
+                warn(
+                    f"{measure} is undefined for every query: its average is NaN",
+                    UndefinedMetricWarning,
+                )
 
 
-def fill_std(
-    std: FloatArray,
-    undefined: NDArray[np.bool_],
-    zero_relevance: float | str | list[float],
-    measures: Sequence[Measure],
-    queries: Queries,
-) -> FloatArray:
-    """Standard deviations of the same values: a number put in does not vary."""
-    value = zero_relevance if isinstance(zero_relevance, str) else 0.0
-    return fill_undefined(std, undefined, value, measures, queries)
+def ask(
+    measures: Iterable[Measure],
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    convention: str | None = None,
+) -> Asked:
+    """Measures with their values where undefined, by a convention or the user's word.
 
-
-def warn_undefined(measure: Measure) -> None:
-    warnings.warn(
-        f"{measure} is undefined for every query: its average is NaN",
-        UndefinedMetricWarning,
-        stacklevel=3,
+    Raises
+    ------
+    ValueError
+        For a `zero_relevance` that is none, beside a convention, or a measure that
+        the convention does not have.
+    """
+    check_zero_relevance(zero_relevance)
+    asked = tuple(measures)
+    if convention is not None:
+        check_choice(convention, "convention", tuple(CONVENTIONS))
+        if isinstance(zero_relevance, str) or zero_relevance != 0:
+            raise ValueError(
+                f"zero_relevance is part of convention={convention!r} and must be left "
+                f"out, got {zero_relevance!r}"
+            )
+        asked, value = define(asked, convention)
+        if unjudged == "raise":
+            unjudged = CONVENTIONS[convention].unjudged
+    else:
+        given = math.nan if isinstance(zero_relevance, str) else float(zero_relevance)
+        value = np.full(len(asked), given)
+    takes = np.array([measure.takes_zero_relevance for measure in asked], dtype=bool)
+    return Asked(
+        asked,
+        np.where(takes, value, np.nan),
+        isinstance(zero_relevance, str) and zero_relevance == "raise",
+        accepted_unjudged(asked, unjudged),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from .._display.warn import warn
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from ..evaluation._intervals import QueryMoments
@@ -131,7 +131,7 @@ def select_features(
     if wanted is None:
         usable = int(statistics.chance.count[sort])
         if usable < 2:
-            _warn(
+            warn(
                 f"p-values need at least two queries, got {usable} (without qid, all "
                 "rows are one query): every feature that is not constant is kept"
             )
@@ -146,18 +146,13 @@ def select_features(
     best = np.argsort(results.ranking)
     best = best[varies[best]][:number]
     if len(best) < number:
-        _warn(
+        warn(
             f"n_features_to_select={wanted!r}, but only {len(best)} of "
             f"{n_features} features vary within a query: the others are left out"
         )
     support = np.zeros(n_features, dtype=bool)
     support[best] = True
     return support
-
-
-def _warn(message: str) -> None:
-    # the line that called fit
-    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def _where(

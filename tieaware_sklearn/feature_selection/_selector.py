@@ -24,8 +24,9 @@ from .._engine.validation import (
     check_query_weight,
 )
 from .._optional import import_optional
-from ..evaluation._evaluate import DEFAULT_MEASURES
-from ..evaluation._undefined import check_zero_relevance
+from ..evaluation import PreparedRanking
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..evaluation._undefined import ask, check_zero_relevance
 from ..measures import Measure, parse_measure, parse_measures
 from ._results import (
     PER_FEATURE,
@@ -292,7 +293,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         check_choice(self.redundancy, "redundancy", (True, False, "auto"))
         check_zero_relevance(self.zero_relevance)
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
-        measures, _ = self._parsed()
+        asked = ask(self._parsed()[0], self.zero_relevance)
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
         data = data.tocsc() if hasattr(data, "tocsc") else data
         queries = check_qid(qid, n_rows=len(labels))
@@ -309,11 +310,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             correlate = data.shape[1] <= _AUTO_REDUNDANCY
         statistics = feature_statistics(
             data,
-            labels,
-            queries,
-            measures,
-            query_weight=weight,
-            zero_relevance=self.zero_relevance,
+            PreparedRanking.of(labels, queries, weight, keep=True),
+            asked,
             directions=each_direction(self.direction, data.shape[1]),
             correlate=bool(correlate),
             both_ways=self.missing == "last",

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from .._display.progress import show_progress
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
+from ..evaluation import PreparedRanking
 from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._undefined import fill_undefined
-from ..measures import Measure
+from ..evaluation._labelled_queries import STATISTICS
+from ..evaluation._undefined import Asked
 from ._correlation import FeatureCorrelation, column_of, feature_correlation
 
 
@@ -105,12 +105,9 @@ class FeatureStatistics:
 
 def feature_statistics(
     X: Any,
-    labels: FloatArray,
-    queries: Queries,
-    measures: Sequence[Measure],
+    prepared: PreparedRanking,
+    asked: Asked,
     *,
-    query_weight: FloatArray | None,
-    zero_relevance: float | str,
     directions: Sequence[str],
     correlate: bool,
     both_ways: bool,
@@ -124,14 +121,8 @@ def feature_statistics(
     `both_ways` also correlates rankings by lower values, which differ from those
     by higher values in more than their sign where NaN comes last.
     """
-    labelled = LabelledQueries(labels, queries, keep=True)
-    raw_chance, ideal = labelled.of_labels(measures, ("chance", "ideal"))
-    undefined = np.isnan(raw_chance)
-
-    def filled(values: FloatArray) -> FloatArray:
-        return fill_undefined(values, undefined, zero_relevance, measures, queries)
-
-    chance = filled(raw_chance)
+    queries, query_weight = prepared.queries, prepared.weight
+    chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
     # workers with memory of their own get several columns at a time
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
@@ -141,14 +132,7 @@ def feature_statistics(
     return_as = "generator" if progress else "list"
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(
-            X[:, some],
-            labelled,
-            measures,
-            [directions[j] for j in some],
-            chance,
-            undefined,
-            zero_relevance,
-            query_weight,
+            X[:, some], prepared, asked, [directions[j] for j in some], chance
         )
         for some in tasks
     )
@@ -163,7 +147,7 @@ def feature_statistics(
         Worth.stack([descending for descending, _, _ in found]),
         Worth.stack([ascending for _, ascending, _ in found]),
         QueryMoments.of(chance, query_weight),
-        QueryMoments.of(filled(ideal), query_weight),
+        QueryMoments.of(ideal, query_weight),
         np.array([varies for _, _, varies in found], dtype=bool),
         correlation,
         queries.n_queries,
@@ -172,51 +156,42 @@ def feature_statistics(
 
 def _some_features(
     X: Any,
-    labelled: LabelledQueries,
-    measures: Sequence[Measure],
+    prepared: PreparedRanking,
+    asked: Asked,
     directions: Sequence[str],
-    *options: Any,
+    chance: FloatArray,
 ) -> list[tuple[Worth, Worth, bool]]:
     return [
-        _one_feature(column_of(X, j), labelled, measures, directions[j], *options)
+        _one_feature(column_of(X, j), prepared, asked, directions[j], chance)
         for j in range(X.shape[1])
     ]
 
 
 def _one_feature(
     column: NDArray[Any],
-    labelled: LabelledQueries,
-    measures: Sequence[Measure],
+    prepared: PreparedRanking,
+    asked: Asked,
     direction: str,
     chance: FloatArray,
-    undefined: NDArray[np.bool_],
-    zero_relevance: float | str,
-    query_weight: FloatArray | None,
 ) -> tuple[Worth, Worth, bool]:
-    sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1.0)
+    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
+    weight = prepared.weight
 
     def worth(ascending: bool) -> Worth:
-        found = labelled.values(measures, column, ascending=ascending)
-        queries = labelled.queries
-        expected, best, worst = (
-            fill_undefined(found[name], undefined, zero_relevance, measures, queries)
-            for name in ("expected", "best", "worst")
-        )
-        difference = sign * (expected - chance)
+        found = prepared.values(asked, column, STATISTICS, ascending=ascending)
+        difference = sign * (found["expected"] - chance)
         difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
-        # what is skipped has no variance to add
-        std = np.where(undefined, np.nan, found["std"])
         return Worth(
-            QueryMoments.of(expected, query_weight),
-            QueryMoments.of(difference, query_weight),
-            QueryMoments.of(best, query_weight),
-            QueryMoments.of(worst, query_weight),
-            sums_of_squares(std, query_weight),
+            QueryMoments.of(found["expected"], weight),
+            QueryMoments.of(difference, weight),
+            QueryMoments.of(found["best"], weight),
+            QueryMoments.of(found["worst"], weight),
+            sums_of_squares(found["std"], weight),
         )
 
     first = worth(direction == "ascending")
     second = worth(True) if direction == "auto" else first
-    return first, second, _varies(column, labelled.queries)
+    return first, second, _varies(column, prepared.queries)
 
 
 def _varies(column: NDArray[Any], queries: Queries) -> bool:

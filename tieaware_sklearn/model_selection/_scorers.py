@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
@@ -22,11 +22,9 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from ..evaluation import ranking_score
-from ..evaluation._averages import macro_means
-from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._undefined import check_zero_relevance
-from ..measures import Measure, accepted_unjudged, parse_measures
+from ..evaluation import PreparedRanking, ranking_score
+from ..evaluation._undefined import ask
+from ..measures import Measure, parse_measures
 from ._predictions import check_response_method, predicted_scores
 
 
@@ -159,8 +157,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             ("" if parsed.greater_is_better else "neg_") + name
             for parsed, name in zip(self.measures, self._names, strict=True)
         )
-        check_zero_relevance(zero_relevance)
         check_choice(unjudged, "unjudged", UNJUDGED)
+        self._asked = ask(self.measures, zero_relevance, unjudged)
         self.qid = qid
         self._zero_relevance = zero_relevance
         self._unjudged = unjudged
@@ -220,9 +218,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> float | dict[str, float]:
-        labels = check_labels(
-            y_true, unjudged=accepted_unjudged(self.measures, self._unjudged)
-        )
+        labels = check_labels(y_true, unjudged=self._asked.unjudged)
         qid = self._query_ids(X, qid)
         queries = check_qid(qid, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
@@ -230,7 +226,13 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         scores = predicted_scores(
             estimator, X, len(labels), self._response_method, method_caller, qid
         )
-        values = self._mean_scores(labels, queries, scores, weight)
+        prepared = PreparedRanking.of(labels, queries, weight)
+        found = prepared.values(self._asked, scores)
+        means = prepared.means(self._asked, found["expected"])
+        values = [
+            mean if measure.greater_is_better else 0.0 - mean
+            for measure, mean in zip(self.measures, means, strict=True)
+        ]
         if self._single:
             return values[0]
         return dict(zip(self.keys, values, strict=True))
@@ -251,23 +253,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
                 f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
             )
         return qid
-
-    def _mean_scores(
-        self,
-        labels: FloatArray,
-        queries: Queries,
-        scores: NDArray[Any],
-        weight: FloatArray | None,
-    ) -> list[float]:
-        labelled = LabelledQueries(labels, queries)
-        found = labelled.values(self.measures, scores, statistics=("expected",))
-        means = macro_means(
-            found["expected"], self.measures, queries, self._zero_relevance, weight
-        )
-        return [
-            mean if measure.greater_is_better else 0.0 - mean
-            for measure, mean in zip(self.measures, means, strict=True)
-        ]
 
     def _accept_sample_weight(self) -> bool:
         return False

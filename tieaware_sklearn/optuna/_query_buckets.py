@@ -8,9 +8,10 @@ import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import Queries
+from ..evaluation import PreparedRanking
 from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._labelled_queries import STATISTICS, LabelledQueries, statistics_of
-from ..evaluation._undefined import fill_std, fill_undefined
+from ..evaluation._labelled_queries import STATISTICS, statistics_of
+from ..evaluation._undefined import ask
 from ..measures import Measure
 
 
@@ -60,13 +61,13 @@ class QueryBuckets:
         weight: FloatArray | None,
     ) -> None:
         self.queries = Queries(queries.qid, queries.offsets, None)
-        self.measure = measure
         self.labels = labels
         self.zero_relevance = zero_relevance
         self.weight = weight
-        self._all = LabelledQueries(labels, self.queries, keep=True)
-        (chance,) = self._all.of_labels([measure], ["chance"])
-        counts = ~np.isnan(self._filled(chance, self.queries))
+        self._asked = ask([measure], zero_relevance)
+        self._prepare()
+        (chance,) = self._all.of_labels(self._asked, ["chance"])
+        counts = ~np.isnan(chance[:, 0])
         if weight is not None:
             counts &= weight > 0
         if not counts.any():
@@ -76,47 +77,39 @@ class QueryBuckets:
                 f"{self.queries.n_queries} queries)"
             )
 
+    def _prepare(self) -> None:
+        self._all = PreparedRanking.of(
+            self.labels, self.queries, self.weight, keep=True
+        )
+
     def reorder(self, rows: IntArray) -> None:
         """Take the rows of each query in another order."""
         self.labels = self.labels[rows]
-        self._all = LabelledQueries(self.labels, self.queries, keep=True)
-
-    def _filled(self, values: FloatArray, queries: Queries) -> FloatArray:
-        undefined = np.isnan(values)
-        return fill_undefined(
-            values, undefined, self.zero_relevance, [self.measure], queries
-        )[:, 0]
+        self._prepare()
 
     def measured(self, chosen: IntArray, scores: Any) -> Measured:
         """Exact values of these queries, given scores of their rows in order."""
-        if len(chosen) == self.queries.n_queries and (np.diff(chosen) == 1).all():
-            labelled, queries = self._all, self.queries
-        else:
-            offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
-            queries = Queries(self.queries.qid[chosen], offsets, None)
-            labelled = LabelledQueries(self.labels[self.queries.rows(chosen)], queries)
+        some = self._all
+        if len(chosen) < self.queries.n_queries or (np.diff(chosen) != 1).any():
+            some = self._all.of_queries(chosen)
 
         def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
-            found = statistics_of([self.measure], STATISTICS, groups)
+            found = statistics_of(self._asked.measures, STATISTICS, groups)
             tied = int(groups.n[groups.n > 1].sum())
             return found, tied, int(groups.n.sum())
 
-        parts = labelled.each_block(compute, scores)
+        parts = some.labelled.each_block(compute, scores)
         stacked = [
-            labelled.in_order(arrays)
+            some.labelled.in_order(arrays)
             for arrays in zip(*(part[0] for part in parts), strict=True)
         ]
         found = dict(zip(STATISTICS, stacked, strict=True))
-        values = {name: self._filled(found[name], queries) for name in found}
-        values["std"] = fill_std(
-            found["std"],
-            np.isnan(found["expected"]),
-            self.zero_relevance,
-            [self.measure],
-            queries,
-        )[:, 0]
+        filled = self._asked.fill_statistics(found, some.queries)
         return Measured(
-            chosen, values, sum(p[1] for p in parts), sum(p[2] for p in parts)
+            chosen,
+            {name: values[:, 0] for name, values in filled.items()},
+            sum(part[1] for part in parts),
+            sum(part[2] for part in parts),
         )
 
     def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:

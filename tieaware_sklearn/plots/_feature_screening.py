@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
-from ..evaluation._evaluate import DEFAULT_MEASURES
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._table import feature_rows
 from ..measures import Measure

@@ -9,21 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_labels, check_query_weight, check_scores
-from ..evaluation._averages import macro_means
-from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._undefined import check_zero_relevance
+from ..evaluation import PreparedRanking
+from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measures
 
 
-class _Prepared(NamedTuple):
+class _DataSet(NamedTuple):
     """A data set as it was given, and all of it that scores do not change."""
 
     owner: weakref.ref[Any]
     given: list[NDArray[Any]]
-    labelled: LabelledQueries
-    weight: FloatArray | None
+    prepared: PreparedRanking
 
 
 class BoostingMeasures:
@@ -44,10 +41,9 @@ class BoostingMeasures:
         zero_relevance: float | str,
     ) -> None:
         self.single = isinstance(measure, (str, Measure))
-        self.measures = parse_measures(measure)
-        check_zero_relevance(zero_relevance)
-        self.zero_relevance = zero_relevance
-        self._prepared: dict[int, _Prepared] = {}
+        self._asked = ask(parse_measures(measure), zero_relevance)
+        self.measures = self._asked.measures
+        self._prepared: dict[int, _DataSet] = {}
 
     def values(
         self,
@@ -70,13 +66,10 @@ class BoostingMeasures:
             Weights of queries.
         scores : ndarray of shape (n_rows,)
         """
-        data = self._prepare(owner, labels, sizes, weight)
-        queries = data.labelled.queries
-        scores = check_scores(scores, n_rows=queries.n_rows, name="predictions")
-        found = data.labelled.values(self.measures, scores, statistics=("expected",))
-        return macro_means(
-            found["expected"], self.measures, queries, self.zero_relevance, data.weight
-        )
+        prepared = self._prepare(owner, labels, sizes, weight)
+        scores = check_scores(scores, n_rows=prepared.n_documents, name="predictions")
+        found = prepared.values(self._asked, scores)
+        return prepared.means(self._asked, found["expected"])
 
     def _prepare(
         self,
@@ -84,7 +77,7 @@ class BoostingMeasures:
         labels: NDArray[Any],
         sizes: NDArray[Any] | None,
         weight: NDArray[Any] | None,
-    ) -> _Prepared:
+    ) -> PreparedRanking:
         if sizes is None:
             raise ValueError(
                 "the evaluated data must have query groups, got none: make it with "
@@ -107,14 +100,14 @@ class BoostingMeasures:
             queries = queries_of(sizes)
             if weight is not None:
                 weight = shortest_decimals(given[-1])
-            data = _Prepared(
+            weights = check_query_weight(weight, queries, name="weight")
+            data = _DataSet(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
                 [part.copy() for part in given],
-                LabelledQueries(checked, queries, keep=True),
-                check_query_weight(weight, queries, name="weight"),
+                PreparedRanking.of(checked, queries, weights, keep=True),
             )
             self._prepared[key] = data
-        return data
+        return data.prepared
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}

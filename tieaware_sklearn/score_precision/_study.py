@@ -17,7 +17,6 @@ from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
-from ..evaluation._undefined import warn_undefined
 from ..measures import Measure
 from ._coarseness import Coarsener, parse_coarsenesses, score_detail
 from ._result import PrecisionStudy, level_means
@@ -169,7 +168,7 @@ def precision_study(
     by_id = expected[:, queries.sorted()]
     means = level_means(expected)
     if np.isnan(means[0]).any():
-        warn_undefined(systems.measure)
+        systems.warn_undefined()
     tau_b, tau_ap = np.array([_agreement(means[0], row, up) for row in means]).T
     differences, pvalues = _pairwise(by_id, pairs, test)
     return PrecisionStudy(

@@ -1,0 +1,315 @@
+"""One evaluation for all: labels prepared once, any scores and measures after that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import (
+    UNJUDGED,
+    UNJUDGED_LABEL,
+    Queries,
+    check_choice,
+    check_labels,
+    check_qid,
+    check_query_weight,
+    check_scores,
+)
+from ..measures import Measure, parse_measure, parse_measures
+from ..measures._names import names_where
+from ._averages import mean, reduce_queries
+from ._checked_input import Ranking
+from ._labelled_queries import STATISTICS, LabelledQueries
+from ._report import RankingReport
+from ._undefined import Asked, ask, check_zero_relevance
+
+TIES = ("expected", "best", "worst", "input")
+AVERAGES = ("macro", "geometric", "median", "micro", None)
+DEFAULT_MEASURE = "ndcg@10"
+DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
+_OF_A_REPORT = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
+
+
+class PreparedRanking:
+    """Labels checked and gathered by query once, for many columns of scores.
+
+    What depends on the labels alone (queries, ideals, chance levels) is found once:
+    to evaluate each feature, model or trial on the same data costs about half of
+    what `ranking_score` and `evaluate` take, with the same bits.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Labels: finite and >= 0. NaN is unjudged.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document: any hashable values, rows in any order. None is
+        one query.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of each document's query in averages: >= 0, constant within a query.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+    unjudged : {"raise", "nonrelevant"}, default="raise"
+        What to do with NaN labels.
+
+    Attributes
+    ----------
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    n_documents : int
+
+    Raises
+    ------
+    ValueError
+        For input that breaks a rule above.
+
+    See Also
+    --------
+    ranking_score, evaluate : The same for one column of scores.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import PreparedRanking
+    >>> relevance, query = [0, 1, 0, 1, 0, 0], ["a", "a", "a", "b", "b", "b"]
+    >>> prepared = PreparedRanking(relevance, query)
+    >>> for scores in ([2, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]):
+    ...     print(prepared.score(scores, "rr"))
+    0.5833333333333333
+    0.6111111111111112
+    >>> prepared.evaluate([2, 1, 1, 1, 1, 0], ["rr", "p@2"]).best
+    array([[0.5, 0.5],
+           [1. , 0.5]])
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        qid: Any = None,
+        *,
+        query_weight: ArrayLike | None = None,
+        zero_relevance: float | str = 0.0,
+        unjudged: str = "raise",
+    ) -> None:
+        check_zero_relevance(zero_relevance)
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        labels = check_labels(y_true, unjudged="nonrelevant")
+        queries = check_qid(qid, n_rows=len(labels))
+        weight = check_query_weight(query_weight, queries)
+        self._set(labels, queries, weight, keep=True)
+        self._zero_relevance = zero_relevance
+        self._unjudged = unjudged
+
+    @classmethod
+    def of(
+        cls,
+        labels: FloatArray,
+        queries: Queries,
+        weight: FloatArray | None = None,
+        *,
+        keep: bool = False,
+    ) -> PreparedRanking:
+        """Of what is checked; `keep` the blocks of queries for further scores."""
+        prepared = cls.__new__(cls)
+        prepared._set(labels, queries, weight, keep=keep)
+        prepared._zero_relevance, prepared._unjudged = 0.0, "nonrelevant"
+        return prepared
+
+    def _set(
+        self,
+        labels: FloatArray,
+        queries: Queries,
+        weight: FloatArray | None,
+        *,
+        keep: bool,
+    ) -> None:
+        self.labels = labels
+        self.queries = queries
+        self.weight = weight
+        self.labelled = LabelledQueries(labels, queries, keep=keep)
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        return self.queries.qid
+
+    @property
+    def n_documents(self) -> int:
+        return self.queries.n_rows
+
+    def score(
+        self,
+        y_score: ArrayLike,
+        measure: str | Measure = DEFAULT_MEASURE,
+        *,
+        ties: str = "expected",
+        average: str | None = "macro",
+    ) -> float | FloatArray:
+        """What scores are worth by one measure, as `ranking_score` has it.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_documents,)
+            Scores, higher ranked first, equal ones tied; -inf is not retrieved.
+        measure : str or Measure, default="ndcg@10"
+            See `parse_measure`.
+        ties, average
+            As in `ranking_score`.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_queries,) with ``average=None``
+
+        Raises
+        ------
+        ValueError
+            As in `ranking_score`.
+        """
+        asked = self._ask([parse_measure(measure)])
+        check_averaging(asked, ties, average)
+        scores = check_scores(y_score, n_rows=self.n_documents)
+        return self.averaged(asked, scores, ties, average)
+
+    def evaluate(
+        self,
+        y_score: ArrayLike,
+        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+        *,
+        n_jobs: int | None = None,
+    ) -> RankingReport:
+        """What scores are worth by several measures, as `evaluate` has it.
+
+        Parameters
+        ----------
+        y_score : array-like of shape (n_documents,)
+            As in `score`.
+        measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        n_jobs : int, optional
+            Threads over blocks of queries (joblib); no result depends on it.
+
+        Returns
+        -------
+        RankingReport
+
+        Raises
+        ------
+        ValueError
+            As in `evaluate`.
+        """
+        asked = self._ask(parse_measures(measures))
+        scores = check_scores(y_score, n_rows=self.n_documents)
+        return self.report(asked, scores, n_jobs=n_jobs)
+
+    def _ask(self, measures: Sequence[Measure]) -> Asked:
+        asked = ask(measures, self._zero_relevance, self._unjudged)
+        missing = self.labels == UNJUDGED_LABEL
+        if asked.unjudged == "raise" and missing.any():
+            # in the words, and by the rows, of those who check at once
+            check_labels(np.where(missing, np.nan, self.labels))
+        return asked
+
+    def values(
+        self,
+        asked: Asked,
+        scores: NDArray[Any],
+        statistics: Sequence[str] = ("expected",),
+        **options: Any,
+    ) -> dict[str, FloatArray]:
+        """Each of `statistics` per query and measure, undefined values replaced.
+
+        `options` are those of `LabelledQueries.values`.
+        """
+        found = self.labelled.values(
+            asked.measures, scores, statistics=statistics, **options
+        )
+        return asked.fill_statistics(found, self.queries)
+
+    def means(self, asked: Asked, values: FloatArray) -> list[float]:
+        """Means over queries of one column per measure; warns where there is none."""
+        averages = [mean(column, self.weight) for column in values.T]
+        asked.warn_of_nan(averages)
+        return averages
+
+    def averaged(
+        self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
+    ) -> float | FloatArray:
+        """One measure, averaged over queries."""
+        plain = ties == "input"
+        name = "expected" if plain else ties
+        statistics = [name, "normaliser"] if average == "micro" else [name]
+        found = self.values(asked, scores, statistics, input_order=plain)
+        values = found[name][:, 0]
+        if average is None:
+            return values
+        if average == "micro":
+            result = self._micro(values, found["normaliser"][:, 0], asked)
+        else:
+            result = reduce_queries(values, average, self.weight)
+        asked.warn_of_nan([result])
+        return result
+
+    def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
+        """Σ numerator / Σ denominator: the mean weighted by the denominators."""
+        pooled = normaliser if self.weight is None else normaliser * self.weight
+        result = mean(np.where(pooled > 0, values, np.nan), pooled)
+        return float(asked.value[0]) if np.isnan(result) else result
+
+    def report(
+        self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
+    ) -> RankingReport:
+        """All that ties leave open, query by query."""
+        raw = self.labelled.values(
+            asked.measures, scores, statistics=_OF_A_REPORT, n_jobs=n_jobs
+        )
+        found = asked.fill_statistics(raw, self.queries)
+        return RankingReport(
+            measures=asked.names,
+            qid=self.qid,
+            expected=found["expected"],
+            best=found["best"],
+            worst=found["worst"],
+            std=found["std"],
+            standard_error=raw["standard_error"],
+            std_is_estimate=raw["std_is_estimate"] > 0,
+            chance=found["chance"],
+            ideal=found["ideal"],
+            n_undefined=np.isnan(raw["expected"]).sum(axis=0),
+            query_weight=self.weight,
+        )
+
+    def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
+        """Chance levels, ideals or other statistics that need no scores, filled."""
+        found = self.labelled.of_labels(asked.measures, statistics)
+        named = dict(zip(statistics, found, strict=True))
+        return list(asked.fill_statistics(named, self.queries).values())
+
+    def of_queries(self, chosen: IntArray) -> PreparedRanking:
+        """Some of the queries, their rows one query after another.
+
+        The rows of this ranking must stand query by query.
+        """
+        offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
+        return PreparedRanking.of(
+            self.labels[self.queries.rows(chosen)],
+            Queries(self.queries.qid[chosen], offsets, None),
+            None if self.weight is None else self.weight[chosen],
+        )
+
+
+def prepared_of(data: Ranking, *, keep: bool = False) -> PreparedRanking:
+    """A ranking that was checked with its scores."""
+    return PreparedRanking.of(data.labels, data.queries, data.weight, keep=keep)
+
+
+def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
+    """A way to treat ties, and an average that goes with the one measure asked for."""
+    check_choice(ties, "ties", TIES)
+    check_choice(average, "average", AVERAGES)
+    (measure,) = asked.measures
+    if average == "micro" and not measure.is_ratio:
+        known = names_where(Measure, lambda cls: cls.is_ratio)
+        raise ValueError(
+            f"average='micro' needs a measure that is a ratio of counts ({known}), got "
+            f"{measure}"
+        )
