@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -286,3 +288,10 @@ def test_a_worker_that_is_killed_from_outside(cluster, rows):
         while timer.is_alive():
             time.sleep(0.1)
         assert_same_summary(found, wanted)
+
+
+def test_a_missing_dask_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    monkeypatch.delitem(sys.modules, "tieaware_sklearn.dask")
+    with pytest.raises(ImportError, match=r'pip install "tieaware-sklearn\[dask\]"'):
+        importlib.import_module("tieaware_sklearn.dask")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-import dask
 import numpy as np
-import pandas as pd
-from dask import dataframe as dd
 from sklearn.base import clone
 
 from ._engine.validation import check_choice
+from ._optional import import_optional
 from .evaluation import RankingReport, RankingSummary
 from .evaluation._checked_input import ColumnNames, check_ranking
 from .evaluation._prepared_ranking import DEFAULT_MEASURES, prepared_of
@@ -20,6 +18,11 @@ from .evaluation._undefined import ask
 from .feature_selection import RankingFeatureSelector
 from .feature_selection._statistics import FeatureStatistics
 from .measures import Measure, parse_measures
+
+dask, dd, pd = (
+    import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
+    for name in ("dask", "dask.dataframe", "pandas")
+)
 
 __all__ = ["evaluate", "evaluate_queries", "fit_selector"]
 
@@ -95,9 +98,8 @@ def evaluate(
     """
     check_choice(average, "average", ("macro", "geometric"))
     report = _reporter(
-        df, score, label, qid, measures, zero_relevance, unjudged, query_weight,
-        convention,
-    )  # fmt: skip
+        score, label, qid, measures, zero_relevance, unjudged, query_weight, convention
+    )
     columns = _named(score=score, label=label, qid=qid, query_weight=query_weight)
 
     def moments(frame: Any) -> ReportMoments:
@@ -153,7 +155,7 @@ def evaluate_queries(
     {1: 1.0, 2: 0.75}
     """
     report = _reporter(
-        df, score, label, qid, measures, zero_relevance, unjudged, None, convention
+        score, label, qid, measures, zero_relevance, unjudged, None, convention
     )
     names = [str(measure) for measure in parse_measures(measures)]
     ids = df._meta[qid].iloc[:0].reset_index(drop=True)
@@ -277,7 +279,6 @@ def _named(**columns: str | None) -> list[str]:
 
 
 def _reporter(
-    df: Any,
     score: str,
     label: str,
     qid: str,

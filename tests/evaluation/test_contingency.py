@@ -60,3 +60,14 @@ def test_measures_of_the_whole_list_follow_from_the_table():
         "not in the first 3         2             1    3",
         "all                        3             3    6",
     ]
+
+
+def test_sums_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    labels, qid = rng.integers(0, 2, 4000), rng.integers(0, 400, 4000)
+    scores = rng.integers(0, 4, 4000)
+    sums = contingency_table(labels, scores, qid=qid, k=3).sum()
+    for _ in range(5):
+        rows = rng.permutation(4000)
+        again = contingency_table(labels[rows], scores[rows], qid=qid[rows], k=3)
+        assert np.array_equal(again.sum(), sums)

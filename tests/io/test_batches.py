@@ -118,7 +118,7 @@ def test_memory_stays_flat(tmp_path):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_batches_as_data_frames(files, web, name):
+def test_batches_as_data_frames(files, name):
     selector = RankingFeatureSelector(["ndcg@10"])
     for batch in iter_batches(files[name], batch_rows=40, as_frame=True):
         assert batch.data.columns.tolist() == batch.feature_names

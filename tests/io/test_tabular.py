@@ -10,7 +10,7 @@ from tieaware_sklearn.datasets import iter_batches, load_table
 
 
 @pytest.mark.parametrize("name", ["web.csv", "web.tsv.gz", "web.parquet"])
-def test_a_table_at_once(files, web, name, tmp_path):
+def test_a_table_at_once(files, web, name):
     table = load_table(files[name])
     assert_array_equal(table.data, web["X"])
     assert_array_equal(table.target, web["y"])

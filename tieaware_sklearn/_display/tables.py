@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+#: decimals of values
+DIGITS = 4
 
-def number(value: float, digits: int = 4) -> str:
+
+def number(value: float, digits: int = DIGITS) -> str:
     """A number for a table: fixed decimals, ``-`` for NaN."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
@@ -15,7 +18,8 @@ def probability(value: float) -> str:
     """A p-value or q-value for a table."""
     if math.isnan(value):
         return "-"
-    return "<0.0001" if value < 1e-4 else f"{value:.4f}"
+    least = 10.0**-DIGITS
+    return f"<{least:.{DIGITS}f}" if value < least else number(value)
 
 
 def format_table(

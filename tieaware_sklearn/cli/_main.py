@@ -135,8 +135,8 @@ def _add_screen(commands: Any) -> None:
         "--top",
         type=_count,
         metavar="N",
-        help="show the best N features; 0 shows all (default: 20 in the table, all "
-        "in CSV and JSON)",
+        help="show the best N features; 0 shows all (default: "
+        f"{_screen.SHOWN} in the table, all in CSV and JSON)",
     )
     parser.add_argument(
         "--direction",

@@ -12,7 +12,8 @@ from ..plots import FeatureScreeningDisplay
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._screen_files import Screened, screen_files
 
-_SHOWN = 20
+#: rows of the table, and of the plot, unless --top asks for others
+SHOWN = 20
 #: lower correlations are no repetition
 _ALIKE = 0.5
 
@@ -41,11 +42,11 @@ def run(arguments: argparse.Namespace) -> None:
         display = FeatureScreeningDisplay.from_estimator(
             selector,
             feature_names=names,
-            max_features=top or (_SHOWN if top is None else len(rows)),
+            max_features=top or (SHOWN if top is None else len(rows)),
         )
         write_plot(arguments.plot, display.figure_)
     if "-" not in (arguments.csv, arguments.json):
-        shown = rows[: _SHOWN if top is None else top or None]
+        shown = rows[: SHOWN if top is None else top or None]
         print(summary(screened, arguments.files))
         print()
         print(feature_table(shown, selector))

@@ -192,7 +192,7 @@ def _correlate(
         else:
             tau, pvalue = _of_scipy(stats.kendalltau, first, second)
             if name == "tau_a":
-                tau, pvalue = _all_pairs(tau, first, second), pvalue
+                tau = _all_pairs(tau, first, second)
             found.append((tau, pvalue))
     coefficients, pvalues = zip(*found, strict=True)
     return list(coefficients), list(pvalues)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.tables import format_table, number, probability
+from .._display.tables import DIGITS, format_table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from .._optional import import_optional
@@ -175,7 +175,7 @@ class SystemComparison:
     __repr__ = __str__
 
 
-def _interval(low: float, high: float, digits: int = 4) -> str:
+def _interval(low: float, high: float, digits: int = DIGITS) -> str:
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ class ContingencyTable:
             [self.true_positive, self.false_positive],
             [self.false_negative, self.true_negative],
         ]
-        return np.array([[float(cell.sum()) for cell in row] for row in cells])
+        return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
     def to_pandas(self) -> Any:
         """The counts as a `pandas.DataFrame`, a row per query."""

@@ -66,7 +66,7 @@ _BOOSTING: dict[type[Measure], _Definition] = {
     NDCG: _Definition(1.0, _EXPONENTIAL),
     AveragePrecision: _Definition(1.0, _SHORT),
 }
-#: checked against the tools themselves in tests/test_conventions.py
+#: checked against the tools themselves in tests/evaluation/test_conventions.py
 CONVENTIONS: dict[str, Convention] = {
     "lightgbm": Convention("input", "raise", _BOOSTING),
     "xgboost": Convention(

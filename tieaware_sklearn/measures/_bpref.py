@@ -1,4 +1,4 @@
-"""Measures that look at judged documents only."""
+"""Binary preference, which looks at judged documents only."""
 
 from __future__ import annotations
 

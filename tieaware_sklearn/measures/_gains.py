@@ -10,7 +10,6 @@ import numpy as np
 
 from .._engine.ties import FloatArray
 
-NAMED_GAINS = ("exponential", "linear")
 MAX_EXPONENTIAL_LABEL = 60
 #: gains are squared and summed
 MAX_GAIN = 1e100
@@ -69,9 +68,30 @@ def _check_worth(label: float, worth: float) -> float:
     return worth
 
 
-def _exponential(level: float) -> float:
+def _linear(levels: FloatArray) -> FloatArray:
+    if len(levels):
+        _check_worth(levels[-1], float(levels[-1]))
+    return levels
+
+
+def _exponential(levels: FloatArray) -> FloatArray:
     """2^level - 1, exact for whole levels and without loss for small ones."""
-    return 2.0**level - 1 if level.is_integer() else math.expm1(level * math.log(2))
+    if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
+        raise ValueError(
+            f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
+            f'(gain="linear" takes any label), got {levels[-1]}'
+        )
+    return np.array(
+        [
+            2.0**level - 1 if level.is_integer() else math.expm1(level * math.log(2))
+            for level in levels.tolist()
+        ]
+    )
+
+
+#: gains by name, of ascending levels >= 0
+_NAMED = {"exponential": _exponential, "linear": _linear}
+NAMED_GAINS = tuple(_NAMED)
 
 
 def _called(gain: Callable[[float], float], level: float) -> float:
@@ -103,17 +123,8 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         not have, a gain that is negative or not finite.
     """
     levels = np.maximum(levels, 0)
-    if gain == "linear":
-        if len(levels):
-            _check_worth(levels[-1], float(levels[-1]))
-        return levels
-    if gain == "exponential":
-        if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
-            raise ValueError(
-                f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
-                f'(gain="linear" takes any label), got {levels[-1]}'
-            )
-        return np.array([_exponential(level) for level in levels.tolist()])
+    if isinstance(gain, str):
+        return _NAMED[gain](levels)
     if callable(gain):
         return np.array([_called(gain, level) for level in levels.tolist()])
     table = dict(gain)

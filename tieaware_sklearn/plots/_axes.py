@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._display.tables import number
 from .._engine.ties import FloatArray
 from .._optional import import_optional
 
@@ -152,7 +153,7 @@ def show_ranges(
     axis.set_ylim(len(names) - 0.4, -0.6)
     for row, (a, b) in enumerate(ends.tolist()):
         axis.annotate(
-            f"{b - a:.4f}",
+            number(b - a),
             (1.02, row),
             xycoords=("axes fraction", "data"),
             va="center",
