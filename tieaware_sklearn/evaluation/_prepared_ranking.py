@@ -308,7 +308,7 @@ def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
     check_choice(average, "average", AVERAGES)
     (measure,) = asked.measures
     if average == "micro" and not measure.is_ratio:
-        known = names_where(Measure, lambda cls: cls.is_ratio)
+        known = names_where(lambda cls: cls.is_ratio)
         raise ValueError(
             f"average='micro' needs a measure that is a ratio of counts ({known}), got "
             f"{measure}"

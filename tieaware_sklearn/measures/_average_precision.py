@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,6 +59,7 @@ class AveragePrecision(BinaryMeasure):
     """
 
     name: ClassVar[str] = "AP"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
     denominator: str = "relevant"
 
     def __post_init__(self) -> None:
@@ -210,6 +212,7 @@ class PrecisionRecallArea(MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "AUPRC"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"aucpr": ()}
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         places = groups.documents(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from .._engine.ties import FloatArray, Reach, TieGroups
 from .._engine.validation import check_cutoff
 from ._distribution import Distribution
 from ._gains import gain_spelling, shortest
-from ._names import names_where
+from ._names import names_where, register
 from ._user_models import UserModel
 
 
@@ -32,6 +33,12 @@ class Measure(UserModel, ABC):
     """
 
     name: ClassVar[str]
+    #: other names, and the parameters that each of them does not take
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    #: the parameter that a name has after @
+    at: ClassVar[str] = "k"
+    #: a name in full, of a measure with a parameter that has no default
+    example: ClassVar[str] = ""
     greater_is_better: ClassVar[bool] = True
     #: a ratio of counts, which micro-averaging may pool over queries
     is_ratio: ClassVar[bool] = False
@@ -39,6 +46,17 @@ class Measure(UserModel, ABC):
     takes_unjudged: ClassVar[bool] = False
     #: a query where the measure is undefined may be given a number instead
     takes_zero_relevance: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # what other measures are made of has no name of its own
+        if "name" in vars(cls):
+            register(cls)
+
+    @classmethod
+    def parameters(cls, given: dict[str, Any], spelled: str) -> dict[str, Any]:
+        """Those that are given in a name, spelled so, as the class takes them."""
+        return given
 
     @property
     def reach(self) -> Reach:
@@ -105,9 +123,7 @@ class Measure(UserModel, ABC):
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         """Distribution of each query over the same orders, where it is known."""
-        known = names_where(
-            Measure, lambda cls: cls.distributions is not Measure.distributions
-        )
+        known = names_where(lambda cls: cls.distributions is not Measure.distributions)
         raise ValueError(
             f"the distribution of {self} over tie orders has no closed form "
             f"(sampled() estimates it); {known} have one"

@@ -13,6 +13,9 @@ from ._gains import gains_of, normalise_gain
 from ._rank_weights import RankWeight, no_discount
 from ._weighted_sum import WeightedSum
 
+#: ir-measures' names for the gains of its nDCG
+_IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exponential"}
+
 
 @dataclass(frozen=True)
 class _GainMeasure(WeightedSum):
@@ -132,6 +135,20 @@ class NDCG(_GainMeasure):
     """
 
     name: ClassVar[str] = "NDCG"
+
+    @classmethod
+    def parameters(cls, given: dict[str, Any], spelled: str) -> dict[str, Any]:
+        if "dcg" not in given:
+            return given
+        if "gain" in given:
+            raise ValueError(f"measure must give gain or dcg, got {spelled!r}")
+        dcg = given.pop("dcg")
+        if not isinstance(dcg, str) or dcg not in _IR_MEASURES_DCG:
+            raise ValueError(
+                f"dcg must be one of {tuple(_IR_MEASURES_DCG)}, got {dcg!r} in "
+                f"{spelled!r}"
+            )
+        return {**given, "gain": _IR_MEASURES_DCG[dcg]}
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self.ideal_sum(groups)

@@ -197,6 +197,8 @@ class InterpolatedPrecision(_Interpolated):
     """
 
     name: ClassVar[str] = "IPrec"
+    at: ClassVar[str] = "recall"
+    example: ClassVar[str] = "IPrec@0.1"
     recall: float
     rel: float = 1.0
     rounding: str = "up"

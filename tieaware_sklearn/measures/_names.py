@@ -1,23 +1,53 @@
-"""Names of the measures that can do a thing, for messages."""
+"""Names of measures: every class that has one registers it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def names_where(base: type[Any], holds: Callable[[type[Any]], bool]) -> str:
-    """Measures below `base` of which this holds, by name: ``"A, B and C"``.
+class Named(NamedTuple):
+    """What a name stands for: a class, and its parameters that the name leaves out."""
 
-    Those of this library, all of which are there once it is imported.
+    cls: type[Any]
+    without: tuple[str, ...]
+
+
+#: by name in lower case
+NAMED: dict[str, Named] = {}
+
+
+def register(cls: type[Any]) -> None:
+    """Take the name and the aliases of a measure.
+
+    Raises
+    ------
+    ValueError
+        For a name that another class has; the same class defined again takes its
+        place.
     """
-    names, classes = set(), [base]
-    while classes:
-        cls = classes.pop()
-        classes += cls.__subclasses__()
-        ours = cls.__module__.startswith(f"{__package__}.")
-        # what other measures are made of has no name of its own
-        if ours and "name" in vars(cls) and holds(cls):
-            names.add(cls.name)
+    names = {name.lower(): without for name, without in cls.aliases.items()}
+    names[cls.name.lower()] = ()
+    for name in names:
+        other = NAMED.get(name)
+        if other is not None and _path(other.cls) != _path(cls):
+            raise ValueError(
+                f"name of {cls.__name__} must be its own, got {name!r}, a name of "
+                f"{other.cls.__name__}"
+            )
+    NAMED.update({name: Named(cls, without) for name, without in names.items()})
+
+
+def _path(cls: type[Any]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def names_where(holds: Callable[[type[Any]], bool]) -> str:
+    """Measures of this library of which this holds, by name: ``"A, B and C"``."""
+    names = {
+        named.cls.name
+        for named in NAMED.values()
+        if named.cls.__module__.startswith(f"{__package__}.") and holds(named.cls)
+    }
     *others, last = sorted(names, key=str.lower)
     return f"{', '.join(others)} and {last}" if others else last

@@ -9,55 +9,9 @@ from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Measure
-from ._bpref import BPref
-from ._dcg import CG, DCG, NDCG
-from ._err import ERR
-from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
-from ._rbp import CWL, RBP
-from ._reciprocal_rank import ReciprocalRank, Success
-from ._search_length import RaghavanPrecision, SearchLength
+from ._names import NAMED
 
-_CLASSES: dict[str, type[Measure]] = {
-    "p": Precision,
-    "precision": Precision,
-    "r": Recall,
-    "recall": Recall,
-    "f": FBeta,
-    "f1": FBeta,
-    "fallout": Fallout,
-    "success": Success,
-    "hit": Success,
-    "hits": Success,
-    "rprec": RPrecision,
-    "cg": CG,
-    "dcg": DCG,
-    "ndcg": NDCG,
-    "rbp": RBP,
-    "ap": AveragePrecision,
-    "map": AveragePrecision,
-    "rr": ReciprocalRank,
-    "mrr": ReciprocalRank,
-    "err": ERR,
-    "bpref": BPref,
-    "esl": SearchLength,
-    "prr": RaghavanPrecision,
-    "iprec": InterpolatedPrecision,
-    "iap": InterpolatedAveragePrecision,
-    "auprc": PrecisionRecallArea,
-    "aucpr": PrecisionRecallArea,
-    "cwl": CWL,
-    # ir-measures' names for measures of the whole list
-    "setp": Precision,
-    "setr": Recall,
-    "setf": FBeta,
-}
-_NEEDED: dict[type[Measure], str] = {
-    InterpolatedPrecision: "IPrec@0.1",
-    CWL: "CWL(chances=[0.9,0.5])",
-}
 _SPEC = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+?))?\s*", re.DOTALL)
 _OF_TREC_EVAL = {
     "ndcg_cut": "NDCG(gain=linear)@{}",
@@ -68,8 +22,6 @@ _OF_TREC_EVAL = {
     "recip_rank": "RR",
 }
 _TREC_EVAL = re.compile(rf"({'|'.join(_OF_TREC_EVAL)})(?:[_.](\d+))?")
-# ir-measures' names for the gains of its nDCG
-_IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exponential"}
 
 
 def parse_measure(measure: str | Measure) -> Measure:
@@ -83,8 +35,8 @@ def parse_measure(measure: str | Measure) -> Measure:
         NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5]) AP
         AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
         ERR(max_label=4)@20 ESL ESL(i=3) PRR``; also ``precision recall f1 hit map
-        mrr SetP SetR SetF`` (the last three without a cut-off). A measure is
-        returned as it is.
+        mrr SetP SetR SetF`` (the last three without a cut-off), and the name of
+        any subclass of `Measure` of your own. A measure is returned as it is.
 
     Returns
     -------
@@ -117,47 +69,43 @@ def parse_measure(measure: str | Measure) -> Measure:
             f'measure must look like "ndcg@10" or "rbp(p=0.8)@10", got {measure!r}'
         )
     name, inside, cutoff = match.groups()
-    cls = _CLASSES.get(name.lower())
-    if cls is None:
+    named = NAMED.get(name.lower())
+    if named is None:
         raise ValueError(_unknown(name, measure))
+    cls = named.cls
     given = _parameters(inside or "", measure)
     if cutoff is not None:
-        if "k" in given:
-            raise ValueError(f"measure must give its cut-off once, got {measure!r}")
-        if cls is InterpolatedPrecision:
-            if "recall" in given:
-                raise ValueError(f"measure must give recall once, got {measure!r}")
-            given["recall"] = _recall(cutoff, measure)
-        else:
-            given["k"] = _number(cutoff, measure)
-    if cls is NDCG and "dcg" in given:
-        if "gain" in given:
-            raise ValueError(f"measure must give gain or dcg, got {measure!r}")
-        given["gain"] = _ir_measures_gain(given.pop("dcg"), measure)
-    allowed = [field.name for field in fields(cls)]
-    if name.lower() == "f1":
-        allowed = ["k", "rel"]
-    if name.lower().startswith("set"):
-        allowed.remove("k")
+        if cls.at in given:
+            what = "its cut-off" if cls.at == "k" else cls.at
+            raise ValueError(f"measure must give {what} once, got {measure!r}")
+        given[cls.at] = _after_at(cutoff, cls.at, measure)
+    given = cls.parameters(given, measure)
+    takes = [field for field in fields(cls) if field.name not in named.without]
+    _check_parameters(name, given, [field.name for field in takes], measure)
+    for field in takes:
+        if field.default is MISSING and field.name not in given:
+            raise ValueError(
+                f"{cls.name} needs {field.name}, as in {cls.example!r}, got {measure!r}"
+            )
+    try:
+        parsed: Measure = cls(**given)
+    except ValueError as error:
+        raise ValueError(f"measure {measure!r}: {error}") from None
+    return parsed
+
+
+def _check_parameters(
+    name: str, given: Iterable[str], takes: list[str], measure: str
+) -> None:
     for parameter in given:
-        if parameter == "k" and "k" not in allowed:
+        if parameter == "k" and "k" not in takes:
             raise ValueError(f"{name} takes no cut-off, got {measure!r}")
-        if parameter not in allowed:
-            known = ", ".join(allowed) or "none"
+        if parameter not in takes:
+            known = ", ".join(takes) or "none"
             raise ValueError(
                 f"{name} has no parameter {parameter!r} (it takes: {known}), "
                 f"got {measure!r}"
             )
-    for field in fields(cls):
-        if field.default is MISSING and field.name not in given:
-            raise ValueError(
-                f"{cls.name} needs {field.name}, as in {_NEEDED[cls]!r}, got "
-                f"{measure!r}"
-            )
-    try:
-        return cls(**given)
-    except ValueError as error:
-        raise ValueError(f"measure {measure!r}: {error}") from None
 
 
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -192,7 +140,7 @@ def _unknown(name: str, measure: str) -> str:
     if of_trec_eval is not None:
         ours = _OF_TREC_EVAL[of_trec_eval[1]].format(of_trec_eval[2] or "10")
         return f"unknown measure {measure!r}; trec_eval's is {ours!r} here"
-    spelled = {key: cls.name for key, cls in _CLASSES.items()}
+    spelled = {key: named.cls.name for key, named in NAMED.items()}
     rest = measure.strip()[len(name) :]
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
@@ -244,26 +192,17 @@ def _literal(node: ast.expr) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-def _number(text: str, measure: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ValueError(
-            f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
-        )
-    return int(text)
-
-
-def _recall(text: str, measure: str) -> float:
+def _after_at(text: str, parameter: str, measure: str) -> int | float:
+    """A cut-off, or another number that stands after @."""
+    if parameter == "k":
+        if not re.fullmatch(r"[+-]?[0-9]+", text):
+            raise ValueError(
+                f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
+            )
+        return int(text)
     try:
         return float(text)
     except ValueError:
         raise ValueError(
-            f"recall must be a number in [0, 1], got {text!r} in measure {measure!r}"
+            f"{parameter} must be a number, got {text!r} in measure {measure!r}"
         ) from None
-
-
-def _ir_measures_gain(dcg: Any, measure: str) -> str:
-    if not isinstance(dcg, str) or dcg not in _IR_MEASURES_DCG:
-        raise ValueError(
-            f"dcg must be one of {tuple(_IR_MEASURES_DCG)}, got {dcg!r} in {measure!r}"
-        )
-    return _IR_MEASURES_DCG[dcg]

@@ -7,6 +7,7 @@ count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -119,6 +120,8 @@ class Precision(_CountMeasure, BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    # with Set in front: ir-measures' names for measures of the whole list
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
     denominator: str = "cutoff"
 
     @property
@@ -170,6 +173,7 @@ class Recall(_CountMeasure, BinaryMeasure):
     """
 
     name: ClassVar[str] = "R"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._total(groups)
@@ -216,6 +220,10 @@ class FBeta(_CountMeasure, BinaryMeasure):
     """
 
     name: ClassVar[str] = "F"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "F1": ("beta", "alpha"),
+        "SetF": ("k",),
+    }
     beta: float = 1.0
     alpha: float | None = None
 

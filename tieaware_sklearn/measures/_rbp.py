@@ -133,6 +133,7 @@ class CWL(_AttentionMeasure):
     """
 
     name: ClassVar[str] = "CWL"
+    example: ClassVar[str] = "CWL(chances=[0.9,0.5])"
     chances: tuple[float, ...]
     k: int | None = None
     rel: float = 1.0

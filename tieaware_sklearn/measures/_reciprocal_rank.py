@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -134,6 +134,7 @@ class ReciprocalRank(BinaryMeasure):
     """
 
     name: ClassVar[str] = "RR"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
 
     @property
     def reach(self) -> Reach:
@@ -200,6 +201,7 @@ class Success(BinaryMeasure):
     """
 
     name: ClassVar[str] = "Success"
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": (), "hits": ()}
 
     @property
     def reach(self) -> Reach:

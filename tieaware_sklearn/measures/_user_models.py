@@ -111,9 +111,7 @@ class UserModel:
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """W of at least the first n ranks, or of all that weigh anything."""
-        known = names_where(
-            UserModel, lambda cls: cls._attention is not UserModel._attention
-        )
+        known = names_where(lambda cls: cls._attention is not UserModel._attention)
         raise ValueError(f"{self} has no user model; {known} have one")
 
     def _needed(self, labels: FloatArray | None) -> FloatArray:
