@@ -38,6 +38,47 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     return X[:, [j for j in range(X.shape[1]) if j != at]], np.asarray(qid).ravel()
 
 
+def resolve_qid(
+    X: Any,
+    column: str | int | None,
+    qid: Any,
+    *,
+    prefix: str = "",
+    request: str = "set_fit_request(qid=False)",
+) -> tuple[Any, Any]:
+    """X without its qid column and that column, or X and the ids that are given.
+
+    Parameters
+    ----------
+    X : data frame, array or sparse matrix
+    column : str, int or None
+        The column of X that holds query ids, if one does.
+    qid : array-like or None
+    prefix : str
+        What messages have in front of X and qid.
+    request : str
+        The call that keeps ids away which metadata routing would bring.
+
+    Raises
+    ------
+    ValueError
+        For ids given twice, and if X has no such column.
+    """
+    if column is None:
+        return X, qid
+    if qid is not None:
+        raise ValueError(
+            f"{prefix}qid must be given once: it is column {column!r} of {prefix}X "
+            f"already (with metadata routing, {request} keeps the other away)"
+        )
+    return split_qid_column(X, column)
+
+
+def count_rows(X: Any) -> int:
+    """Rows of a matrix of any kind, or of a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def qid_index(X: Any, column: str | int) -> int:
     """Where the qid column stands in X.
 

@@ -12,7 +12,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from .._engine.qid_column import qid_index, split_qid_column, spread_features
+from .._engine.qid_column import (
+    qid_index,
+    resolve_qid,
+    split_qid_column,
+    spread_features,
+)
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     check_choice,
@@ -331,12 +336,6 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             check_kinds(X, y)
             X, y = validate_data(self, X, y, reset=reset, **options)
         else:
-            if qid is not None:
-                raise ValueError(
-                    f"qid must be given once: it is column {self.qid!r} of X already "
-                    "(with metadata routing, set_fit_request(qid=False) keeps the "
-                    "other away)"
-                )
             if y is None:
                 raise ValueError(
                     f"{type(self).__name__} requires y to be passed, but the target "
@@ -344,9 +343,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 )
             if not hasattr(X, "shape"):
                 X = np.asarray(X)
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            self._qid_at_ = qid_index(X, self.qid)
-            X, qid = split_qid_column(X, self.qid)
+            given, (X, qid) = X, resolve_qid(X, self.qid, qid)
+            validate_data(self, given, reset=reset, skip_check_array=True)
+            self._qid_at_ = qid_index(given, self.qid)
             check_kinds(X, y)
             if X.shape[1] == 0:
                 raise ValueError(

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 
-from .._engine.qid_column import how_to_pass_qid, split_qid_column
+from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
 from .._engine.validation import Queries, check_qid
 
 
@@ -127,24 +127,17 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         return int(self.n_splits)
 
     def _queries(self, X: Any, groups: Any, qid: Any) -> Queries:
-        given = [ids for ids in (groups, qid) if ids is not None]
-        if self.qid is not None:
-            if given:
-                raise ValueError(
-                    f"qid must be given once: it is column {self.qid!r} of X already "
-                    "(with metadata routing, set_split_request(groups=False) keeps the "
-                    "other away)"
-                )
-            given = [split_qid_column(X, self.qid)[1]]
-        if not given:
+        if groups is not None and qid is not None:
+            raise ValueError("qid must be given once, got groups too")
+        given = groups if qid is None else qid
+        request = "set_split_request(groups=False)"
+        _, given = resolve_qid(X, self.qid, given, request=request)
+        if given is None:
             raise ValueError(
                 "qid must say which rows are one query, got None. "
                 f"{how_to_pass_qid()}, QueryKFold(qid=<name or index>)"
             )
-        if len(given) > 1:
-            raise ValueError("qid must be given once, got groups too")
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        queries = check_qid(given[0], n_rows=n_rows)
+        queries = check_qid(given, n_rows=count_rows(X))
         if queries.n_queries < self.n_splits:
             raise ValueError(
                 f"n_splits must be at most the number of queries "

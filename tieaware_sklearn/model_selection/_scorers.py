@@ -12,7 +12,7 @@ from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from .._engine.digests import query_marks
-from .._engine.qid_column import how_to_pass_qid, split_qid_column
+from .._engine.qid_column import how_to_pass_qid, resolve_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     UNJUDGED,
@@ -238,14 +238,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         return dict(zip(self.keys, values, strict=True))
 
     def _query_ids(self, X: Any, qid: Any) -> Any:
-        if self.qid is not None:
-            if qid is not None:
-                raise ValueError(
-                    f"qid must be given once: it is column {self.qid!r} of X already "
-                    "(with metadata routing, set_score_request(qid=False) keeps the "
-                    "other away)"
-                )
-            return split_qid_column(X, self.qid)[1]
+        request = "set_score_request(qid=False)"
+        _, qid = resolve_qid(X, self.qid, qid, request=request)
         if qid is None:
             raise ValueError(
                 "qid must say which rows are ranked together, got None. "

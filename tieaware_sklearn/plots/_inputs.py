@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._engine.qid_column import count_rows
 from ..comparison._measured_systems import check_systems
 from ..model_selection._predictions import predicted_scores
 from ..score_precision import PrecisionStudy, precision_study
@@ -29,9 +30,8 @@ def predictions(
     each = estimator
     if not isinstance(estimator, Mapping):
         each = {type(estimator).__name__: estimator}
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     return {
-        str(name): predicted_scores(one, X, n_rows, response_method, qid=qid)
+        str(name): predicted_scores(one, X, count_rows(X), response_method, qid=qid)
         for name, one in each.items()
     }
 

@@ -7,12 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.qid_column import (
-    how_to_pass_qid,
-    list_columns,
-    split_qid_column,
-    take_rows,
-)
+from .._engine.qid_column import how_to_pass_qid, list_columns, resolve_qid, take_rows
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
@@ -72,14 +67,7 @@ def gather_queries(
         and >= 0, and for lengths that differ.
     """
     name = "eval_" if evaluation else ""
-    if column is not None:
-        if qid is not None:
-            raise ValueError(
-                f"{name}qid must be given once: it is column {column!r} of {name}X "
-                "already (with metadata routing, set_fit_request(qid=False) keeps the "
-                "other away)"
-            )
-        X, qid = split_qid_column(X, column)
+    X, qid = resolve_qid(X, column, qid, prefix=name)
     if qid is None:
         raise ValueError(
             f"{name}qid must name the query of each row of {name}X, got None: pass "

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._engine.qid_column import split_qid_column
+from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from ..model_selection._predictions import check_response_method, predicted_scores
@@ -150,7 +150,7 @@ default="predict"
         """
         self._coarseness()
         check_response_method(self.response_method)
-        X, qid = self._split(X, qid)
+        X, qid = resolve_qid(X, self.qid, qid)
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
@@ -195,7 +195,7 @@ default="predict"
         """
         check_is_fitted(self)
         coarseness = self._coarseness()
-        X, qid = self._split(X, qid)
+        X, qid = resolve_qid(X, self.qid, qid)
         by_query = coarseness is not None and (
             coarseness.kind == "rho" or (coarseness.is_linear and self.scale == "query")
         )
@@ -217,9 +217,8 @@ default="predict"
         )
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         estimator, method = self.estimator_, self.response_method
-        return predicted_scores(estimator, X, n_rows, method, qid=qid)
+        return predicted_scores(estimator, X, count_rows(X), method, qid=qid)
 
     def _hands_on_qid(self) -> bool:
         """Whether the estimator, or a step of it, wants the ids of the column."""
@@ -240,16 +239,6 @@ default="predict"
                 f"{', '.join(given)}"
             )
         return parse_coarseness(given, "CoarseRanker") if given else None
-
-    def _split(self, X: Any, qid: Any) -> tuple[Any, Any]:
-        """What the estimator is given, and the query ids."""
-        if self.qid is None:
-            return X, qid
-        if qid is not None:
-            raise ValueError(
-                f"qid must be given once: it is column {self.qid!r} of X already"
-            )
-        return split_qid_column(X, self.qid)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What scikit-learn routes to this ranker, and on to its estimator.
