@@ -295,3 +295,26 @@ def test_a_missing_dask_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "tieaware_sklearn.dask")
     with pytest.raises(ImportError, match=r'pip install "tieaware-sklearn\[dask\]"'):
         importlib.import_module("tieaware_sklearn.dask")
+
+
+def test_evaluate_queries_takes_the_options_of_evaluate(rows):
+    renamed = rows.rename(columns={"label": "rating", "qid": "query"})
+    renamed = renamed[["rating", "query", "clicks"]].sort_values("query")
+    named = {"label": "rating", "qid": "query", "score": "clicks"}
+    unsure = renamed.assign(rating=renamed.rating.where(renamed.rating > 1))
+    cases = [
+        (renamed, {"zero_relevance": 0.25}),
+        (renamed, {"convention": "trec_eval"}),
+        (unsure, {"unjudged": "nonrelevant"}),
+    ]
+    for frame, options in cases:
+        whole = dd.from_pandas(frame, npartitions=1)
+        found = evaluate_queries(
+            whole, **named, measures=["ap"], shuffle=False, **options
+        )
+        wanted = tieaware_sklearn.evaluate(
+            frame.rating, frame.clicks, qid=frame["query"], measures=["ap"], **options
+        )
+        values = found.compute().set_index("query")["AP_expected"].to_dict()
+        expected = wanted.expected[:, 0].tolist()
+        assert values == dict(zip(wanted.qid.tolist(), expected, strict=True))

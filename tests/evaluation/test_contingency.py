@@ -71,3 +71,11 @@ def test_sums_do_not_depend_on_the_order_of_rows():
         rows = rng.permutation(4000)
         again = contingency_table(labels[rows], scores[rows], qid=qid[rows], k=3)
         assert np.array_equal(again.sum(), sums)
+
+
+def test_documents_that_nobody_judged():
+    labels, scores = [1, float("nan"), 0], [3, 2, 1]
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        contingency_table(labels, scores)
+    table = contingency_table(labels, scores, k=2, unjudged="nonrelevant")
+    assert table.sum().tolist() == [[1, 1], [0, 1]]

@@ -79,3 +79,13 @@ def test_residuals_of_measures_with_denominators_are_refused():
     for measure in ("ap", "ndcg@10", "r@5"):
         with pytest.raises(ValueError, match="measures must be P, RBP, CWL, RR, Succe"):
             residuals([1, NAN], [2, 1], measures=measure)
+
+
+def test_queries_stand_for_themselves():
+    labels, scores, qid = [1, NAN, NAN, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
+    found = residuals(labels, scores, qid=qid, measures=["p@2"])
+    assert found.qid.tolist() == ["a", "b"]
+    for i, rows in enumerate([slice(0, 2), slice(2, 4)]):
+        alone = residuals(labels[rows], scores[rows], measures=["p@2"])
+        for name in ("low", "high", "low_worst", "high_best", "unjudged"):
+            assert getattr(found, name)[i] == getattr(alone, name)[0]

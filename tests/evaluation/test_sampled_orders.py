@@ -161,3 +161,15 @@ def test_bad_input(change, message):
         sampled(**{**given, "qid": [1, 1], **change})
     with pytest.raises(ValueError, match="n must be an integer >= 1, got 0"):
         sample_orderings([0, 1], [1, 1], n=0)
+
+
+def test_orders_and_distributions_of_unjudged_documents():
+    labels, scores = [1, float("nan"), 0], [1, 1, 0]
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        sample_orderings(labels, scores)
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        tie_distributions(labels, scores)
+    taken = {"unjudged": "nonrelevant"}
+    orders = {tuple(o) for o in sample_orderings(labels, scores, n=50, **taken)}
+    assert orders == {(0, 1, 2), (1, 0, 2)}
+    assert tie_distributions(labels, scores, **taken)[0].values.tolist() == [0.5, 1]

@@ -79,3 +79,28 @@ def test_an_external_rule_ranks_by_score_first():
 def test_bad_external_rules(external, message):
     with pytest.raises(ValueError, match=message):
         tie_treatments([0, 1], [1, 1], external=external)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"zero_relevance": 0.25, "query_weight": [1, 1, 3, 3, 1, 1]},
+        {"zero_relevance": "skip"},
+        {"convention": "catboost"},
+        {"unjudged": "nonrelevant", "labels": [1, np.nan, 0, np.nan, 2, 0]},
+    ],
+)
+def test_options_are_those_of_ranking_score(options):
+    labels = options.pop("labels", [1, 0, 0, 0, 2, 0])
+    scores, qid = [1, 1, 2, 2, 1, 1], [1, 1, 2, 2, 3, 3]
+    found = tie_treatments(labels, scores, qid=qid, measures=["ap@1"], **options)
+    for treatment, ties in [
+        ("input order", "input"),
+        ("optimistic", "best"),
+        ("pessimistic", "worst"),
+        ("mean", "expected"),
+    ]:
+        wanted = ranking_score(
+            labels, scores, qid=qid, measure="ap@1", ties=ties, **options
+        )
+        assert found.values[found.treatments.index(treatment)].tolist() == [wanted]

@@ -202,6 +202,7 @@ def test_progress_bar(web, capfd):
         ({"n_features_to_select": 1.5}, "n_features_to_select must be .* got 1.5"),
         ({"n_features_to_select": True}, "n_features_to_select must be .* got True"),
         ({"alpha": 2}, r"alpha must be in \[0, 1\], got 2"),
+        ({"alpha": True}, r"alpha must be in \[0, 1\], got True"),
         ({"min_lift": "much"}, "min_lift must be"),
         ({"direction": "up"}, "direction must be one of .* got 'up'"),
         ({"direction": None}, "direction must be one of .* got None"),

@@ -124,3 +124,18 @@ def test_batches_as_data_frames(files, name):
         assert batch.data.columns.tolist() == batch.feature_names
         selector.partial_fit(batch.data, batch.target, qid=batch.qid)
     assert selector.table()["feature"].iloc[0] in batch.feature_names
+
+
+@pytest.mark.parametrize("name", ["web.txt", "web.csv", "web.parquet"])
+def test_batches_say_what_they_are(files, web, name, capsys):
+    batches = list(iter_batches(files[name], batch_rows=50, progress=True))
+    assert "reading" in capsys.readouterr().err
+    first, second, *_ = batches
+    n, queries = len(first.qid), len(set(first.qid))
+    n_features = web["X"].shape[1]
+    says = f"{files[name]}: rows 0 to {n - 1}, {queries} queries, {n_features} features"
+    assert says == first.DESCR
+    assert f": rows {n} to " in second.DESCR
+    assert str(files[name]) in first.place(0)
+    with pytest.raises(ValueError, match="ignore must name a feature, got 'no such'"):
+        iter_batches(files[name], ignore=["no such"])

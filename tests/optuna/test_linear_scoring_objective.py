@@ -92,8 +92,9 @@ def test_the_sampler_suits_the_number_of_weights_and_trials(web):
         assert type(study.sampler).__name__ == expected
         assert isinstance(study.pruner, NopPruner)
     study = many.create_study(0)
-    study.optimize(many, n_trials=30)
-    assert study.best_value >= max(t.value for t in study.trials[:3])
+    study.optimize(many, n_trials=150)
+    # CMA-ES finds more than what it starts from
+    assert study.best_value > max(t.value for t in study.trials[:3])
 
 
 def test_starts_keep_to_a_simplex_and_to_bounds():

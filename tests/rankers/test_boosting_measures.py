@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 
 from tests.lightgbm.helpers import ranker
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn.lightgbm import eval_metric
+from tieaware_sklearn.lightgbm import eval_metric, feval
+from tieaware_sklearn.xgboost import custom_metric
 
 
 def test_a_data_set_is_prepared_once_and_forgotten_with_it(web):
@@ -62,3 +65,17 @@ def test_whole_numbers_in_32_bits_stay_as_they_are():
     sizes = np.array([3])
     found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, sizes)
     assert found == ("CG", 134217728.0 + 2147483648.0, True)
+
+
+@pytest.mark.parametrize(("zero", "value"), [(0.0, 0.5), (0.5, 0.75), ("skip", 1.0)])
+def test_queries_without_a_relevant_document(zero, value):
+    X, y, scores = np.zeros((4, 1)), np.array([1, 0, 0, 0]), np.array([2.0, 1, 1, 2])
+    sizes = [2, 2]
+    in_lightgbm = lgb.Dataset(X, y, group=sizes).construct()
+    found = feval("ap", zero_relevance=zero)(scores, in_lightgbm)
+    assert found == ("AP", value, True)
+    found = eval_metric("ap", zero_relevance=zero)(y, scores, None, np.array(sizes))
+    assert found == ("AP", value, True)
+    in_xgboost = xgb.DMatrix(X, y, qid=[0, 0, 1, 1])
+    found = custom_metric("ap", zero_relevance=zero)(scores, in_xgboost)
+    assert found == ("precise-AP", value)

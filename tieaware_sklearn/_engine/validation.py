@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -181,15 +183,13 @@ def check_scores(
     *,
     n_rows: int | None = None,
     name: str = "y_score",
-    missing: str = "raise",
 ) -> NDArray[Any]:
     """Scores in the dtype they came in; -inf stands for "not retrieved"."""
     scores = _numeric(y_score, name)
     if n_rows is not None:
         check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
-        if missing == "raise":
-            reject(np.isnan(scores), scores, name, "not be NaN")
+        reject(np.isnan(scores), scores, name, "not be NaN")
         reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
     return scores
 
@@ -381,10 +381,27 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
         raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
+def is_number(
+    value: Any,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> bool:
+    """Whether it is a finite number within these bounds; True and False are none."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return bool(
+        number
+        and math.isfinite(value)
+        and above < value < below
+        and least <= value <= most
+    )
+
+
 def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
     """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
-    given = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (given and (0 < value < 1 or (up_to_one and value == 1))):
+    if not is_number(value, above=0, most=1, below=2 if up_to_one else 1):
         rule = "(0, 1]" if up_to_one else "(0, 1)"
         raise ValueError(f"{name} must be a number in {rule}, got {value!r}")
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display.warn import warn
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries, check_choice
+from .._engine.validation import Queries, check_choice, is_number
 from ..measures import Measure, accepted_unjudged
 from ._conventions import CONVENTIONS, define
 
@@ -27,11 +27,7 @@ def check_zero_relevance(zero_relevance: Any) -> None:
     """A finite number, "skip" or "raise"."""
     if isinstance(zero_relevance, str):
         check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
-    elif (
-        isinstance(zero_relevance, bool)
-        or not isinstance(zero_relevance, (int, float, np.integer, np.floating))
-        or not math.isfinite(zero_relevance)
-    ):
+    elif not is_number(zero_relevance):
         raise ValueError(
             'zero_relevance must be a finite number, "skip" or "raise", got '
             f"{zero_relevance!r}"

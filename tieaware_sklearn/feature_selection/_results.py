@@ -12,7 +12,7 @@ from scipy import stats
 
 from .._display.warn import warn
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, is_number
 from ..evaluation._intervals import QueryMoments
 from ..evaluation._report import lift
 from ..measures import Measure
@@ -113,8 +113,7 @@ def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:
                 f"or None, got {wanted!r}"
             )
     for name, value, low in (("alpha", alpha, 0.0), ("min_lift", min_lift, -np.inf)):
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        if not (number and low <= value <= 1):
+        if not is_number(value, most=1, least=low):
             raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
 
 

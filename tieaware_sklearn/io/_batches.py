@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import show_progress
@@ -116,8 +117,9 @@ def iter_batches(
     -------
     iterator of sklearn.utils.Bunch
         ``data``, ``target``, ``qid`` and ``feature_names``, the same features in
-        every batch. Every file is read twice: looked through at once, for its
-        features and queries, and then batch by batch.
+        every batch; ``place``, a function that names the file and line of a row of
+        the batch; ``DESCR``. Every file is read twice: looked through at once, for
+        its features and queries, and then batch by batch.
 
     Raises
     ------
@@ -157,17 +159,31 @@ def iter_batches(
     rows = rows_of_batch(batch_rows, len(stream.feature_names))
     if stream.scattered:
         raise ValueError(stream.scattered)
-    batches = track(stream, rows, progress)
+    batches = _described(track(stream, rows, progress, "reading"), paths)
     return map(framed, batches) if as_frame else batches
 
 
-def track(stream: Stream, batch_rows: int, progress: bool) -> Iterator[Bunch]:
-    """The batches, with a bar over documents if it is wanted."""
+def _described(batches: Iterator[Bunch], paths: Sequence[Path]) -> Iterator[Bunch]:
+    files, first = ", ".join(map(str, paths)), 0
+    for batch in batches:
+        n_rows, n_queries = len(batch.target), len(np.unique(batch.qid))
+        batch.DESCR = (
+            f"{files}: rows {first} to {first + n_rows - 1}, {n_queries} queries, "
+            f"{len(batch.feature_names)} features"
+        )
+        first += n_rows
+        yield batch
+
+
+def track(
+    stream: Stream, batch_rows: int, progress: bool, what: str = "screening"
+) -> Iterator[Bunch]:
+    """The batches, with a bar over documents that says what is done, if wanted."""
     return show_progress(
         stream.batches(batch_rows),
         progress,
         stream.n_rows,
         "document",
-        "screening",
+        what,
         size=lambda batch: len(batch.target),
     )

@@ -197,10 +197,10 @@ def kept_features(names: Sequence[str], ignore: Sequence[str]) -> list[int]:
     for name in ignore:
         if name not in names:
             raise ValueError(
-                f"--ignore must name features, got {name!r} (features: "
+                f"ignore must name a feature, got {name!r} (features: "
                 f"{', '.join(names)})"
             )
     kept = [j for j, name in enumerate(names) if name not in ignore]
     if not kept:
-        raise ValueError("--ignore must leave a feature to screen, got all of them")
+        raise ValueError("ignore must leave a feature, got all of them")
     return kept

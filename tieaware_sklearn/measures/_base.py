@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._engine.ties import FloatArray, Reach, TieGroups
-from .._engine.validation import check_cutoff
+from .._engine.validation import check_cutoff, is_number
 from ._distribution import Distribution
 from ._gains import gain_spelling, shortest
 from ._names import names_where, register
@@ -231,8 +231,7 @@ def set_number(
 ) -> None:
     """Check a numeric parameter of a frozen measure and store it as a float."""
     value = getattr(measure, name)
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not (number and above < value < below and least <= value <= most):
+    if not is_number(value, above=above, below=below, least=least, most=most):
         bounds = {">": above, "<": below, ">=": least, "<=": most}
         rules = [f"{sign} {x:g}" for sign, x in bounds.items() if math.isfinite(x)]
         rule = " and ".join(rules)

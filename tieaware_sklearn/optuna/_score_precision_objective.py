@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.validation import check_choices, check_share
+from .._engine.validation import check_choices, check_share, is_number
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..evaluation._averages import mean, std_of_mean
@@ -116,8 +116,7 @@ class ScorePrecisionObjective:
         )
         self.measure = self._systems.measure
         self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
-        number = isinstance(max_rho, (int, float, np.number))
-        if not (number and _LEAST_RHO < max_rho < math.inf):
+        if not is_number(max_rho, above=_LEAST_RHO):
             raise ValueError(
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )

@@ -102,19 +102,19 @@ def _whole(text: str) -> Any:
         return text
 
 
-def parse_coarsenesses(given: Any, name: str = "coarseness") -> list[Coarseness]:
+def parse_coarsenesses(given: Any) -> list[Coarseness]:
     """One or several, all different."""
     several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping))
     each = list(given) if several and not isinstance(given, Coarseness) else [given]
     if not each:
-        raise ValueError(f"{name} must not be empty")
-    parsed = [parse_coarseness(one, name) for one in each]
+        raise ValueError("coarseness must not be empty")
+    parsed = [parse_coarseness(one) for one in each]
     seen: dict[Any, Coarseness] = {}
     for one in parsed:
         same = (one.kind, check_rho(one.value) if one.kind == "rho" else one.value)
         if same in seen:
             raise ValueError(
-                f"{name} must hold each level once, got {seen[same]} and {one}"
+                f"coarseness must hold each level once, got {seen[same]} and {one}"
             )
         seen[same] = one
     return parsed

@@ -268,8 +268,8 @@ class PrecisionStudy:
         ]
         if len(self.pairs):
             lines += [
-                f"disc    significant of {len(self.pairs)} pairs of systems; FP, FN: "
-                "newly so, or no longer",
+                f"disc    significant of {len(self.pairs)} pairs of systems",
+                "FP, FN  newly so, or the other way round; no longer so",
                 "tau     correlation of the order of systems with the exact one",
             ]
         if self.dropped:
