@@ -21,7 +21,7 @@ from .evaluation import (
     tie_report,
     tie_treatments,
 )
-from .feature_selection import RankingFeatureSelector
+from .feature_selection import RankingFeatureSelector, Screening
 from .measures import (
     CG,
     CWL,
@@ -86,6 +86,7 @@ __all__ = [
     "ReciprocalRank",
     "ResidualReport",
     "SampledScore",
+    "Screening",
     "SearchLength",
     "Success",
     "TieReport",

@@ -15,8 +15,7 @@ from .evaluation._checked_input import ColumnNames, check_ranking
 from .evaluation._prepared_ranking import DEFAULT_MEASURES, prepared_of
 from .evaluation._report import ReportMoments
 from .evaluation._undefined import ask
-from .feature_selection import RankingFeatureSelector
-from .feature_selection._statistics import FeatureStatistics
+from .feature_selection import RankingFeatureSelector, Screening
 from .measures import Measure, parse_measures
 
 dask, dd, pd = (
@@ -252,19 +251,16 @@ def fit_selector(
     if not features:
         raise ValueError("features must name at least one column, got none")
 
-    def statistics(frame: Any) -> FeatureStatistics:
+    def screening(frame: Any) -> Screening:
         weight = None if query_weight is None else frame[query_weight]
-        part: RankingFeatureSelector = clone(selector)
-        return part._score(
-            frame[list(features)], frame[label], frame[qid], weight, allow_zero=True
-        )
+        X = frame[list(features)]
+        return selector.screen(X, frame[label], frame[qid], weight)
 
-    parts = _together(df, columns, qid, shuffle)
-    found = _tree(parts, statistics, FeatureStatistics.merge)
-    if query_weight is not None and not found.chance.weight.any():
+    found = _tree(_together(df, columns, qid, shuffle), screening, Screening.merge)
+    if query_weight is not None and not found.statistics.chance.weight.any():
         raise ValueError(f"{query_weight} must not be 0 in every query")
     fitted: RankingFeatureSelector = clone(selector)
-    return fitted._take(df._meta[list(features)], found)
+    return fitted.adopt(found, df._meta[list(features)])
 
 
 def _named(**columns: str | None) -> list[str]:

@@ -12,9 +12,7 @@ from .._display.tables import format_table, number
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate, ranking_score
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._table import feature_rows
 from ..io._whole_file import check_writable
-from ._screen import feature_table
 
 #: the feature whose rows are put in several orders: it takes 17 values at most
 _SHOWN = "chebyshev"
@@ -39,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
         n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
-    print(feature_table(feature_rows(selector, digits.feature_names), selector))
+    print(selector.screening_.named(digits.feature_names))
 
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
     print(

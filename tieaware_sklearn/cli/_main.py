@@ -12,7 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..feature_selection._results import DIRECTIONS
+from ..feature_selection._screening import SHOWN
+from ..feature_selection._selection import DIRECTIONS
 from . import _demo, _evaluate, _screen
 
 
@@ -136,7 +137,7 @@ def _add_screen(commands: Any) -> None:
         type=_count,
         metavar="N",
         help="show the best N features; 0 shows all (default: "
-        f"{_screen.SHOWN} in the table, all in CSV and JSON)",
+        f"{SHOWN} in the table, all in CSV and JSON)",
     )
     parser.add_argument(
         "--direction",

@@ -5,17 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .._display.tables import format_table, number, probability
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._table import feature_rows
+from ..feature_selection._screening import SHOWN
 from ..plots import FeatureScreeningDisplay
 from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
 from ._screen_files import Screened, screen_files
-
-#: rows of the table, and of the plot, unless --top asks for others
-SHOWN = 20
-#: lower correlations are no repetition
-_ALIKE = 0.5
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,7 +25,8 @@ def run(arguments: argparse.Namespace) -> None:
     )
     screened = screen_files(arguments, selector)
     names = screened.feature_names
-    rows = feature_rows(selector, names)
+    screening = selector.screening_.named(names)
+    rows = screening.rows(selector.support_)
     top = arguments.top
     chosen = rows[:top] if top else rows
     if arguments.csv is not None:
@@ -49,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         shown = rows[: SHOWN if top is None else top or None]
         print(summary(screened, arguments.files))
         print()
-        print(feature_table(shown, selector))
+        print(screening.text(shown))
         print()
         print(closing(selector, len(rows) - len(shown)))
     if screened.interrupted:
@@ -65,51 +60,27 @@ def summary(screened: Screened, files: list[str]) -> str:
     )
 
 
-def feature_table(rows: list[dict[str, Any]], selector: RankingFeatureSelector) -> str:
-    """Features with score ± half the 95 % interval and q-value per measure."""
-    header = ["feature", "rank", "first"]
-    chance = ["(chance)", "", ""]
-    for m, measure in enumerate(selector.measures_):
-        header += [measure, "±95%", "q"]
-        chance += [number(float(selector.chance_[m])), "", ""]
-    header.append("repeats")
-    chance.append("")
-    body = [chance]
-    for row in rows:
-        first = "high" if row["direction"] == "descending" else "low"
-        cells = [row["feature"], str(row["rank"]), first]
-        for measure in selector.measures_:
-            half = (row[f"{measure}_high"] - row[f"{measure}_low"]) / 2
-            q = probability(row[f"{measure}_q"])
-            cells += [number(row[measure]), number(half), q]
-        repeats = row["repeats"]
-        alike = repeats is not None and row["correlation"] >= _ALIKE
-        cells.append(f"{repeats} ({row['correlation']:.2f})" if alike else "")
-        body.append(cells)
-    return format_table(header, body)
-
-
 def closing(selector: RankingFeatureSelector, hidden: int) -> str:
     """How many features are worth keeping, and how to read the table."""
-    measures, sort = selector._parsed()
-    measure = selector.measures_[sort]
-    used = selector._statistics_.chance.count
+    screening = selector.screening_
+    used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     lines = [
         f"{int(selector.support_.sum())} of {selector.n_features_in_} features beat "
-        f"chance by {measure} (q <= {selector.alpha:g}; "
-        f"{int(used[sort])} queries).",
+        f"chance by {screening.sort_by} (q <= {selector.alpha:g}; "
+        f"{used[screening.sort_by]} queries).",
         "Scores are exact means over all orders of tied documents (--csv, --json and "
         "--plot have their",
         "best and worst), ±95%: half of the interval over queries; first: which values "
         "rank first;",
         "repeats: the better-ranked feature that ranks most alike (Spearman's rho).",
     ]
-    for m, one in enumerate(measures):
-        if one.greater_is_better and not selector.ideal_[m] > 0:
-            lines.append(f"Warning: no query has a document that {one} counts.")
-        elif used[m] < selector.n_queries_:
+    for m, measure in enumerate(screening.rule.measures):
+        name = str(measure)
+        if measure.greater_is_better and not screening.ideal[m] > 0:
+            lines.append(f"Warning: no query has a document that {name} counts.")
+        elif used[name] < screening.n_queries:
             lines.append(
-                f"{one} is the average of {int(used[m])} of {selector.n_queries_} "
+                f"{name} is the average of {used[name]} of {screening.n_queries} "
                 "queries: it is undefined for the others."
             )
     if hidden:
@@ -120,7 +91,6 @@ def closing(selector: RankingFeatureSelector, hidden: int) -> str:
 def _document(rows: list[dict[str, Any]], screened: Screened, files: list[str]) -> str:
     """The rows as JSON, with what they were made from; NaN is null."""
     selector = screened.selector
-    _, sort = selector._parsed()
     measures = selector.measures_
     document = {
         "files": files,
@@ -129,7 +99,7 @@ def _document(rows: list[dict[str, Any]], screened: Screened, files: list[str]) 
         "n_queries": selector.n_queries_,
         "n_features": len(screened.feature_names),
         "measures": list(measures),
-        "sort_by": measures[sort],
+        "sort_by": selector.screening_.sort_by,
         "chance": dict(zip(measures, selector.chance_.tolist(), strict=True)),
         "ideal": dict(zip(measures, selector.ideal_.tolist(), strict=True)),
         "features": rows,

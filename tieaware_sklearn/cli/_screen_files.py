@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
-from ..feature_selection import RankingFeatureSelector
+from ..feature_selection import RankingFeatureSelector, Screening
 from ..io._batches import Stream, estimated_bytes, open_stream, rows_of_batch, track
 from ..io._letor import read_letor
 from ..io._letor_format import kept_features, letor_place
@@ -50,23 +49,24 @@ def screen_files(
     rows = rows_of_batch(arguments.batch_rows, len(names))
     n_documents = 0
     interrupted = False
+    screening: Screening | None = None
     try:
-        # what a batch is too small for, all of them may not be
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            for batch in track(stream, rows, shows_progress(arguments.quiet)):
-                _check_values(batch, arguments.missing)
-                selector.partial_fit(batch.data, batch.target, qid=batch.qid)
-                n_documents += len(batch.target)
+        for batch in track(stream, rows, shows_progress(arguments.quiet)):
+            _check_values(batch, arguments.missing)
+            part = selector.screen(batch.data, batch.target, qid=batch.qid)
+            whole = part if screening is None else screening.merge(part)
+            screening, n_documents = whole, n_documents + len(batch.target)
     except KeyboardInterrupt:
-        if not n_documents:
+        if screening is None:
             raise
         interrupted = True
         _note(
             f"interrupted: what follows is of the first {n_documents} of "
             f"{stream.n_rows} documents"
         )
-    selector._finish(selector._statistics_)
+    if screening is None:
+        raise ValueError(f"{arguments.files[0]}: the file holds no documents")
+    selector.adopt(screening, np.empty((0, len(names))))
     return Screened(selector, names, n_documents, interrupted)
 
 

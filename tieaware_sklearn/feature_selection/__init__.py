@@ -1,5 +1,6 @@
 """Features screened: selected by what each is worth alone as a ranking."""
 
+from ._screening import Screening
 from ._selector import RankingFeatureSelector
 
-__all__ = ["RankingFeatureSelector"]
+__all__ = ["RankingFeatureSelector", "Screening"]

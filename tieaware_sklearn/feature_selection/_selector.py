@@ -7,47 +7,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._engine.qid_column import (
-    qid_index,
-    resolve_qid,
-    split_qid_column,
-    spread_features,
-)
-from .._engine.ties import FloatArray
-from .._engine.validation import (
-    check_choice,
-    check_kinds,
-    check_labels,
-    check_length,
-    check_no_nan,
-    check_qid,
-    check_query_weight,
-)
+from .._engine.qid_column import qid_index, split_qid_column, spread_features
+from .._engine.validation import check_choice, check_qid, check_query_weight
 from .._optional import import_optional
 from ..evaluation import PreparedRanking
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..evaluation._undefined import ask, check_zero_relevance
 from ..measures import Measure, parse_measure, parse_measures
-from ._results import (
-    PER_FEATURE,
-    FeatureResults,
-    check_selection,
-    each_direction,
-    select_features,
-)
-from ._statistics import FeatureStatistics, feature_statistics
-from ._table import feature_rows
+from ._columns import FeatureColumns
+from ._screening import Rule, Screening
+from ._selection import check_selection, each_direction, select_features
+from ._statistics import feature_statistics
 
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000
 
 
-class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
     """Select features by what each is worth alone as a ranking, exactly.
 
     Every feature ranks the documents of every query by itself; ties, which
@@ -113,6 +94,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of the rankings, each in its direction;
         without the qid column.
+    screening_ : Screening
+        All of this but the selection, as one table; without the qid column.
     n_queries_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
@@ -214,8 +197,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             For input or parameters that break a rule above.
         """
-        statistics = self._score(X, y, qid, query_weight, reset=True)
-        return self._finish(statistics)
+        return self._show(self._screen(X, y, qid, query_weight, reset=True))
 
     def partial_fit(
         self,
@@ -243,13 +225,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             As in `fit`, and if a query goes on from the call before. Nothing is
             added then.
         """
-        first = not hasattr(self, "_statistics_")
+        first = not hasattr(self, "screening_")
         if not first:
             self._check_unchanged()
-        statistics = self._score(X, y, qid, query_weight, reset=first, allow_zero=True)
-        if not first:
-            statistics = self._statistics_.merge(statistics)
-        return self._finish(statistics)
+        screening = self._screen(X, y, qid, query_weight, reset=first, allow_zero=True)
+        return self._show(screening if first else self.screening_.merge(screening))
 
     def merge(self, other: RankingFeatureSelector) -> RankingFeatureSelector:
         """Add the statistics of a selector fitted on other queries.
@@ -282,9 +262,77 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"{other!r}"
             )
         self._last_qid_ = self._last_qid_ | other._last_qid_
-        return self._finish(self._statistics_.merge(other._statistics_))
+        return self._show(self.screening_.merge(other.screening_))
 
-    def _score(
+    def screen(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> Screening:
+        """Score every feature, and leave the selector as it is.
+
+        Screenings of parts of the data, each of whole queries, merge; `adopt` takes
+        the whole.
+
+        Parameters
+        ----------
+        X, y, qid, query_weight
+            As in `fit`; all weights may be 0.
+
+        Returns
+        -------
+        Screening
+
+        Raises
+        ------
+        ValueError
+            As in `fit`.
+        """
+        own: RankingFeatureSelector = clone(self)
+        return own._screen(X, y, qid, query_weight, allow_zero=True)
+
+    def adopt(self, screening: Screening, X: Any) -> RankingFeatureSelector:
+        """Be fitted by a screening that was made elsewhere, such as on a cluster.
+
+        Parameters
+        ----------
+        screening : Screening
+            By the measures and directions of this selector.
+        X : array-like, sparse matrix or data frame
+            Its columns are those that were screened; its rows do not matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the screening and the selector do not go together.
+        """
+        check_selection(self.n_features_to_select, self.alpha, self.min_lift)
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        if self.qid is not None:
+            self._qid_at_ = qid_index(X, self.qid)
+        n_features = int(self._is_feature().sum())
+        if len(screening.features) != n_features:
+            raise ValueError(
+                f"screening must be of the {n_features} features of X, got "
+                f"{len(screening.features)}"
+            )
+        if screening.rule != self._rule(n_features):
+            raise ValueError(
+                f"screening must be by the measures and directions of {self!r}, got "
+                f"{', '.join(screening.measures)}"
+            )
+        self._last_qid_ = set()
+        return self._show(screening)
+
+    def _screen(
         self,
         X: Any,
         y: Any,
@@ -293,12 +341,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         *,
         reset: bool = True,
         allow_zero: bool = False,
-    ) -> FeatureStatistics:
+    ) -> Screening:
         check_choice(self.missing, "missing", ("raise", "last"))
         check_choice(self.redundancy, "redundancy", (True, False, "auto"))
         check_zero_relevance(self.zero_relevance)
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
-        asked = ask(self._parsed()[0], self.zero_relevance)
+        measures, _ = self._parsed()
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
         data = data.tocsc() if hasattr(data, "tocsc") else data
         queries = check_qid(qid, n_rows=len(labels))
@@ -313,59 +361,19 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         correlate = self.redundancy
         if correlate == "auto":
             correlate = data.shape[1] <= _AUTO_REDUNDANCY
+        rule = self._rule(data.shape[1])
         statistics = feature_statistics(
             data,
             PreparedRanking.of(labels, queries, weight, keep=True),
-            asked,
-            directions=each_direction(self.direction, data.shape[1]),
+            ask(measures, self.zero_relevance),
+            directions=rule.directions,
             correlate=bool(correlate),
             both_ways=self.missing == "last",
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
         self._last_qid_ = ids
-        return statistics
-
-    def _check_data(
-        self, X: Any, y: Any, qid: Any, *, reset: bool
-    ) -> tuple[Any, FloatArray, Any]:
-        """Features, labels and query ids; the qid column leaves the features."""
-        # NaN is refused below, in words that name `missing`
-        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
-        if self.qid is None:
-            check_kinds(X, y)
-            X, y = validate_data(self, X, y, reset=reset, **options)
-        else:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target "
-                    "y is None"
-                )
-            if not hasattr(X, "shape"):
-                X = np.asarray(X)
-            given, (X, qid) = X, resolve_qid(X, self.qid, qid)
-            validate_data(self, given, reset=reset, skip_check_array=True)
-            self._qid_at_ = qid_index(given, self.qid)
-            check_kinds(X, y)
-            if X.shape[1] == 0:
-                raise ValueError(
-                    f"X must have a feature, got its qid column {self.qid!r} alone"
-                )
-            X = check_array(X, estimator=self, input_name="X", **options)
-            y = column_or_1d(y, warn=True)
-        if self.missing == "raise":
-            names = getattr(self, "feature_names_in_", None)
-            check_no_nan(X, names if names is None else names[self._is_feature()])
-        labels = check_labels(y, name="y")
-        check_length(labels, X.shape[0], "y")
-        return X, labels, qid
-
-    def _is_feature(self) -> NDArray[np.bool_]:
-        """Columns of X that are features."""
-        features = np.ones(self.n_features_in_, dtype=bool)
-        if self.qid is not None:
-            features[self._qid_at_] = False
-        return features
+        return Screening.of(statistics, self._names(), rule)
 
     def _parsed(self) -> tuple[list[Measure], int]:
         """The measures, and which of them sorts."""
@@ -397,44 +405,37 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"parameters must not change once queries are added, got {self!r}"
             )
 
-    def _take(self, X: Any, statistics: FeatureStatistics) -> RankingFeatureSelector:
-        """Be fitted by statistics of rows elsewhere, of columns like those of X."""
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self._last_qid_ = set()
-        return self._finish(statistics)
-
-    def _finish(self, statistics: FeatureStatistics) -> RankingFeatureSelector:
-        """All fitted attributes from what was added up."""
+    def _rule(self, n_features: int) -> Rule:
         measures, sort = self._parsed()
-        directions = each_direction(self.direction, len(statistics.varies))
-        results = FeatureResults.of(statistics, measures, sort, directions)
-        support = select_features(
-            statistics,
-            results,
-            sort,
-            self.n_features_to_select,
-            self.alpha,
-            self.min_lift,
-        )
-        features = self._is_feature()
-        chosen = np.where(results.ascending, "ascending", "descending")
+        directions = each_direction(self.direction, n_features)
+        return Rule(tuple(measures), sort, tuple(directions))
 
-        self._statistics_ = statistics
+    def _show(self, screening: Screening) -> RankingFeatureSelector:
+        """All fitted attributes of a screening, and the selection."""
+        features = self._is_feature()
+
+        def spread(values: NDArray[Any]) -> Any:
+            return spread_features(values, features, np.nan)
+
+        support = select_features(
+            screening, self.n_features_to_select, self.alpha, self.min_lift
+        )
+        directions = np.array(screening.directions, dtype=object)
+        self.screening_ = screening
         self._settings_ = self._settings()
-        self.measures_ = tuple(str(measure) for measure in measures)
-        self.n_queries_ = statistics.n_queries
-        self.chance_, self.ideal_ = results.chance, results.ideal
-        for name in PER_FEATURE:
-            values = spread_features(getattr(results, name), features, np.nan)
-            setattr(self, f"{name}_", values)
-        self.directions_ = spread_features(chosen.astype(object), features, "qid")
-        self.ranking_ = spread_features(results.ranking, features, len(features))
+        self.measures_ = screening.measures
+        self.n_queries_ = screening.n_queries
+        self.chance_, self.ideal_ = screening.chance, screening.ideal
+        self.scores_ = spread(screening.mean)
+        self.best_, self.worst_ = spread(screening.best), spread(screening.worst)
+        self.tie_std_, self.lift_ = spread(screening.tie_std), spread(screening.lift)
+        self.ci_ = spread(screening.interval)
+        self.pvalues_ = spread(screening.pvalues)
+        self.qvalues_ = spread(screening.qvalues)
+        self.directions_ = spread_features(directions, features, "qid")
+        self.ranking_ = spread_features(screening.ranking, features, len(features))
         self.support_ = spread_features(support, features, False)
-        self.rank_correlation_ = None
-        if statistics.correlation is not None:
-            self.rank_correlation_ = statistics.correlation.of_directions(
-                results.ascending
-            )
+        self.rank_correlation_ = screening.rank_correlation
         return self
 
     def transform(self, X: Any) -> Any:
@@ -485,7 +486,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         pandas = import_optional("pandas", extra="io", purpose="table")
-        return pandas.DataFrame(feature_rows(self)).set_index("rank")
+        selected = self.support_[self._is_feature()]
+        return pandas.DataFrame(self.screening_.rows(selected)).set_index("rank")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,6 @@ from .._engine.ties import FloatArray
 from .._engine.validation import check_count
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._table import feature_rows
 from ..measures import Measure
 from ._axes import VERMILLION, legend, panels, show_ranges
 
@@ -104,8 +103,12 @@ class FeatureScreeningDisplay:
                 f"feature_names must have {selector.n_features_in_} names, got "
                 f"{len(names)}"
             )
-        rows = feature_rows(selector, names)[:max_features]
-        measures = selector.measures_
+        screening = selector.screening_
+        if names is not None:
+            features = np.asarray(selector.directions_) != "qid"
+            screening = screening.named(np.array(names, dtype=object)[features])
+        rows = screening.rows()[:max_features]
+        measures = screening.measures
 
         def column(suffix: str) -> FloatArray:
             return np.array([[row[m + suffix] for m in measures] for row in rows])

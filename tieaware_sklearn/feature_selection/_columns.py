@@ -1,0 +1,80 @@
+"""Features of X, beside a column of query ids or without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from .._engine.qid_column import qid_index, resolve_qid
+from .._engine.ties import FloatArray
+from .._engine.validation import check_kinds, check_labels, check_length, check_no_nan
+
+
+class FeatureColumns:
+    """What a selector needs to know of the columns of X.
+
+    Attributes
+    ----------
+    qid : str, int or None
+        The column of X with query ids.
+    missing : {"raise", "last"}
+        Whether NaN is an error.
+    """
+
+    qid: str | int | None
+    missing: str
+    n_features_in_: int
+    _qid_at_: int
+
+    def _check_data(
+        self, X: Any, y: Any, qid: Any, *, reset: bool
+    ) -> tuple[Any, FloatArray, Any]:
+        """Features, labels and query ids; the qid column leaves the features."""
+        # NaN is refused below, in words that name `missing`
+        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
+        if self.qid is None:
+            check_kinds(X, y)
+            X, y = validate_data(self, X, y, reset=reset, **options)
+        else:
+            if y is None:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target "
+                    "y is None"
+                )
+            if not hasattr(X, "shape"):
+                X = np.asarray(X)
+            given, (X, qid) = X, resolve_qid(X, self.qid, qid)
+            validate_data(self, given, reset=reset, skip_check_array=True)
+            self._qid_at_ = qid_index(given, self.qid)
+            check_kinds(X, y)
+            if X.shape[1] == 0:
+                raise ValueError(
+                    f"X must have a feature, got its qid column {self.qid!r} alone"
+                )
+            X = check_array(X, estimator=self, input_name="X", **options)
+            y = column_or_1d(y, warn=True)
+        if self.missing == "raise":
+            names = getattr(self, "feature_names_in_", None)
+            check_no_nan(X, names if names is None else names[self._is_feature()])
+        labels = check_labels(y, name="y")
+        check_length(labels, X.shape[0], "y")
+        return X, labels, qid
+
+    def _is_feature(self) -> NDArray[np.bool_]:
+        """Columns of X that are features."""
+        features = np.ones(self.n_features_in_, dtype=bool)
+        if self.qid is not None:
+            features[self._qid_at_] = False
+        return features
+
+    def _names(self) -> list[str]:
+        """Names of the features; x0, x1, ... by the columns of X if they have none."""
+        columns = np.flatnonzero(self._is_feature())
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{j}" for j in columns.tolist()]
+        return [str(name) for name in names[columns]]

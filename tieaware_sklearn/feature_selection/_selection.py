@@ -1,0 +1,78 @@
+"""Which features to keep, and the options that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.warn import warn
+from .._engine.validation import check_choice, is_number
+from ._screening import Screening
+
+DIRECTIONS = ("auto", "descending", "ascending")
+
+
+def each_direction(direction: Any, n_features: int) -> list[str]:
+    """The direction asked for, of each feature."""
+    if isinstance(direction, str) or not isinstance(direction, Iterable):
+        check_choice(direction, "direction", DIRECTIONS)
+        return [direction] * n_features
+    directions = list(direction)
+    if len(directions) != n_features:
+        raise ValueError(
+            f"direction must have one value per feature ({n_features}), got "
+            f"{len(directions)}"
+        )
+    for one in directions:
+        check_choice(one, "direction", DIRECTIONS)
+    return directions
+
+
+def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:
+    """The rule by which features are selected."""
+    if wanted is not None:
+        whole = isinstance(wanted, (int, np.integer)) and wanted >= 1
+        share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
+        if isinstance(wanted, bool) or not (whole or share):
+            raise ValueError(
+                "n_features_to_select must be an integer >= 1, a share in (0, 1] "
+                f"or None, got {wanted!r}"
+            )
+    for name, value, low in (("alpha", alpha, 0.0), ("min_lift", min_lift, -np.inf)):
+        if not is_number(value, most=1, least=low):
+            raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+
+
+def select_features(
+    screening: Screening, wanted: Any, alpha: float, min_lift: float
+) -> NDArray[np.bool_]:
+    """Which features to keep: the best ones, or those better than chance."""
+    varies, sort = screening.varies, screening.measures.index(screening.sort_by)
+    if wanted is None:
+        usable = int(screening.n_averaged[sort])
+        if usable < 2:
+            warn(
+                f"p-values need at least two queries, got {usable} (without qid, all "
+                "rows are one query): every feature that is not constant is kept"
+            )
+            return varies.copy()
+        good = screening.qvalues[:, sort] <= alpha
+        good &= screening.lift[:, sort] >= min_lift
+        return np.asarray(varies & good)
+    n_features = len(varies)
+    share = isinstance(wanted, (float, np.floating))
+    # 0.29 of 100 is 29, though the product is a little less
+    number = max(1, int(wanted * n_features + 1e-9)) if share else int(wanted)
+    best = np.argsort(screening.ranking)
+    best = best[varies[best]][:number]
+    if len(best) < number:
+        warn(
+            f"n_features_to_select={wanted!r}, but only {len(best)} of "
+            f"{n_features} features vary within a query: the others are left out"
+        )
+    support = np.zeros(n_features, dtype=bool)
+    support[best] = True
+    return support
