@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._engine.validation import check_choices, check_qid, check_scores
@@ -27,7 +28,7 @@ _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrderingCorrelation:
+class OrderingCorrelation(Result):
     """Coefficients of two orderings, query by query; prints as a table.
 
     Attributes
@@ -84,8 +85,6 @@ class OrderingCorrelation:
                 row.append(str(len(there)))
             rows.append([name, *row])
         return format_table(header, rows)
-
-    __repr__ = __str__
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

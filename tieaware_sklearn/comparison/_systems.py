@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.result import Result
 from .._display.tables import DIGITS, format_table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
@@ -31,7 +32,7 @@ from ._paired_tests import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemComparison:
+class SystemComparison(Result):
     """Systems on the same queries, and every pair of them; prints as two tables.
 
     In the second, "holds" says whether the difference has its sign in every order
@@ -171,8 +172,6 @@ class SystemComparison:
             cells.append(_interval(low, high, 2))
             rows.append(cells)
         return format_table(header, rows, left=2)
-
-    __repr__ = __str__
 
 
 def _interval(low: float, high: float, digits: int = DIGITS) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table
 from .._engine.ties import FloatArray, TieGroups
 from .._optional import data_frame
@@ -17,8 +18,8 @@ from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries
 
 
-@dataclass(frozen=True, eq=False)
-class ContingencyTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContingencyTable(Result):
     """Documents by relevance and retrieval; prints as a table of sums.
 
     Attributes

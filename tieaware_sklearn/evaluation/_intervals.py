@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 
 #: a difference this small is rounding
@@ -16,7 +16,7 @@ NO_DIFFERENCE = 1e-12
 
 
 @dataclass
-class QueryMoments:
+class QueryMoments(AddedUp):
     """Mean and spread over queries of several columns; two of them merge.
 
     Every attribute has the shape of the columns. Query i weighs w_i; the
@@ -92,13 +92,6 @@ class QueryMoments:
         p = np.where(steady, np.where(self.mean > 0, 0.0, 1.0), p)
         p = np.where(none & (error <= NO_DIFFERENCE), 1.0, p)
         return np.where(self.count < 2, np.nan, p)
-
-    @classmethod
-    def stack(cls, moments: Sequence[QueryMoments]) -> QueryMoments:
-        """Moments of several sets of columns along a new first axis."""
-        return cls(
-            *(np.stack([getattr(m, f.name) for m in moments]) for f in fields(cls))
-        )
 
 
 def _column_moments(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from .._optional import data_frame
@@ -24,8 +25,8 @@ _STATISTICS = (*STATISTICS, "standard_error")
 _COLUMNS = ("recall", "expected", "worst", "best", "tie_std")
 
 
-@dataclass(frozen=True, eq=False)
-class PrecisionRecallCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionRecallCurve(Result):
     """Interpolated precision by recall, averaged over queries; prints as a table.
 
     Attributes

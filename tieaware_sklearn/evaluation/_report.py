@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table, number
+from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from .._optional import import_optional
@@ -16,8 +18,8 @@ from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, median_interval
 
 
-@dataclass(frozen=True, eq=False)
-class RankingSummary:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingSummary(Result):
     """Averages over queries of a `RankingReport`; prints as a table.
 
     Attributes
@@ -119,8 +121,8 @@ class RankingSummary:
         return notes
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class RankingReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingReport(Result):
     """What a ranking is worth, query by query; prints as its summary.
 
     Attributes
@@ -225,11 +227,9 @@ class RankingReport:
     def __str__(self) -> str:
         return str(self.summary())
 
-    __repr__ = __str__
-
 
 @dataclass
-class ReportMoments:
+class ReportMoments(AddedUp):
     """What the macro or geometric averages of a report are made of; two merge.
 
     Attributes
@@ -268,17 +268,6 @@ class ReportMoments:
             sums_of_squares(report.std, weight),
             sums_of_squares(report.standard_error, weight),
             report.std_is_estimate.sum(axis=0),
-        )
-
-    def merge(self, other: ReportMoments) -> ReportMoments:
-        """Of the queries of both."""
-        return ReportMoments(
-            self.measures,
-            self.average,
-            self.values.merge(other.values),
-            self.tie_variance + other.tie_variance,
-            self.error_variance + other.error_variance,
-            self.n_estimated + other.n_estimated,
         )
 
     def summary(self) -> RankingSummary:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, TieGroups
 from .._optional import data_frame
@@ -31,8 +32,8 @@ BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _STATISTICS = ("expected", "worst", "best")
 
 
-@dataclass(frozen=True, eq=False)
-class ResidualReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class ResidualReport(Result):
     """Measures between no and full relevance of what was not judged.
 
     All arrays but `qid` and `unjudged` have shape (n_queries, n_measures). Prints

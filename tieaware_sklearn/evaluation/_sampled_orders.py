@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._display.progress import show_progress
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, dense_ranks, run_starts
 from .._engine.validation import check_count
@@ -148,8 +149,8 @@ def sample_orderings(
     return (orders.draw()[back] for _ in range(n))
 
 
-@dataclass(frozen=True, eq=False)
-class SampledScore:
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledScore(Result):
     """A measure over sampled tie orders; prints as a table.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
@@ -24,8 +25,8 @@ from ._prepared_ranking import DEFAULT_MEASURES
 _LAST_BITS = 8
 
 
-@dataclass(frozen=True, eq=False)
-class TieReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class TieReport(Result):
     """How much of a ranking is tied; prints as a table.
 
     Shares are of 1. Documents are those retrieved (scores above -inf).

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_missing
@@ -20,8 +21,8 @@ from ._prepared_ranking import DEFAULT_MEASURES, prepared_of
 from ._undefined import ask
 
 
-@dataclass(frozen=True, eq=False)
-class TieTreatments:
+@dataclass(frozen=True, eq=False, repr=False)
+class TieTreatments(Result):
     """One run under several treatments of its ties; prints as a table.
 
     Attributes

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray, dense_ranks, midranks
 from .._engine.validation import Queries
 
@@ -19,7 +20,7 @@ _CELLS = 1 << 22
 
 
 @dataclass
-class FeatureCorrelation:
+class FeatureCorrelation(AddedUp):
     """Spearman's ρ (with ties) within queries, summed over queries.
 
     Attributes
@@ -32,9 +33,6 @@ class FeatureCorrelation:
 
     total: FloatArray
     weight: FloatArray
-
-    def merge(self, other: FeatureCorrelation) -> FeatureCorrelation:
-        return FeatureCorrelation(self.total + other.total, self.weight + other.weight)
 
     def of_directions(self, ascending: NDArray[np.bool_]) -> FloatArray:
         """Mean ρ over queries of the features, each ranked in its direction.

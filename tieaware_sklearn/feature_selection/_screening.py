@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray
 from .._optional import import_optional
@@ -37,7 +38,7 @@ class Rule(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening:
+class Screening(Result):
     """What single features are worth as rankings; prints as a table.
 
     `RankingFeatureSelector` makes it: ``selector.screening_``. Features are those
@@ -308,8 +309,6 @@ class Screening:
         if len(rows) > SHOWN:
             lines.append(f"... and {len(rows) - SHOWN} more")
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def _where(

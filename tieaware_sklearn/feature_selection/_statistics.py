@@ -12,6 +12,7 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from .._display.progress import show_progress
+from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
 from ..evaluation import PreparedRanking
@@ -23,7 +24,7 @@ from ._correlation import FeatureCorrelation, column_of, feature_correlation
 
 
 @dataclass
-class Worth:
+class Worth(AddedUp):
     """Of features ranked in one direction, columns (n_features, n_measures).
 
     Attributes
@@ -41,31 +42,9 @@ class Worth:
     worst: QueryMoments
     tie_variance: FloatArray
 
-    def merge(self, other: Worth) -> Worth:
-        return Worth(
-            self.value.merge(other.value),
-            self.difference.merge(other.difference),
-            self.best.merge(other.best),
-            self.worst.merge(other.worst),
-            self.tie_variance + other.tie_variance,
-        )
-
-    @classmethod
-    def stack(cls, worths: Sequence[Worth]) -> Worth:
-        def column(name: str) -> QueryMoments:
-            return QueryMoments.stack([getattr(w, name) for w in worths])
-
-        return cls(
-            column("value"),
-            column("difference"),
-            column("best"),
-            column("worst"),
-            np.stack([w.tie_variance for w in worths]),
-        )
-
 
 @dataclass
-class FeatureStatistics:
+class FeatureStatistics(AddedUp):
     """Everything that a screening of features adds up over queries.
 
     Attributes
@@ -87,20 +66,6 @@ class FeatureStatistics:
     varies: NDArray[np.bool_]
     correlation: FeatureCorrelation | None
     n_queries: int
-
-    def merge(self, other: FeatureStatistics) -> FeatureStatistics:
-        correlation = None
-        if self.correlation is not None and other.correlation is not None:
-            correlation = self.correlation.merge(other.correlation)
-        return FeatureStatistics(
-            self.descending.merge(other.descending),
-            self.ascending.merge(other.ascending),
-            self.chance.merge(other.chance),
-            self.ideal.merge(other.ideal),
-            self.varies | other.varies,
-            correlation,
-            self.n_queries + other.n_queries,
-        )
 
 
 def feature_statistics(

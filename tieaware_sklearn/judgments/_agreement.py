@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_length, is_missing
@@ -267,8 +268,8 @@ def _place(kappa: float, ends: tuple[float, ...]) -> int:
     return int(np.searchsorted(ends, kappa))
 
 
-@dataclass(frozen=True, eq=False)
-class AgreementReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementReport(Result):
     """How far assessors agree; prints as a table.
 
     Attributes

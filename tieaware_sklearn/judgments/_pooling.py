@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table
 from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._engine.validation import check_count, check_qid, check_scores
@@ -17,8 +18,8 @@ from .._optional import data_frame
 from ._agreement import given_values
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool(Result):
     """Documents that any of several runs has near its top; prints as a table.
 
     A row per document and query that could be pooled, queries in order of first
@@ -191,8 +192,8 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PseudoJudgments:
+@dataclass(frozen=True, eq=False, repr=False)
+class PseudoJudgments(Result):
     """Relevance by the vote of systems.
 
     A row per document that any run retrieves, queries in order of first appearance

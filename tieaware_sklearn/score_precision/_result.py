@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice
@@ -17,7 +18,7 @@ from ..evaluation._averages import mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionStudy:
+class PrecisionStudy(Result):
     """Systems whose scores are made coarser; prints as a table of the levels.
 
     Arrays over levels begin with the exact scores: ``levels[0]`` is "exact".
@@ -275,8 +276,6 @@ class PrecisionStudy:
         if self.dropped:
             lines.append(f"dropped, too far below the best: {', '.join(self.dropped)}")
         return lines
-
-    __repr__ = __str__
 
 
 def level_means(values: FloatArray) -> FloatArray:

@@ -1,0 +1,25 @@
+"""Results show themselves as tables."""
+
+from __future__ import annotations
+
+import pytest
+
+import tieaware_sklearn.comparison
+import tieaware_sklearn.judgments  # noqa: F401
+from tieaware_sklearn import evaluate, tie_report
+from tieaware_sklearn._display.result import Result
+
+
+@pytest.mark.parametrize("cls", Result.__subclasses__(), ids=lambda cls: cls.__name__)
+def test_every_result_is_a_frozen_table(cls):
+    assert cls.__dataclass_params__.frozen
+    assert not cls.__dataclass_params__.eq
+    assert cls.__repr__ is Result.__repr__
+    assert "__str__" in vars(cls)
+
+
+def test_a_prompt_shows_the_table():
+    report = evaluate([1, 0], [1, 1])
+    for result in (report, report.summary(), tie_report([1, 0], [1, 1])):
+        assert repr(result) == str(result)
+        assert repr(result).splitlines()[1].startswith("-----")

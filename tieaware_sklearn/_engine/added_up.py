@@ -1,0 +1,53 @@
+"""What is added up over queries, so that parts of the data merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+
+
+class AddedUp:
+    """A dataclass of sums over queries; two of them merge, field by field.
+
+    Fields are arrays and numbers, which add up, flags, of which one is enough, others
+    of this kind, and texts and tuples, which both have alike.
+    """
+
+    def merge(self, other: Self) -> Self:
+        """Of the queries of both."""
+        return type(self)(
+            *(
+                _merged(getattr(self, field.name), getattr(other, field.name))
+                for field in fields(self)  # type: ignore[arg-type]
+            )
+        )
+
+    @classmethod
+    def stack(cls, parts: Sequence[Self]) -> Self:
+        """Several along a new first axis."""
+        return cls(
+            *(
+                _stacked([getattr(part, field.name) for part in parts])
+                for field in fields(cls)  # type: ignore[arg-type]
+            )
+        )
+
+
+def _merged(ours: Any, theirs: Any) -> Any:
+    if isinstance(ours, AddedUp) and isinstance(theirs, AddedUp):
+        return ours.merge(theirs)
+    if ours is None or theirs is None:
+        return None
+    if isinstance(ours, (str, tuple)):
+        return ours
+    if isinstance(ours, np.ndarray) and ours.dtype.kind == "b":
+        return ours | theirs
+    return ours + theirs
+
+
+def _stacked(values: list[Any]) -> Any:
+    first = values[0]
+    return type(first).stack(values) if isinstance(first, AddedUp) else np.stack(values)
