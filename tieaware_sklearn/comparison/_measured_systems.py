@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_labels, check_qid, check_scores
-from ..evaluation import PreparedRanking
+from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measure
 
@@ -44,7 +44,7 @@ class MeasuredSystems:
         self.names, self.scores = check_systems(y_scores, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
         self._n_jobs = n_jobs
-        self._prepared = PreparedRanking.of(labels, self.queries, keep=True)
+        self._prepared = Prepared(labels, self.queries, keep=True)
 
     def values(
         self, scores: NDArray[Any], statistics: Sequence[str]

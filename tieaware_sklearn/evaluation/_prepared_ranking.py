@@ -34,6 +34,119 @@ DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 _OF_A_REPORT = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
 
 
+class Prepared:
+    """Checked labels in blocks of whole queries, for any scores and measures.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,), float64
+    queries : Queries
+    weight : ndarray of shape (n_queries,), optional
+    keep : bool
+        Keep the blocks for further scores; otherwise memory stays flat.
+    """
+
+    def __init__(
+        self,
+        labels: FloatArray,
+        queries: Queries,
+        weight: FloatArray | None = None,
+        *,
+        keep: bool = False,
+    ) -> None:
+        self.labels = labels
+        self.queries = queries
+        self.weight = weight
+        self.labelled = LabelledQueries(labels, queries, keep=keep)
+
+    def values(
+        self,
+        asked: Asked,
+        scores: NDArray[Any],
+        statistics: Sequence[str] = ("expected",),
+        **options: Any,
+    ) -> dict[str, FloatArray]:
+        """Each of `statistics` per query and measure, undefined values replaced.
+
+        `options` are those of `LabelledQueries.values`.
+        """
+        found = self.labelled.values(
+            asked.measures, scores, statistics=statistics, **options
+        )
+        return asked.fill_statistics(found, self.queries)
+
+    def means(self, asked: Asked, values: FloatArray) -> list[float]:
+        """Means over queries of one column per measure; warns where there is none."""
+        averages = [mean(column, self.weight) for column in values.T]
+        asked.warn_of_nan(averages)
+        return averages
+
+    def averaged(
+        self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
+    ) -> float | FloatArray:
+        """One measure, averaged over queries."""
+        plain = ties == "input"
+        name = "expected" if plain else ties
+        statistics = [name, "normaliser"] if average == "micro" else [name]
+        found = self.values(asked, scores, statistics, input_order=plain)
+        values = found[name][:, 0]
+        if average is None:
+            return values
+        if average == "micro":
+            result = self._micro(values, found["normaliser"][:, 0], asked)
+        else:
+            result = reduce_queries(values, average, self.weight)
+        asked.warn_of_nan([result])
+        return result
+
+    def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
+        """Σ numerator / Σ denominator: the mean weighted by the denominators."""
+        pooled = normaliser if self.weight is None else normaliser * self.weight
+        result = mean(np.where(pooled > 0, values, np.nan), pooled)
+        return float(asked.value[0]) if np.isnan(result) else result
+
+    def report(
+        self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
+    ) -> RankingReport:
+        """All that ties leave open, query by query."""
+        raw = self.labelled.values(
+            asked.measures, scores, statistics=_OF_A_REPORT, n_jobs=n_jobs
+        )
+        found = asked.fill_statistics(raw, self.queries)
+        return RankingReport(
+            measures=asked.names,
+            qid=self.queries.qid,
+            expected=found["expected"],
+            best=found["best"],
+            worst=found["worst"],
+            std=found["std"],
+            standard_error=raw["standard_error"],
+            std_is_estimate=raw["std_is_estimate"] > 0,
+            chance=found["chance"],
+            ideal=found["ideal"],
+            n_undefined=np.isnan(raw["expected"]).sum(axis=0),
+            query_weight=self.weight,
+        )
+
+    def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
+        """Chance levels, ideals or other statistics that need no scores, filled."""
+        found = self.labelled.of_labels(asked.measures, statistics)
+        named = dict(zip(statistics, found, strict=True))
+        return list(asked.fill_statistics(named, self.queries).values())
+
+    def of_queries(self, chosen: IntArray) -> Prepared:
+        """Some of the queries, their rows one query after another.
+
+        The rows of this ranking must stand query by query.
+        """
+        offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
+        return Prepared(
+            self.labels[self.queries.rows(chosen)],
+            Queries(self.queries.qid[chosen], offsets, None),
+            None if self.weight is None else self.weight[chosen],
+        )
+
+
 class PreparedRanking:
     """Labels checked and gathered by query once, for many columns of scores.
 
@@ -98,45 +211,17 @@ class PreparedRanking:
         labels = check_labels(y_true, unjudged="nonrelevant")
         queries = check_qid(qid, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        self._set(labels, queries, weight, keep=True)
+        self._prepared = Prepared(labels, queries, weight, keep=True)
         self._zero_relevance = zero_relevance
         self._unjudged = unjudged
 
-    @classmethod
-    def of(
-        cls,
-        labels: FloatArray,
-        queries: Queries,
-        weight: FloatArray | None = None,
-        *,
-        keep: bool = False,
-    ) -> PreparedRanking:
-        """Of what is checked; `keep` the blocks of queries for further scores."""
-        prepared = cls.__new__(cls)
-        prepared._set(labels, queries, weight, keep=keep)
-        prepared._zero_relevance, prepared._unjudged = 0.0, "nonrelevant"
-        return prepared
-
-    def _set(
-        self,
-        labels: FloatArray,
-        queries: Queries,
-        weight: FloatArray | None,
-        *,
-        keep: bool,
-    ) -> None:
-        self.labels = labels
-        self.queries = queries
-        self.weight = weight
-        self.labelled = LabelledQueries(labels, queries, keep=keep)
-
     @property
     def qid(self) -> NDArray[Any]:
-        return self.queries.qid
+        return self._prepared.queries.qid
 
     @property
     def n_documents(self) -> int:
-        return self.queries.n_rows
+        return self._prepared.queries.n_rows
 
     def score(
         self,
@@ -169,7 +254,7 @@ class PreparedRanking:
         asked = self._ask([parse_measure(measure)])
         check_averaging(asked, ties, average)
         scores = check_scores(y_score, n_rows=self.n_documents)
-        return self.averaged(asked, scores, ties, average)
+        return self._prepared.averaged(asked, scores, ties, average)
 
     def evaluate(
         self,
@@ -199,107 +284,20 @@ class PreparedRanking:
         """
         asked = self._ask(parse_measures(measures))
         scores = check_scores(y_score, n_rows=self.n_documents)
-        return self.report(asked, scores, n_jobs=n_jobs)
+        return self._prepared.report(asked, scores, n_jobs=n_jobs)
 
     def _ask(self, measures: Sequence[Measure]) -> Asked:
         asked = ask(measures, self._zero_relevance, self._unjudged)
-        missing = self.labels == UNJUDGED_LABEL
+        missing = self._prepared.labels == UNJUDGED_LABEL
         if asked.unjudged == "raise" and missing.any():
             # in the words, and by the rows, of those who check at once
-            check_labels(np.where(missing, np.nan, self.labels))
+            check_labels(np.where(missing, np.nan, self._prepared.labels))
         return asked
 
-    def values(
-        self,
-        asked: Asked,
-        scores: NDArray[Any],
-        statistics: Sequence[str] = ("expected",),
-        **options: Any,
-    ) -> dict[str, FloatArray]:
-        """Each of `statistics` per query and measure, undefined values replaced.
 
-        `options` are those of `LabelledQueries.values`.
-        """
-        found = self.labelled.values(
-            asked.measures, scores, statistics=statistics, **options
-        )
-        return asked.fill_statistics(found, self.queries)
-
-    def means(self, asked: Asked, values: FloatArray) -> list[float]:
-        """Means over queries of one column per measure; warns where there is none."""
-        averages = [mean(column, self.weight) for column in values.T]
-        asked.warn_of_nan(averages)
-        return averages
-
-    def averaged(
-        self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
-    ) -> float | FloatArray:
-        """One measure, averaged over queries."""
-        plain = ties == "input"
-        name = "expected" if plain else ties
-        statistics = [name, "normaliser"] if average == "micro" else [name]
-        found = self.values(asked, scores, statistics, input_order=plain)
-        values = found[name][:, 0]
-        if average is None:
-            return values
-        if average == "micro":
-            result = self._micro(values, found["normaliser"][:, 0], asked)
-        else:
-            result = reduce_queries(values, average, self.weight)
-        asked.warn_of_nan([result])
-        return result
-
-    def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
-        """Σ numerator / Σ denominator: the mean weighted by the denominators."""
-        pooled = normaliser if self.weight is None else normaliser * self.weight
-        result = mean(np.where(pooled > 0, values, np.nan), pooled)
-        return float(asked.value[0]) if np.isnan(result) else result
-
-    def report(
-        self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
-    ) -> RankingReport:
-        """All that ties leave open, query by query."""
-        raw = self.labelled.values(
-            asked.measures, scores, statistics=_OF_A_REPORT, n_jobs=n_jobs
-        )
-        found = asked.fill_statistics(raw, self.queries)
-        return RankingReport(
-            measures=asked.names,
-            qid=self.qid,
-            expected=found["expected"],
-            best=found["best"],
-            worst=found["worst"],
-            std=found["std"],
-            standard_error=raw["standard_error"],
-            std_is_estimate=raw["std_is_estimate"] > 0,
-            chance=found["chance"],
-            ideal=found["ideal"],
-            n_undefined=np.isnan(raw["expected"]).sum(axis=0),
-            query_weight=self.weight,
-        )
-
-    def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
-        """Chance levels, ideals or other statistics that need no scores, filled."""
-        found = self.labelled.of_labels(asked.measures, statistics)
-        named = dict(zip(statistics, found, strict=True))
-        return list(asked.fill_statistics(named, self.queries).values())
-
-    def of_queries(self, chosen: IntArray) -> PreparedRanking:
-        """Some of the queries, their rows one query after another.
-
-        The rows of this ranking must stand query by query.
-        """
-        offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
-        return PreparedRanking.of(
-            self.labels[self.queries.rows(chosen)],
-            Queries(self.queries.qid[chosen], offsets, None),
-            None if self.weight is None else self.weight[chosen],
-        )
-
-
-def prepared_of(data: Ranking, *, keep: bool = False) -> PreparedRanking:
+def prepared_of(data: Ranking, *, keep: bool = False) -> Prepared:
     """A ranking that was checked with its scores."""
-    return PreparedRanking.of(data.labels, data.queries, data.weight, keep=keep)
+    return Prepared(data.labels, data.queries, data.weight, keep=keep)
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._engine.qid_column import qid_index, split_qid_column, spread_features
 from .._engine.validation import check_choice, check_qid, check_query_weight
 from .._optional import import_optional
-from ..evaluation import PreparedRanking
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..evaluation._undefined import ask, check_zero_relevance
 from ..measures import Measure, parse_measure, parse_measures
 from ._columns import FeatureColumns
@@ -364,7 +363,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         rule = self._rule(data.shape[1])
         statistics = feature_statistics(
             data,
-            PreparedRanking.of(labels, queries, weight, keep=True),
+            Prepared(labels, queries, weight, keep=True),
             ask(measures, self.zero_relevance),
             directions=rule.directions,
             correlate=bool(correlate),

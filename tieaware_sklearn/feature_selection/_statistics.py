@@ -15,10 +15,10 @@ from .._display.progress import show_progress
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from ..evaluation import PreparedRanking
 from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
+from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import Asked
 from ._correlation import FeatureCorrelation, column_of, feature_correlation
 
@@ -70,7 +70,7 @@ class FeatureStatistics(AddedUp):
 
 def feature_statistics(
     X: Any,
-    prepared: PreparedRanking,
+    prepared: Prepared,
     asked: Asked,
     *,
     directions: Sequence[str],
@@ -121,7 +121,7 @@ def feature_statistics(
 
 def _some_features(
     X: Any,
-    prepared: PreparedRanking,
+    prepared: Prepared,
     asked: Asked,
     directions: Sequence[str],
     chance: FloatArray,
@@ -134,7 +134,7 @@ def _some_features(
 
 def _one_feature(
     column: NDArray[Any],
-    prepared: PreparedRanking,
+    prepared: Prepared,
     asked: Asked,
     direction: str,
     chance: FloatArray,

@@ -22,7 +22,8 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from ..evaluation import PreparedRanking, ranking_score
+from ..evaluation import ranking_score
+from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measures
 from ._predictions import check_response_method, predicted_scores
@@ -226,7 +227,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         scores = predicted_scores(
             estimator, X, len(labels), self._response_method, method_caller, qid
         )
-        prepared = PreparedRanking.of(labels, queries, weight)
+        prepared = Prepared(labels, queries, weight)
         found = prepared.values(self._asked, scores)
         means = prepared.means(self._asked, found["expected"])
         values = [

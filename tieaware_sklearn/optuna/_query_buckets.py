@@ -8,9 +8,9 @@ import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import Queries
-from ..evaluation import PreparedRanking
 from ..evaluation._averages import mean, std_of_mean
 from ..evaluation._labelled_queries import STATISTICS, statistics_of
+from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure
 
@@ -78,9 +78,7 @@ class QueryBuckets:
             )
 
     def _prepare(self) -> None:
-        self._all = PreparedRanking.of(
-            self.labels, self.queries, self.weight, keep=True
-        )
+        self._all = Prepared(self.labels, self.queries, self.weight, keep=True)
 
     def reorder(self, rows: IntArray) -> None:
         """Take the rows of each query in another order."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.validation import Queries, check_labels, check_query_weight, check_scores
-from ..evaluation import PreparedRanking
+from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measures
 
@@ -20,7 +20,7 @@ class _DataSet(NamedTuple):
 
     owner: weakref.ref[Any]
     given: list[NDArray[Any]]
-    prepared: PreparedRanking
+    prepared: Prepared
 
 
 class BoostingMeasures:
@@ -67,7 +67,9 @@ class BoostingMeasures:
         scores : ndarray of shape (n_rows,)
         """
         prepared = self._prepare(owner, labels, sizes, weight)
-        scores = check_scores(scores, n_rows=prepared.n_documents, name="predictions")
+        scores = check_scores(
+            scores, n_rows=prepared.queries.n_rows, name="predictions"
+        )
         found = prepared.values(self._asked, scores)
         return prepared.means(self._asked, found["expected"])
 
@@ -77,7 +79,7 @@ class BoostingMeasures:
         labels: NDArray[Any],
         sizes: NDArray[Any] | None,
         weight: NDArray[Any] | None,
-    ) -> PreparedRanking:
+    ) -> Prepared:
         if sizes is None:
             raise ValueError(
                 "the evaluated data must have query groups, got none: make it with "
@@ -104,7 +106,7 @@ class BoostingMeasures:
             data = _DataSet(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
                 [part.copy() for part in given],
-                PreparedRanking.of(checked, queries, weights, keep=True),
+                Prepared(checked, queries, weights, keep=True),
             )
             self._prepared[key] = data
         return data.prepared
