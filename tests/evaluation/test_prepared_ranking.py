@@ -122,3 +122,29 @@ def test_a_query_that_nothing_defines():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_what_is_given_away_is_a_copy():
+    prepared = PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3])
+    before = prepared.score([1, 2, 4, 3], "ap")
+    report = prepared.evaluate([1, 2, 3, 4], ["ap"])
+    report.query_weight[:] = 1
+    report.qid[:] = prepared.qid[:] = 0
+    assert prepared.score([1, 2, 4, 3], "ap") == before
+    assert prepared.qid.tolist() == [1, 2]
+
+
+def test_many_measures_leave_nothing_behind():
+    labels = np.random.default_rng(0).integers(0, 2, 2000)
+    qid = np.arange(2000) // 4
+    prepared = PreparedRanking(labels, qid)
+
+    def size(n):
+        for i in range(n):
+            prepared.score(labels, f"rbp(p={(i + 1) / (n + 2)})")
+        return len(pickle.dumps([b.everything._memo for b in blocks()]))
+
+    def blocks():
+        return prepared._prepared.labelled.blocks()
+
+    assert size(200) < 2 * size(60)

@@ -99,8 +99,49 @@ def test_parts_are_screened_merged_and_adopted(web):
         whole.merge(3)
     with pytest.raises(ValueError, match="must be of the 2 features of X, got 12"):
         selector.adopt(whole, web.data[:, :2])
-    with pytest.raises(ValueError, match="by the measures and directions"):
-        RankingFeatureSelector("rr").adopt(whole, web.data)
+    for other in (
+        RankingFeatureSelector("rr"),
+        RankingFeatureSelector(zero_relevance="skip"),
+        RankingFeatureSelector(missing="last"),
+        RankingFeatureSelector(redundancy=False),
+        RankingFeatureSelector(direction="descending"),
+    ):
+        with pytest.raises(ValueError, match="by the measures and options"):
+            other.adopt(whole, web.data)
+        assert not hasattr(other, "n_features_in_")
+        with pytest.raises(ValueError, match="other must have the features, measures"):
+            whole.merge(other.fit(web.data, web.target, qid=web.qid).screening_)
+
+
+def test_what_is_refused_leaves_the_selector_as_it_is(web):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    selector = RankingFeatureSelector(n_features_to_select=1)
+    selector.fit(frame, web.target, qid=web.qid)
+    kept = selector.transform(frame)
+    screening = selector.screening_
+    turned = frame[frame.columns[::-1]]
+    for wrong, X, message in [
+        (screening, web.data[:, :5], "of the 5 features of X, got 12"),
+        (screening, turned, r"of the features of X, log_clicks, .*got in_degree"),
+        (None, frame, "screening must be a Screening, got None"),
+        (selector, frame, "screening must be a Screening"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            selector.adopt(wrong, X)
+        np.testing.assert_array_equal(selector.transform(frame), kept)
+    # without names, those of X are taken
+    bare = selector.screen(web.data, web.target, qid=web.qid)
+    assert selector.adopt(bare, frame).screening_.features == screening.features
+    selector.partial_fit(frame, web.target, qid=web.qid + 1000)
+    assert selector.n_queries_ == 120
+
+
+def test_fitted_attributes_are_copies(web):
+    selector = fitted(web)
+    before = pickle.dumps(selector.screening_.to_pandas())
+    for name in ("scores_", "ranking_", "chance_", "ci_", "rank_correlation_"):
+        getattr(selector, name)[:] = 0
+    assert pickle.dumps(selector.screening_.to_pandas()) == before
 
 
 def test_weights_of_a_part_may_all_be_0(web):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pytest
 
-from tieaware_sklearn import Success, parse_measure, ranking_score
+from tieaware_sklearn import Precision, Success, parse_measure, ranking_score
 from tieaware_sklearn.measures._names import NAMED, names_where
 
 
@@ -42,14 +43,62 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
     assert "Miss" not in names_where(lambda cls: True)
 
 
-def test_a_class_that_is_defined_again_takes_its_place(names):
+def test_the_last_of_ones_own_classes_has_the_name(names):
     define()
     again = define()
     assert isinstance(parse_measure("miss@1"), again)
 
+    @dataclass(frozen=True, slots=True)
+    class Other(Success):
+        name = "Miss"
+
+    assert type(parse_measure("miss@1")) is Other
+
 
 @pytest.mark.parametrize("given", [{"name": "AP"}, {"name": "Miss", "map": ()}])
-def test_a_name_belongs_to_one_class(names, given):
-    with pytest.raises(ValueError, match=r"must be its own, got '(ap|map)', a name of"):
+def test_names_of_this_library_stay(names, given):
+    with pytest.raises(
+        ValueError, match=r"must be its own, got '(ap|map|AP)', a name of"
+    ):
         define(**given)
     assert "miss" not in names
+
+
+def test_what_a_subclass_inherits_it_does_not_take(names):
+    class Mine(Precision):
+        name = "Mine"
+
+    assert str(Mine(2)) == "Mine@2"
+    assert type(parse_measure("mine@2")) is Mine
+    assert type(parse_measure("precision@2")) is Precision
+
+    class Same(Precision):
+        pass
+
+    assert type(parse_measure("P@2")) is Precision
+
+    class Named:
+        name = "Mixed"
+
+    class Mixed(Named, Precision):
+        pass
+
+    assert type(parse_measure("mixed@2")) is Mixed
+
+
+@pytest.mark.parametrize("name", ["my measure", "1st", "", "a@b", None, property(str)])
+def test_names_that_cannot_be_read_stand_for_nothing(names, name):
+    before = dict(names)
+    type("Odd", (Precision,), {"name": name})
+    assert names == before
+
+
+def test_what_a_name_must_give(names):
+    @dataclass(frozen=True)
+    class Needs(Success):
+        name: ClassVar[str] = "Needs"
+        z: float = field(kw_only=True)
+
+    with pytest.raises(ValueError, match=r"^Needs needs z, got 'needs@2'$"):
+        parse_measure("needs@2")
+    assert parse_measure("needs(z=1)@2") == Needs(2, z=1)

@@ -31,6 +31,8 @@ TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
+#: measures whose ideals and chance levels are kept
+_REMEMBERED = 64
 _OF_A_REPORT = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
 
 
@@ -115,7 +117,7 @@ class Prepared:
         found = asked.fill_statistics(raw, self.queries)
         return RankingReport(
             measures=asked.names,
-            qid=self.queries.qid,
+            qid=self.queries.qid.copy(),
             expected=found["expected"],
             best=found["best"],
             worst=found["worst"],
@@ -125,7 +127,7 @@ class Prepared:
             chance=found["chance"],
             ideal=found["ideal"],
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
-            query_weight=self.weight,
+            query_weight=None if self.weight is None else self.weight.copy(),
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
@@ -212,12 +214,13 @@ class PreparedRanking:
         queries = check_qid(qid, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
         self._prepared = Prepared(labels, queries, weight, keep=True)
+        self._asked_before: set[Measure] = set()
         self._zero_relevance = zero_relevance
         self._unjudged = unjudged
 
     @property
     def qid(self) -> NDArray[Any]:
-        return self._prepared.queries.qid
+        return self._prepared.queries.qid.copy()
 
     @property
     def n_documents(self) -> int:
@@ -292,6 +295,12 @@ class PreparedRanking:
         if asked.unjudged == "raise" and missing.any():
             # in the words, and by the rows, of those who check at once
             check_labels(np.where(missing, np.nan, self._prepared.labels))
+        self._asked_before.update(measures)
+        if len(self._asked_before) > _REMEMBERED:
+            # what is kept for each measure must not add up without end
+            old = self._prepared
+            self._prepared = Prepared(old.labels, old.queries, old.weight, keep=True)
+            self._asked_before = set(measures)
         return asked
 
 

@@ -78,3 +78,12 @@ class FeatureColumns:
         if names is None:
             return [f"x{j}" for j in columns.tolist()]
         return [str(name) for name in names[columns]]
+
+    def _look_at(self, X: Any) -> list[str]:
+        """Take the columns of X for those of `fit`; gives the names of the features."""
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        if self.qid is not None:
+            self._qid_at_ = qid_index(X, self.qid)
+        return self._names()

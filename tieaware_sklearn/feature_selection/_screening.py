@@ -27,14 +27,27 @@ _ALIKE = 0.5
 
 
 class Rule(NamedTuple):
-    """How features are ranked: by which measures, one of them first, and which way.
+    """How features are ranked: all that two screenings must share to merge.
 
-    `directions` holds "auto", "descending" or "ascending" of each feature.
+    Attributes
+    ----------
+    measures : tuple of Measure
+    sort : int
+        Number of the measure that decides directions and ranking.
+    directions : tuple of str
+        "auto", "descending" or "ascending" of each feature.
+    missing : {"raise", "last"}
+    zero_relevance : float, "skip" or "raise"
+    correlates : bool
+        Whether pairs of features are correlated.
     """
 
     measures: tuple[Measure, ...]
     sort: int
     directions: tuple[str, ...]
+    missing: str
+    zero_relevance: float | str
+    correlates: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,7 +225,7 @@ class Screening(Result):
             raise ValueError(f"other must be a Screening, got {other!r}")
         if (self.rule, self.features) != (other.rule, other.features):
             raise ValueError(
-                "other must have the features, measures and directions of this "
+                "other must have the features, measures and options of this "
                 f"screening, got {', '.join(other.measures)} of "
                 f"{len(other.features)} features"
             )

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._engine.qid_column import qid_index, split_qid_column, spread_features
+from .._engine.qid_column import split_qid_column, spread_features
 from .._engine.validation import check_choice, check_qid, check_query_weight
 from .._optional import import_optional
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
@@ -298,7 +298,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Parameters
         ----------
         screening : Screening
-            By the measures and directions of this selector.
+            By the measures and options of this selector.
         X : array-like, sparse matrix or data frame
             Its columns are those that were screened; its rows do not matter.
 
@@ -311,25 +311,30 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         ValueError
             If the screening and the selector do not go together.
         """
+        if not isinstance(screening, Screening):
+            raise ValueError(f"screening must be a Screening, got {screening!r}")
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
-        if not hasattr(X, "shape"):
-            X = np.asarray(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
-        if self.qid is not None:
-            self._qid_at_ = qid_index(X, self.qid)
-        n_features = int(self._is_feature().sum())
-        if len(screening.features) != n_features:
+        # what is refused leaves the selector as it is
+        names = clone(self)._look_at(X)
+        if len(screening.features) != len(names):
             raise ValueError(
-                f"screening must be of the {n_features} features of X, got "
+                f"screening must be of the {len(names)} features of X, got "
                 f"{len(screening.features)}"
             )
-        if screening.rule != self._rule(n_features):
+        unnamed = tuple(f"x{j}" for j in range(len(names)))
+        if hasattr(X, "columns") and screening.features not in (tuple(names), unnamed):
             raise ValueError(
-                f"screening must be by the measures and directions of {self!r}, got "
-                f"{', '.join(screening.measures)}"
+                f"screening must be of the features of X, {', '.join(names)}, got "
+                f"{', '.join(screening.features)}"
             )
+        if screening.rule != self._rule(len(names)):
+            raise ValueError(
+                f"screening must be by the measures and options of {self!r}, got "
+                f"{screening.rule}"
+            )
+        self._look_at(X)
         self._last_qid_ = set()
-        return self._show(screening)
+        return self._show(screening.named(names))
 
     def _screen(
         self,
@@ -357,16 +362,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
                 f"{min(map(str, split))} was in the call before too"
             )
         weight = check_query_weight(query_weight, queries, allow_zero=allow_zero)
-        correlate = self.redundancy
-        if correlate == "auto":
-            correlate = data.shape[1] <= _AUTO_REDUNDANCY
         rule = self._rule(data.shape[1])
         statistics = feature_statistics(
             data,
             Prepared(labels, queries, weight, keep=True),
             ask(measures, self.zero_relevance),
             directions=rule.directions,
-            correlate=bool(correlate),
+            correlate=rule.correlates,
             both_ways=self.missing == "last",
             n_jobs=self.n_jobs,
             progress=self.progress,
@@ -387,16 +389,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
     def _settings(self) -> tuple[Any, ...]:
         """All that statistics must share to be added up."""
-        directions = self.direction
-        return (
-            tuple(self._parsed()[0]),
-            self.n_features_in_,
-            self.qid,
-            directions if isinstance(directions, str) else tuple(directions),
-            self.missing,
-            self.zero_relevance,
-            self.redundancy,
-        )
+        n_features = len(self.screening_.features)
+        return self.n_features_in_, self.qid, self._rule(n_features)
 
     def _check_unchanged(self) -> None:
         if self._settings() != self._settings_:
@@ -407,14 +401,17 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     def _rule(self, n_features: int) -> Rule:
         measures, sort = self._parsed()
         directions = each_direction(self.direction, n_features)
-        return Rule(tuple(measures), sort, tuple(directions))
+        few = self.redundancy == "auto" and n_features <= _AUTO_REDUNDANCY
+        options = self.missing, self.zero_relevance, few or self.redundancy is True
+        return Rule(tuple(measures), sort, tuple(directions), *options)
 
     def _show(self, screening: Screening) -> RankingFeatureSelector:
         """All fitted attributes of a screening, and the selection."""
         features = self._is_feature()
 
         def spread(values: NDArray[Any]) -> Any:
-            return spread_features(values, features, np.nan)
+            # not the arrays of the screening, which others may hold
+            return spread_features(values.copy(), features, np.nan)
 
         support = select_features(
             screening, self.n_features_to_select, self.alpha, self.min_lift
@@ -424,7 +421,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self._settings_ = self._settings()
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
-        self.chance_, self.ideal_ = screening.chance, screening.ideal
+        self.chance_, self.ideal_ = screening.chance.copy(), screening.ideal.copy()
         self.scores_ = spread(screening.mean)
         self.best_, self.worst_ = spread(screening.best), spread(screening.worst)
         self.tie_std_, self.lift_ = spread(screening.tie_std), spread(screening.lift)
@@ -432,9 +429,12 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self.pvalues_ = spread(screening.pvalues)
         self.qvalues_ = spread(screening.qvalues)
         self.directions_ = spread_features(directions, features, "qid")
-        self.ranking_ = spread_features(screening.ranking, features, len(features))
+        self.ranking_ = spread_features(
+            screening.ranking.copy(), features, len(features)
+        )
         self.support_ = spread_features(support, features, False)
-        self.rank_correlation_ = screening.rank_correlation
+        correlation = screening.rank_correlation
+        self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
 
     def transform(self, X: Any) -> Any:

@@ -68,9 +68,10 @@ def query_sizes(
         raise ValueError(
             f"{files[0].source}: query_file is given, but the lines hold qid:"
         )
-    for file in files:
-        if file.n_with_qid != file.n_rows:
-            raise ValueError(complaint(file.source, needs_qid=True))
+    if any(file.n_with_qid != file.n_rows for file in files):
+        wrong = (first_wrong(file.source, needs_qid=True) for file in files)
+        first = next(filter(None, wrong), f"{files[0].source}: malformed")
+        raise ValueError(first)
     return None
 
 

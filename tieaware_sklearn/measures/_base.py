@@ -49,9 +49,7 @@ class Measure(UserModel, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # what other measures are made of has no name of its own
-        if "name" in vars(cls):
-            register(cls)
+        register(cls)
 
     @classmethod
     def parameters(cls, given: dict[str, Any], spelled: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,33 +14,43 @@ class Named(NamedTuple):
     without: tuple[str, ...]
 
 
+_READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: by name in lower case
 NAMED: dict[str, Named] = {}
 
 
 def register(cls: type[Any]) -> None:
-    """Take the name and the aliases of a measure.
+    """Take the name and the aliases of a measure, if they can be read back.
+
+    A subclass has no part in the names that it inherits; of classes of the user's own
+    the last one defined has the name.
 
     Raises
     ------
     ValueError
-        For a name that another class has; the same class defined again takes its
-        place.
+        For a name of another measure of this library.
     """
-    names = {name.lower(): without for name, without in cls.aliases.items()}
-    names[cls.name.lower()] = ()
-    for name in names:
-        other = NAMED.get(name)
-        if other is not None and _path(other.cls) != _path(cls):
+    names = dict(vars(cls).get("aliases", {}))
+    names[getattr(cls, "name", None)] = ()
+    taken: dict[str, Named] = {}
+    for name, without in names.items():
+        if not (isinstance(name, str) and _READABLE.fullmatch(name)):
+            continue
+        other = NAMED.get(name.lower())
+        if other is not None and other.cls in cls.__mro__[1:]:
+            continue
+        if other is not None and is_ours(other.cls) and not is_ours(cls):
             raise ValueError(
                 f"name of {cls.__name__} must be its own, got {name!r}, a name of "
                 f"{other.cls.__name__}"
             )
-    NAMED.update({name: Named(cls, without) for name, without in names.items()})
+        taken[name.lower()] = Named(cls, tuple(without))
+    NAMED.update(taken)
 
 
-def _path(cls: type[Any]) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
+def is_ours(cls: type[Any]) -> bool:
+    """Whether a class is of this library."""
+    return cls.__module__.startswith(f"{__package__}.")
 
 
 def names_where(holds: Callable[[type[Any]], bool]) -> str:
@@ -47,7 +58,7 @@ def names_where(holds: Callable[[type[Any]], bool]) -> str:
     names = {
         named.cls.name
         for named in NAMED.values()
-        if named.cls.__module__.startswith(f"{__package__}.") and holds(named.cls)
+        if is_ours(named.cls) and holds(named.cls)
     }
     *others, last = sorted(names, key=str.lower)
     return f"{', '.join(others)} and {last}" if others else last

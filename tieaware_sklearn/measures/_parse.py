@@ -80,16 +80,15 @@ def parse_measure(measure: str | Measure) -> Measure:
             raise ValueError(f"measure must give {what} once, got {measure!r}")
         given[cls.at] = _after_at(cutoff, cls.at, measure)
     given = cls.parameters(given, measure)
-    takes = [field for field in fields(cls) if field.name not in named.without]
+    takes = [f for f in fields(cls) if f.init and f.name not in named.without]
     _check_parameters(name, given, [field.name for field in takes], measure)
     for field in takes:
         if field.default is MISSING and field.name not in given:
-            raise ValueError(
-                f"{cls.name} needs {field.name}, as in {cls.example!r}, got {measure!r}"
-            )
+            example = f", as in {cls.example!r}" if cls.example else ""
+            raise ValueError(f"{cls.name} needs {field.name}{example}, got {measure!r}")
     try:
         parsed: Measure = cls(**given)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"measure {measure!r}: {error}") from None
     return parsed
 
