@@ -18,7 +18,7 @@ from ._err_under_ties import (
     widths,
 )
 from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
-from ._random_places import first_places, generator, n_orders, places_of
+from ._sampled_places import first_places, generator, n_orders, places_of
 from ._user_models import from_views
 
 #: whole groups longer than this are integrated

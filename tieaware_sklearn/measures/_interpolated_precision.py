@@ -16,7 +16,7 @@ from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import check_choice
 from ._base import Measure, relevance, set_number
 from ._distribution import Distribution
-from ._random_places import generator, n_orders, places_of
+from ._sampled_places import generator, n_orders, places_of
 
 _ROUNDING = ("up", "nearest", "trec_eval9")
 #: beyond this Σ n r over the mixed groups of a query, orders are sampled
