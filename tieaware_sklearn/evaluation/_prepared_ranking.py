@@ -214,6 +214,7 @@ class PreparedRanking:
         queries = check_qid(qid, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
         self._prepared = Prepared(labels, queries, weight, keep=True)
+        self._missing = bool((labels == UNJUDGED_LABEL).any())
         self._asked_before: set[Measure] = set()
         self._zero_relevance = zero_relevance
         self._unjudged = unjudged
@@ -291,10 +292,10 @@ class PreparedRanking:
 
     def _ask(self, measures: Sequence[Measure]) -> Asked:
         asked = ask(measures, self._zero_relevance, self._unjudged)
-        missing = self._prepared.labels == UNJUDGED_LABEL
-        if asked.unjudged == "raise" and missing.any():
+        if asked.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
-            check_labels(np.where(missing, np.nan, self._prepared.labels))
+            labels = self._prepared.labels
+            check_labels(np.where(labels == UNJUDGED_LABEL, np.nan, labels))
         self._asked_before.update(measures)
         if len(self._asked_before) > _REMEMBERED:
             # what is kept for each measure must not add up without end

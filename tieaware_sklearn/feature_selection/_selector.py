@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._engine.qid_column import split_qid_column, spread_features
+from .._engine.qid_column import list_columns, split_qid_column, spread_features
 from .._engine.validation import check_choice, check_qid, check_query_weight
 from .._optional import import_optional
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
@@ -21,7 +21,7 @@ from ..measures import Measure, parse_measure, parse_measures
 from ._columns import FeatureColumns
 from ._screening import Rule, Screening
 from ._selection import check_selection, each_direction, select_features
-from ._statistics import feature_statistics
+from ._statistics import FeatureStatistics, feature_statistics
 
 #: features up to which redundancy="auto" correlates all pairs
 _AUTO_REDUNDANCY = 1000
@@ -196,7 +196,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         ValueError
             For input or parameters that break a rule above.
         """
-        return self._show(self._screen(X, y, qid, query_weight, reset=True))
+        return self._show(self._of(self._add_up(X, y, qid, query_weight)))
 
     def partial_fit(
         self,
@@ -227,8 +227,10 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         first = not hasattr(self, "screening_")
         if not first:
             self._check_unchanged()
-        screening = self._screen(X, y, qid, query_weight, reset=first, allow_zero=True)
-        return self._show(screening if first else self.screening_.merge(screening))
+        added = self._add_up(X, y, qid, query_weight, reset=first, allow_zero=True)
+        if not first:
+            added = self.screening_.statistics.merge(added)
+        return self._show(self._of(added))
 
     def merge(self, other: RankingFeatureSelector) -> RankingFeatureSelector:
         """Add the statistics of a selector fitted on other queries.
@@ -290,7 +292,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             As in `fit`.
         """
         own: RankingFeatureSelector = clone(self)
-        return own._screen(X, y, qid, query_weight, allow_zero=True)
+        return own._of(own._add_up(X, y, qid, query_weight, allow_zero=True))
 
     def adopt(self, screening: Screening, X: Any) -> RankingFeatureSelector:
         """Be fitted by a screening that was made elsewhere, such as on a cluster.
@@ -322,7 +324,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
                 f"{len(screening.features)}"
             )
         unnamed = tuple(f"x{j}" for j in range(len(names)))
-        if hasattr(X, "columns") and screening.features not in (tuple(names), unnamed):
+        if list_columns(X) and screening.features not in (tuple(names), unnamed):
             raise ValueError(
                 f"screening must be of the features of X, {', '.join(names)}, got "
                 f"{', '.join(screening.features)}"
@@ -336,7 +338,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self._last_qid_ = set()
         return self._show(screening.named(names))
 
-    def _screen(
+    def _add_up(
         self,
         X: Any,
         y: Any,
@@ -345,18 +347,16 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         *,
         reset: bool = True,
         allow_zero: bool = False,
-    ) -> Screening:
+    ) -> FeatureStatistics:
         check_choice(self.missing, "missing", ("raise", "last"))
         check_choice(self.redundancy, "redundancy", (True, False, "auto"))
         check_zero_relevance(self.zero_relevance)
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         measures, _ = self._parsed()
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
-        data = data.tocsc() if hasattr(data, "tocsc") else data
         queries = check_qid(qid, n_rows=len(labels))
         ids: set[Any] = set() if qid is None else set(queries.qid.tolist())
-        split = set() if reset else ids & self._last_qid_
-        if split:
+        if not reset and (split := ids & self._last_qid_):
             raise ValueError(
                 "qid must come whole in one call of partial_fit, but query "
                 f"{min(map(str, split))} was in the call before too"
@@ -374,7 +374,11 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             progress=self.progress,
         )
         self._last_qid_ = ids
-        return Screening.of(statistics, self._names(), rule)
+        return statistics
+
+    def _of(self, statistics: FeatureStatistics) -> Screening:
+        names = self._names()
+        return Screening.of(statistics, names, self._rule(len(names)))
 
     def _parsed(self) -> tuple[list[Measure], int]:
         """The measures, and which of them sorts."""
@@ -389,8 +393,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
     def _settings(self) -> tuple[Any, ...]:
         """All that statistics must share to be added up."""
-        n_features = len(self.screening_.features)
-        return self.n_features_in_, self.qid, self._rule(n_features)
+        rule = self._rule(len(self.screening_.features))
+        return self.n_features_in_, self.qid, rule
 
     def _check_unchanged(self) -> None:
         if self._settings() != self._settings_:
@@ -429,9 +433,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self.pvalues_ = spread(screening.pvalues)
         self.qvalues_ = spread(screening.qvalues)
         self.directions_ = spread_features(directions, features, "qid")
-        self.ranking_ = spread_features(
-            screening.ranking.copy(), features, len(features)
-        )
+        ranking = screening.ranking.copy()
+        self.ranking_ = spread_features(ranking, features, len(features))
         self.support_ = spread_features(support, features, False)
         correlation = screening.rank_correlation
         self.rank_correlation_ = None if correlation is None else correlation.copy()

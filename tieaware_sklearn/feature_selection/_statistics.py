@@ -79,13 +79,14 @@ def feature_statistics(
     n_jobs: int | None,
     progress: bool,
 ) -> FeatureStatistics:
-    """Score every column of X, dense or CSC, alone.
+    """Score every column of X, dense or sparse, alone.
 
     `directions` holds "descending", "ascending" or "auto", which is both, of
     each feature; the worth of a direction not asked for is that of the other.
     `both_ways` also correlates rankings by lower values, which differ from those
     by higher values in more than their sign where NaN comes last.
     """
+    X = X.tocsc() if hasattr(X, "tocsc") else X
     queries, query_weight = prepared.queries, prepared.weight
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
     # workers with memory of their own get several columns at a time

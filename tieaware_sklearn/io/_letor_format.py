@@ -134,11 +134,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def complaint(
-    source: TextSource, *, fallback: str = "malformed", needs_qid: bool = False
-) -> str:
+def complaint(source: TextSource, *, fallback: str = "malformed") -> str:
     """What is wrong with a file, by its first malformed line."""
-    return first_wrong(source, needs_qid=needs_qid) or f"{source}: {fallback}"
+    return first_wrong(source) or f"{source}: {fallback}"
 
 
 def first_wrong(source: TextSource, *, needs_qid: bool = False) -> str:

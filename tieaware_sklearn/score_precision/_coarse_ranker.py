@@ -195,7 +195,7 @@ default="predict"
         """
         check_is_fitted(self)
         coarseness = self._coarseness()
-        X, qid = resolve_qid(X, self.qid, qid)
+        X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
         by_query = coarseness is not None and (
             coarseness.kind == "rho" or (coarseness.is_linear and self.scale == "query")
         )
