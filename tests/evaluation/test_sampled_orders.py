@@ -16,7 +16,7 @@ from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributi
 @given(case=queries())
 def test_orderings_are_rankings_of_the_scores(case):
     labels, scores, qid = (np.array(column) for column in case)
-    for rows in sample_orderings(labels, scores, qid=qid, n=3, random_state=0):
+    for rows in sample_orderings(labels, scores, qid=qid, n_orders=3, random_state=0):
         assert sorted(rows) == list(range(len(labels)))
         assert list(dict.fromkeys(qid[rows])) == list(dict.fromkeys(qid))
         changes = np.flatnonzero(qid[rows][1:] != qid[rows][:-1]) + 1
@@ -33,7 +33,7 @@ def test_no_order_of_rows_changes_the_labels_drawn(case):
     by_query = [
         {
             q: y[rows][ids[rows] == q].tolist()
-            for rows in sample_orderings(y, s, qid=ids, n=1, random_state=7)
+            for rows in sample_orderings(y, s, qid=ids, n_orders=1, random_state=7)
             for q in set(ids)
         }
         for y, s, ids in (
@@ -47,7 +47,7 @@ def test_no_order_of_rows_changes_the_labels_drawn(case):
 def test_all_orders_are_equally_likely():
     labels = np.array([0, 1, 2])
     seen: dict[tuple[int, ...], int] = {}
-    for rows in sample_orderings(labels, [1, 1, 1], n=6000, random_state=0):
+    for rows in sample_orderings(labels, [1, 1, 1], n_orders=6000, random_state=0):
         key = tuple(labels[rows].tolist())
         seen[key] = seen.get(key, 0) + 1
     assert len(seen) == 6
@@ -63,7 +63,7 @@ def test_what_is_sampled_is_near_what_is_exact():
     for measure in ("ap", "ndcg@5", "err@3"):
         report = evaluate(labels, scores, qid=qid, measures=measure)
         summary = report.summary()
-        found = sampled(labels, scores, measure, qid=qid, n=400, random_state=1)
+        found = sampled(labels, scores, measure, qid=qid, n_orders=400, random_state=1)
         assert found.qid.tolist() == report.qid.tolist()
         assert abs(found.mean - summary.mean[0]) < 4 * found.standard_error
         assert found.tie_std == pytest.approx(summary.tie_std[0], rel=0.25)
@@ -85,7 +85,7 @@ def test_a_function_of_ones_own():
 
     labels, scores = [3, 1, 2, 5, 1, 0], [2, 1, 1, -math.inf, 2, 1]
     qid = ["a", "a", "a", "a", "b", "b"]
-    found = sampled(labels, scores, second, qid=qid, n=200)
+    found = sampled(labels, scores, second, qid=qid, n_orders=200)
     # no ties in b: once is enough
     assert calls.count(2) == 1
     assert calls.count(4) == 200
@@ -95,7 +95,7 @@ def test_a_function_of_ones_own():
     assert found.query_max.tolist() == [2, 0]
     assert found.query_standard_error[1] == 0
     assert found.mean == pytest.approx(0.75, abs=4 * found.standard_error)
-    again = sampled(labels[::-1], scores[::-1], second, qid=qid[::-1], n=200)
+    again = sampled(labels[::-1], scores[::-1], second, qid=qid[::-1], n_orders=200)
     assert again.mean == found.mean
     assert again.expected[::-1].tolist() == found.expected.tolist()
     assert "second" in str(found)
@@ -104,7 +104,7 @@ def test_a_function_of_ones_own():
 
 def test_a_measure_is_averaged_as_anywhere_else():
     labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
-    data = {"qid": qid, "n": 800, "random_state": np.random.default_rng(0)}
+    data = {"qid": qid, "n_orders": 800, "random_state": np.random.default_rng(0)}
     found = sampled(labels, scores, "ap", **data)
     assert found.mean == pytest.approx(3 / 8, abs=4 * found.standard_error)
     found = sampled(labels, scores, "ap", zero_relevance="skip", **data)
@@ -122,15 +122,15 @@ def test_unjudged_documents_are_handed_on_if_wanted():
         return float(np.isnan(labels).sum())
 
     given = [1, math.nan, math.nan], [1, 1, 1]
-    assert sampled(*given, unjudged, unjudged="keep", n=5).mean == 2
-    assert sampled(*given, unjudged, unjudged="nonrelevant", n=5).mean == 0
+    assert sampled(*given, unjudged, unjudged="keep", n_orders=5).mean == 2
+    assert sampled(*given, unjudged, unjudged="nonrelevant", n_orders=5).mean == 0
 
 
 def test_queries_can_be_left_out():
     def first(labels, scores):
         return labels[0] if labels.any() else math.nan
 
-    found = sampled([1, 1, 0], [1, 1, 1], first, qid=[1, 1, 2], n=5)
+    found = sampled([1, 1, 0], [1, 1, 1], first, qid=[1, 1, 2], n_orders=5)
     assert found.mean == 1
     assert found.standard_error == 0
     assert np.isnan(found.expected[1])
@@ -139,7 +139,7 @@ def test_queries_can_be_left_out():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n": 1}, "n must be an integer >= 2, got 1"),
+        ({"n_orders": 1}, "n_orders must be an integer >= 2, got 1"),
         ({"score_func": 7}, "score_func must be a function .* got 7"),
         ({"score_func": "xyzzy"}, "unknown measure 'xyzzy'"),
         (
@@ -162,8 +162,8 @@ def test_bad_input(change, message):
     given = {"score_func": "ap", "y_true": [0, 1], "y_score": [1, 1]}
     with pytest.raises(ValueError, match=message):
         sampled(**{**given, "qid": [1, 1], **change})
-    with pytest.raises(ValueError, match="n must be an integer >= 1, got 0"):
-        sample_orderings([0, 1], [1, 1], n=0)
+    with pytest.raises(ValueError, match="n_orders must be an integer >= 1, got 0"):
+        sample_orderings([0, 1], [1, 1], n_orders=0)
 
 
 def test_orders_and_distributions_of_unjudged_documents():
@@ -173,6 +173,6 @@ def test_orders_and_distributions_of_unjudged_documents():
     with pytest.raises(ValueError, match="y_true must be judged"):
         tie_distributions(labels, scores)
     taken = {"unjudged": "nonrelevant"}
-    orders = {tuple(o) for o in sample_orderings(labels, scores, n=50, **taken)}
+    orders = {tuple(o) for o in sample_orderings(labels, scores, n_orders=50, **taken)}
     assert orders == {(0, 1, 2), (1, 0, 2)}
     assert tie_distributions(labels, scores, **taken)[0].values.tolist() == [0.5, 1]

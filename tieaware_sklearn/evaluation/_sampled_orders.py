@@ -80,7 +80,7 @@ def sample_orderings(
     y_score: ArrayLike,
     *,
     qid: Any = None,
-    n: int = 1000,
+    n_orders: int = 1000,
     random_state: Any = 0,
     unjudged: str = "raise",
 ) -> Iterator[NDArray[np.intp]]:
@@ -90,7 +90,7 @@ def sample_orderings(
     ----------
     y_true, y_score, qid, unjudged
         As in `ranking_score`.
-    n : int, default=1000
+    n_orders : int, default=1000
         How many orders.
     random_state : int, Generator, RandomState or None, default=0
         Equal seeds give equal sequences of labels, in whatever order the rows
@@ -106,7 +106,7 @@ def sample_orderings(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n < 1.
+        As in `ranking_score`; for n_orders < 1.
 
     Examples
     --------
@@ -114,11 +114,11 @@ def sample_orderings(
     >>> from tieaware_sklearn import sample_orderings
     >>> labels, clicks = np.array([0, 1, 0, 0]), np.array([7, 2, 2, 2])
     >>> tops = [labels[rows][:2].sum()
-    ...         for rows in sample_orderings(labels, clicks, n=300)]
+    ...         for rows in sample_orderings(labels, clicks, n_orders=300)]
     >>> print(f"{np.mean(tops):.1f}")  # 1/3
     0.3
     """
-    check_count(n, "n")
+    check_count(n_orders, "n_orders")
     data = check_ranking(y_true, y_score, qid, (), unjudged)
     orders = _Orders(data, random_state)
     # from the order of ids back to that of first appearance
@@ -130,7 +130,7 @@ def sample_orderings(
         ]
     )
     # checked when called, drawn when asked for
-    return (orders.draw()[back] for _ in range(n))
+    return (orders.draw()[back] for _ in range(n_orders))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ class SampledScore(Result):
         Standard deviation of the average over the orders.
     min, max : float
         Smallest and largest average drawn: inside the worst and best there are.
-    n : int
+    n_orders : int
         Orders drawn.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
@@ -165,7 +165,7 @@ class SampledScore(Result):
     tie_std: float
     min: float
     max: float
-    n: int
+    n_orders: int
     qid: NDArray[Any]
     expected: FloatArray
     std: FloatArray
@@ -185,7 +185,7 @@ class SampledScore(Result):
         cells = [
             self.measure,
             *map(number, figures),
-            str(self.n),
+            str(self.n_orders),
             str(int((~np.isnan(self.expected)).sum())),
         ]
         return format_table(header, [cells])
@@ -197,7 +197,7 @@ def sampled(
     score_func: ScoreFunction | str | Measure,
     *,
     qid: Any = None,
-    n: int = 1000,
+    n_orders: int = 1000,
     random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
@@ -218,7 +218,7 @@ def sampled(
         measure of this library is sampled likewise, to check by.
     qid, query_weight
         As in `ranking_score`.
-    n : int, default=1000
+    n_orders : int, default=1000
         How many orders to draw.
     random_state : int, Generator, RandomState or None, default=0
         Equal seeds give equal results, in whatever order the rows stand.
@@ -238,24 +238,25 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n < 2, and where the function returns something
-        that is no finite number, or NaN in some orders of a query only.
+        As in `ranking_score`; for n_orders < 2, and where the function returns
+        something that is no finite number, or NaN in some orders of a query only.
 
     Notes
     -----
-    The function is called n times for queries with ties that mix labels, once for
-    others. Its errors are not caught.
+    The function is called once for each order of a query with ties that mix labels,
+    once for others. Its errors are not caught.
 
     Examples
     --------
     >>> from tieaware_sklearn import sampled
     >>> def relevant_above_first_miss(labels, scores):
     ...     return labels.argmin() if (labels == 0).any() else len(labels)
-    >>> found = sampled([1, 1, 0, 1], [2, 1, 1, 1], relevant_above_first_miss, n=2000)
+    >>> relevance, clicks = [1, 1, 0, 1], [2, 1, 1, 1]
+    >>> found = sampled(relevance, clicks, relevant_above_first_miss, n_orders=2000)
     >>> print(f"{found.mean:.2f} ± {found.standard_error:.2f}")  # 2
     2.00 ± 0.02
     """
-    check_count(n, "n", least=2)
+    check_count(n_orders, "n_orders", least=2)
     function, name, measures = _function(score_func)
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
@@ -265,7 +266,7 @@ def sampled(
         labels = np.where(data.labels < 0, np.nan, data.labels)
     orders = _Orders(data, random_state)
     bounds = orders.offsets
-    values = np.empty((n, len(orders.tied)))
+    values = np.empty((n_orders, len(orders.tied)))
 
     def measured(rows: NDArray[np.intp], query: int) -> float:
         part = slice(int(bounds[query]), int(bounds[query + 1]))
@@ -284,7 +285,9 @@ def sampled(
     for query in np.flatnonzero(~orders.tied).tolist():
         values[:, query] = measured(orders.rows, query)
     open_queries = np.flatnonzero(orders.tied).tolist()
-    for i in show_progress(range(n if open_queries else 0), progress, n, "order"):
+    for i in show_progress(
+        range(n_orders if open_queries else 0), progress, n_orders, "order"
+    ):
         rows = orders.draw()
         for query in open_queries:
             values[i, query] = measured(rows, query)
@@ -294,8 +297,8 @@ def sampled(
     if some.any():
         raise ValueError(
             "score_func must return NaN in every order of a query or in none, "
-            f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n} for query "
-            f"{data.queries.name(int(np.argmax(some)))}"
+            f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} for "
+            f"query {data.queries.name(int(np.argmax(some)))}"
         )
     if measures:
         undefined = left_out[0][:, None]
@@ -310,15 +313,15 @@ def sampled(
     return SampledScore(
         measure=name,
         mean=mean(averages),
-        standard_error=spread / float(np.sqrt(n)),
+        standard_error=spread / float(np.sqrt(n_orders)),
         tie_std=spread,
         min=float(averages.min()),
         max=float(averages.max()),
-        n=n,
+        n_orders=n_orders,
         qid=data.queries.qid,
         expected=np.where(varies, values.mean(axis=0), values[0]),
         std=std,
-        query_standard_error=std / np.sqrt(n),
+        query_standard_error=std / np.sqrt(n_orders),
         query_min=values.min(axis=0),
         query_max=values.max(axis=0),
     )
