@@ -56,6 +56,9 @@ class _CustomMetric(BoostingMeasures):
         return f"custom_metric({', '.join(map(str, self.measures))})"
 
 
+__all__ = ["custom_metric"]
+
+
 def custom_metric(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     *,

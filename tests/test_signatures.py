@@ -1,0 +1,64 @@
+"""One vocabulary: a parameter has one default, and one order, wherever it is taken."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tests.signatures import PAGE, attributes, calls, page, parameters, public, taken
+
+#: parameters with several defaults, and why
+EXCEPTIONS = {
+    "depth": "a pool of 100 documents, a picture of 20 ranks",
+    "k": "the tie report needs a cut-off to look at",
+    "measure": "NDCG has no distribution to give",
+    "measures": "of the default ones only RR has a residual",
+    "qid": "files and Dask take the name of a column",
+    "random_state": "QueryKFold and QueryLGBMRanker are as those they stand for",
+    "scale": "a ranker knows the scores that it was fitted on",
+    "shuffle": "Dask has the rows of a query anywhere, where others need not shuffle",
+    "zero_based": "a file that is written has no numbers to go by",
+}
+#: words that meant several things
+BANNED = {"y_scores", "low", "high", "lower_is_better", "ci", "reference"}
+CALLS = [
+    (owner, call) for _, name, thing in public() for owner, call in calls(name, thing)
+]
+
+
+def test_the_page_shows_the_signatures_there_are():
+    assert PAGE.read_text() == page(), "run python -m tests.signatures"
+
+
+def test_a_parameter_has_one_default():
+    several = {
+        name: {use.default for use in uses} - {""} for name, uses in taken().items()
+    }
+    assert {n for n, defaults in several.items() if len(defaults) > 1} == set(
+        EXCEPTIONS
+    )
+
+
+def test_words_that_meant_several_things_are_gone():
+    assert not BANNED & (set(taken()) | set(attributes()))
+
+
+@pytest.mark.parametrize(("owner", "call"), CALLS, ids=[name for name, _ in CALLS])
+def test_labels_come_first_then_scores_and_options_by_name(owner, call):
+    taken_here = parameters(call)
+    names = [parameter.name for parameter in taken_here]
+    for first, second in (("y_true", "y_score"), ("X", "y")):
+        if first in names and second in names:
+            assert names.index(second) == names.index(first) + 1, names
+    if "y_true" in names and "y_score" in names:
+        options = taken_here[names.index("y_score") + 1 :]
+        given = [p for p in options if p.default is not p.empty]
+        assert all(p.kind is p.KEYWORD_ONLY for p in given), names
+        assert names.index("qid") == min(map(names.index, (p.name for p in given)))
+
+
+@pytest.mark.parametrize(("owner", "call"), CALLS, ids=[name for name, _ in CALLS])
+def test_a_measure_or_several(owner, call):
+    names = set(inspect.signature(call).parameters)
+    assert not {"measure", "measures"} <= names
