@@ -1,4 +1,4 @@
-"""The public surface as tables; ``python -m tests.signatures`` writes the page of it."""
+"""The public surface as tables; ``python -m tests.signatures`` writes the page."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from sklearn.base import clone
 from ._engine.validation import check_choice
 from ._optional import import_optional
 from .evaluation import RankingReport, RankingSummary
-from .evaluation._checked_input import ColumnNames, check_ranking
-from .evaluation._prepared_ranking import DEFAULT_MEASURES, prepared_of
+from .evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from .evaluation._report import ReportMoments
 from .evaluation._undefined import ask
 from .feature_selection import RankingFeatureSelector, Screening
@@ -290,11 +289,11 @@ def _reporter(
 
     def report(frame: Any) -> RankingReport:
         weight = None if query_weight is None else frame[query_weight]
-        data = check_ranking(
-            frame[label], frame[score], frame[qid], asked.measures, asked.unjudged,
-            weight, names=names, allow_zero=True,
+        prepared, scores = prepare(
+            asked, frame[label], frame[score], frame[qid], weight,
+            names=names, allow_zero=True,
         )  # fmt: skip
-        return prepared_of(data).report(asked, data.scores)
+        return prepared.report(asked, scores)
 
     return report
 

@@ -27,6 +27,11 @@ def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
     return math.fsum((weight[there] * values[there]).tolist()) / total
 
 
+def means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Of each column of `values` (n_queries, n_columns)."""
+    return np.array([mean(column, weight) for column in values.T])
+
+
 def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
     """exp of the mean log, values below 1e-5 taken as 1e-5."""
     logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
@@ -62,6 +67,11 @@ def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
     if total == 0:
         return math.nan
     return math.sqrt(sums_of_squares(std[:, None], weight)[0]) / total
+
+
+def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """`std_of_mean` of each column."""
+    return np.array([std_of_mean(column, weight) for column in std.T])
 
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:

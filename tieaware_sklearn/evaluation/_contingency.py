@@ -13,8 +13,8 @@ from .._display.result import Result
 from .._display.tables import format_table
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import Precision
-from ._checked_input import check_ranking
-from ._labelled_queries import LabelledQueries
+from ._prepared_ranking import prepare
+from ._undefined import ask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +117,7 @@ def contingency_table(
     all                   3             2    5
     """
     measure = Precision(k, rel)
-    data = check_ranking(y_true, y_score, qid, [measure], unjudged)
+    prepared, scores = prepare(ask([measure], unjudged=unjudged), y_true, y_score, qid)
 
     def count(groups: TieGroups) -> FloatArray:
         places = groups.sum_groups(groups.inside(measure.k))
@@ -125,11 +125,11 @@ def contingency_table(
         hits = measure.numerator(groups)
         return np.column_stack([hits, places, total, groups.everything.n])
 
-    labelled = LabelledQueries(data.labels, data.queries)
-    parts = labelled.each_block(count, data.scores)
+    labelled = prepared.labelled
+    parts = labelled.each_block(count, scores)
     hits, places, relevant, documents = labelled.in_order(parts).T
     return ContingencyTable(
-        qid=data.queries.qid,
+        qid=prepared.queries.qid,
         k=measure.k,
         true_positive=hits,
         false_positive=places - hits,

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from ..measures import Distribution, Measure, parse_measure, parse_measures
-from ._checked_input import check_ranking
-from ._prepared_ranking import DEFAULT_MEASURES, check_averaging, prepared_of
+from ._prepared_ranking import DEFAULT_MEASURES, check_averaging, prepare
 from ._report import RankingReport
 from ._undefined import ask
 
@@ -135,10 +134,8 @@ def ranking_score(
     """
     asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
     check_averaging(asked, ties, average)
-    data = check_ranking(
-        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
-    )
-    return prepared_of(data).averaged(asked, data.scores, ties, average)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    return prepared.averaged(asked, scores, ties, average)
 
 
 def evaluate(
@@ -191,10 +188,8 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    data = check_ranking(
-        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
-    )
-    return prepared_of(data).report(asked, data.scores, n_jobs=n_jobs)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    return prepared.report(asked, scores, n_jobs=n_jobs)
 
 
 def tie_distributions(
@@ -236,8 +231,8 @@ def tie_distributions(
     (array([0.33333333, 0.5       ]), array([0.5, 0.5]))
     """
     parsed = parse_measure(measure)
-    data = check_ranking(y_true, y_score, qid, [parsed], unjudged)
-    labelled = prepared_of(data).labelled
-    blocks = labelled.each_block(parsed.distributions, data.scores)
+    prepared, scores = prepare(ask([parsed], unjudged=unjudged), y_true, y_score, qid)
+    labelled = prepared.labelled
+    blocks = labelled.each_block(parsed.distributions, scores)
     every = labelled.in_order(np.array(block, dtype=object) for block in blocks)
-    return dict(zip(data.queries.qid.tolist(), every, strict=True))
+    return dict(zip(prepared.queries.qid.tolist(), every, strict=True))

@@ -12,10 +12,9 @@ from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
 from ..measures import InterpolatedPrecision
-from ._averages import mean, std_of_mean
-from ._checked_input import check_ranking
+from ._averages import means, stds_of_means
 from ._labelled_queries import STATISTICS
-from ._prepared_ranking import prepared_of
+from ._prepared_ranking import prepare
 from ._undefined import ask
 
 #: the eleven levels of TREC
@@ -114,24 +113,16 @@ def precision_recall_curve(
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     asked = ask(measures, zero_relevance, unjudged)
-    data = check_ranking(
-        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
-    )
-    found = prepared_of(data).values(asked, data.scores, _STATISTICS, n_jobs=n_jobs)
-
-    def averages(name: str) -> FloatArray:
-        return np.array([mean(column, data.weight) for column in found[name].T])
-
-    def errors(name: str) -> FloatArray:
-        return np.array([std_of_mean(column, data.weight) for column in found[name].T])
-
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    found = prepared.values(asked, scores, _STATISTICS, n_jobs=n_jobs)
+    weight = prepared.weight
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        mean=averages("expected"),
-        best=averages("best"),
-        worst=averages("worst"),
-        tie_std=errors("std"),
-        standard_error=errors("standard_error"),
+        mean=np.array(prepared.means(asked, found["expected"])),
+        best=means(found["best"], weight),
+        worst=means(found["worst"], weight),
+        tie_std=stds_of_means(found["std"], weight),
+        standard_error=stds_of_means(found["standard_error"], weight),
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +22,7 @@ from .._engine.validation import (
 )
 from ..measures import Measure, parse_measure, parse_measures
 from ..measures._names import names_where
-from ._averages import mean, reduce_queries
-from ._checked_input import Ranking
+from ._averages import mean, means, reduce_queries
 from ._labelled_queries import STATISTICS, LabelledQueries
 from ._report import RankingReport
 from ._undefined import Asked, ask
@@ -59,7 +59,11 @@ class Prepared:
         self.labels = labels
         self.queries = queries
         self.weight = weight
-        self.labelled = LabelledQueries(labels, queries, keep=keep)
+        self._keep = keep
+
+    @cached_property
+    def labelled(self) -> LabelledQueries:
+        return LabelledQueries(self.labels, self.queries, keep=self._keep)
 
     def values(
         self,
@@ -79,7 +83,7 @@ class Prepared:
 
     def means(self, asked: Asked, values: FloatArray) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
-        averages = [mean(column, self.weight) for column in values.T]
+        averages: list[float] = means(values, self.weight).tolist()
         asked.warn_of_nan(averages)
         return averages
 
@@ -307,9 +311,34 @@ class PreparedRanking:
         return asked
 
 
-def prepared_of(data: Ranking, *, keep: bool = False) -> Prepared:
-    """A ranking that was checked with its scores."""
-    return Prepared(data.labels, data.queries, data.weight, keep=keep)
+class ColumnNames(NamedTuple):
+    """What messages call the arrays."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    qid: str = "qid"
+    weight: str = "query_weight"
+
+
+def prepare(
+    asked: Asked,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    qid: Any = None,
+    query_weight: ArrayLike | None = None,
+    *,
+    names: ColumnNames = ColumnNames(),  # noqa: B008
+    allow_zero: bool = False,
+    keep: bool = False,
+) -> tuple[Prepared, NDArray[Any]]:
+    """The one door of evaluation: labels, scores and weights, checked and gathered."""
+    labels = check_labels(y_true, name=names.label, unjudged=asked.unjudged)
+    scores = check_scores(y_score, n_rows=len(labels), name=names.score)
+    queries = check_qid(qid, n_rows=len(labels), name=names.qid)
+    weight = check_query_weight(
+        query_weight, queries, allow_zero=allow_zero, name=names.weight
+    )
+    return Prepared(labels, queries, weight, keep=keep), scores
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:

@@ -23,8 +23,9 @@ from ..measures import (
     parse_measures,
 )
 from ._averages import mean
-from ._checked_input import check_ranking
-from ._labelled_queries import LabelledQueries, statistics_of
+from ._labelled_queries import statistics_of
+from ._prepared_ranking import Prepared, prepare
+from ._undefined import ask
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: a relevant document more can only help these
@@ -130,7 +131,9 @@ def residuals(
                 "measures must be P, RBP, CWL, RR, Success or ERR (a relevant document "
                 f"more lowers others too, by their denominators), got {measure}"
             )
-    data = check_ranking(y_true, y_score, qid, parsed, "nonrelevant", query_weight)
+    asked = ask(parsed, unjudged="nonrelevant")
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    labels, queries = prepared.labels, prepared.queries
 
     def compute(groups: TieGroups) -> tuple[FloatArray, ...]:
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
@@ -138,22 +141,22 @@ def residuals(
         return (*statistics_of(parsed, _STATISTICS, groups), tails, unjudged)
 
     def bounds(labels: FloatArray) -> list[FloatArray]:
-        labelled = LabelledQueries(labels, data.queries)
-        blocks = labelled.each_block(compute, data.scores)
+        labelled = Prepared(labels, queries).labelled
+        blocks = labelled.each_block(compute, scores)
         return [labelled.in_order(parts) for parts in zip(*blocks, strict=True)]
 
-    least, worst, _, _, unjudged = bounds(data.labels)
+    least, worst, _, _, unjudged = bounds(labels)
     # an unlimited label is the best that a document could be
-    most, _, best, tails, _ = bounds(np.where(data.labels < 0, np.inf, data.labels))
+    most, _, best, tails, _ = bounds(np.where(labels < 0, np.inf, labels))
     return ResidualReport(
-        measures=tuple(str(measure) for measure in parsed),
-        qid=data.queries.qid,
+        measures=asked.names,
+        qid=queries.qid,
         expected=least,
         residual=most + tails - least,
         worst=worst,
         best=best + tails,
         n_unjudged=unjudged.astype(np.int64),
-        query_weight=data.weight,
+        query_weight=prepared.weight,
     )
 
 

@@ -14,11 +14,10 @@ from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, dense_ranks, run_starts
-from .._engine.validation import check_count
+from .._engine.validation import Queries, check_count
 from ..measures import Measure, parse_measure
 from ._averages import mean
-from ._checked_input import Ranking, check_ranking
-from ._prepared_ranking import prepared_of
+from ._prepared_ranking import prepare
 from ._undefined import ask
 
 ScoreFunction = Callable[[FloatArray, FloatArray], float]
@@ -41,17 +40,23 @@ class _Orders:
         Queries with a tie that mixes labels.
     """
 
-    def __init__(self, data: Ranking, random_state: Any) -> None:
-        queries = data.queries.by_id()
-        self.by_id = data.queries.sorted()
+    def __init__(
+        self,
+        labels: FloatArray,
+        scores: NDArray[Any],
+        given: Queries,
+        random_state: Any,
+    ) -> None:
+        queries = given.by_id()
+        self.by_id = given.sorted()
         self.offsets = queries.offsets
-        ranks, _ = dense_ranks(data.scores)
+        ranks, _ = dense_ranks(scores)
         place = -ranks
-        if data.scores.dtype.kind == "f":
+        if scores.dtype.kind == "f":
             # not retrieved: below everything
-            place[np.isneginf(data.scores)] = 1
+            place[np.isneginf(scores)] = 1
         query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        place, label = queries.arrange(place), queries.arrange(data.labels)
+        place, label = queries.arrange(place), queries.arrange(labels)
         order = np.lexsort((label, place, query))
         arranged = np.arange(len(order)) if queries.order is None else queries.order
         self.rows = arranged[order]
@@ -119,8 +124,8 @@ def sample_orderings(
     0.3
     """
     check_count(n_orders, "n_orders")
-    data = check_ranking(y_true, y_score, qid, (), unjudged)
-    orders = _Orders(data, random_state)
+    prepared, scores = prepare(ask((), unjudged=unjudged), y_true, y_score, qid)
+    orders = _Orders(prepared.labels, scores, prepared.queries, random_state)
     # from the order of ids back to that of first appearance
     sizes = np.diff(orders.offsets)
     back = np.concatenate(
@@ -260,11 +265,11 @@ def sampled(
     function, name, measures = _function(score_func)
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
-    data = check_ranking(y_true, y_score, qid, measures, asked.unjudged, query_weight)
-    labels = np.maximum(data.labels, 0)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    queries, labels = prepared.queries, np.maximum(prepared.labels, 0)
     if keep or any(measure.takes_unjudged for measure in measures):
-        labels = np.where(data.labels < 0, np.nan, data.labels)
-    orders = _Orders(data, random_state)
+        labels = np.where(prepared.labels < 0, np.nan, prepared.labels)
+    orders = _Orders(prepared.labels, scores, queries, random_state)
     bounds = orders.offsets
     values = np.empty((n_orders, len(orders.tied)))
 
@@ -278,7 +283,7 @@ def sampled(
         if np.isinf(value):
             raise ValueError(
                 f"score_func must return a finite number, got {found!r} for "
-                f"query {data.queries.name(int(orders.by_id[query]))}"
+                f"query {queries.name(int(orders.by_id[query]))}"
             )
         return value
 
@@ -298,14 +303,14 @@ def sampled(
         raise ValueError(
             "score_func must return NaN in every order of a query or in none, "
             f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} for "
-            f"query {data.queries.name(int(np.argmax(some)))}"
+            f"query {queries.name(int(np.argmax(some)))}"
         )
     if measures:
         undefined = left_out[0][:, None]
         values = np.vstack(
-            [asked.fill(row[:, None], undefined, data.queries)[:, 0] for row in values]
+            [asked.fill(row[:, None], undefined, queries)[:, 0] for row in values]
         )
-    averages = np.array([mean(row, data.weight) for row in values])
+    averages = np.array([mean(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # of equal values the mean is not always theirs
     varies = np.ptp(values, axis=0) > 0
@@ -318,7 +323,7 @@ def sampled(
         min=float(averages.min()),
         max=float(averages.max()),
         n_orders=n_orders,
-        qid=data.queries.qid,
+        qid=queries.qid,
         expected=np.where(varies, values.mean(axis=0), values[0]),
         std=std,
         query_standard_error=std / np.sqrt(n_orders),
@@ -340,9 +345,8 @@ def _function(
     measure = parse_measure(given)
 
     def function(labels: FloatArray, scores: FloatArray) -> float:
-        data = check_ranking(labels, scores, None, [measure], "raise")
-        labelled = prepared_of(data).labelled
-        found = labelled.values([measure], data.scores, statistics=["expected"])
+        prepared, checked = prepare(ask([measure]), labels, scores)
+        found = prepared.labelled.values([measure], checked, statistics=["expected"])
         return float(found["expected"][0, 0])
 
     return function, str(measure), [measure]

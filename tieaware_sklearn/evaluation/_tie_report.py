@@ -15,10 +15,9 @@ from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff
 from ..measures import Measure, parse_measures
-from ._averages import mean
-from ._checked_input import check_ranking
-from ._labelled_queries import LabelledQueries, statistics_of
-from ._prepared_ranking import DEFAULT_MEASURES
+from ._averages import means
+from ._labelled_queries import statistics_of
+from ._prepared_ranking import DEFAULT_MEASURES, prepare
 from ._undefined import ask
 
 #: distinct neighbours closer than this many units in the last place look like
@@ -173,9 +172,8 @@ def tie_report(
     if cutoff is None:
         raise ValueError("k must be an integer >= 1, got None")
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
-    queries, labels, scores, weight = check_ranking(
-        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
-    )
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    queries, labelled = prepared.queries, prepared.labelled
 
     def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
         extremes = statistics_of(asked.measures, ("best", "worst"), groups)
@@ -194,7 +192,6 @@ def tie_report(
         ]
         return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
 
-    labelled = LabelledQueries(labels, queries)
     parts = labelled.each_block(count, scores)
     counts = np.sum([part[0] for part in parts], axis=0)
     largest = max(part[1] for part in parts)
@@ -218,7 +215,7 @@ def tie_report(
         k=cutoff,
         cut_queries=float(counts[5]) / queries.n_queries,
         measures=asked.names,
-        mean_gap=np.array([mean(column, weight) for column in gaps.T]),
+        mean_gap=means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
     )

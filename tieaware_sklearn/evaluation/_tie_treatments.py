@@ -14,9 +14,8 @@ from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_missing
 from ..measures import Measure, parse_measures
-from ._averages import mean
-from ._checked_input import check_ranking
-from ._prepared_ranking import DEFAULT_MEASURES, prepared_of
+from ._averages import means
+from ._prepared_ranking import DEFAULT_MEASURES, prepare
 from ._undefined import ask
 
 
@@ -110,10 +109,7 @@ def tie_treatments(
     mean            0.8333  0.8056
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    data = check_ranking(
-        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
-    )
-    prepared = prepared_of(data, keep=True)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, keep=True)
 
     def values(
         scores: NDArray[Any], *names: str, plain: bool = False
@@ -124,22 +120,20 @@ def tie_treatments(
     rules = {} if external is None else external
     if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
         raise ValueError(f"external must map names to keys, got {external!r}")
-    treatments = {"input order": values(data.scores, "expected", plain=True)[0]}
+    treatments = {"input order": values(scores, "expected", plain=True)[0]}
     for name, key in rules.items():
         if name in ("input order", "optimistic", "pessimistic", "mean"):
             raise ValueError(f"external must use names of its own, got {name!r}")
-        treatments[name] = values(_broken(data.scores, name, key), "expected")[0]
-    best, worst, average = values(data.scores, "best", "worst", "expected")
+        treatments[name] = values(_broken(scores, name, key), "expected")[0]
+    best, worst, average = values(scores, "best", "worst", "expected")
     treatments |= {"optimistic": best, "pessimistic": worst, "mean": average}
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
         measures=asked.names,
-        qid=data.queries.qid,
+        qid=prepared.queries.qid,
         per_query=per_query,
-        mean=np.array(
-            [[mean(column, data.weight) for column in table.T] for table in per_query]
-        ),
+        mean=np.array([means(table, prepared.weight) for table in per_query]),
     )
 
 
