@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
@@ -30,3 +31,24 @@ def test_features_are_those_of_the_selector():
         FeatureScreeningDisplay.from_estimator(selector, max_features=0)
     with pytest.raises(ValueError, match=r"feature\w* must have 12 names, got 1"):
         FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])
+
+
+def test_every_column_of_scores_is_a_feature():
+    names = WEB.feature_names[:3]
+    scores = WEB.data[:, :3]
+    array = FeatureScreeningDisplay.from_predictions(
+        Y, scores, qid=QID, feature_names=names
+    )
+    for given in (
+        dict(zip(names, scores.T, strict=True)),
+        pd.DataFrame(scores, columns=names),
+    ):
+        display = FeatureScreeningDisplay.from_predictions(Y, given, qid=QID)
+        assert display.feature_names == array.feature_names
+        np.testing.assert_array_equal(display.mean, array.mean)
+    assert array.measures == ("NDCG@10", "AP", "RR")
+    alone = FeatureScreeningDisplay.from_predictions(
+        Y, scores[:, 0], qid=QID, measures="ap"
+    )
+    assert len(alone.feature_names) == 1
+    assert alone.ax_ is alone.axes_[0]
