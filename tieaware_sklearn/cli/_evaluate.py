@@ -116,8 +116,8 @@ def tie_ranges(
         averages,
         best,
         worst,
-        f"{spelled} over topics",
-        greater_is_better,
+        average=f"{spelled} over topics",
+        greater_is_better=greater_is_better,
     ).plot()
 
 

@@ -15,13 +15,11 @@ from typing import Any
 from .._optional import import_optional
 from ..io._whole_file import check_writable, whole_file, write_whole
 
-_OPTIONS = ("--csv", "--json", "--plot")
-
 
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Raise before the work is done if an output cannot be written."""
     seen: dict[str, str] = {}
-    for option in _OPTIONS:
+    for option in ("--csv", "--json", "--plot"):
         path = getattr(arguments, option.removeprefix("--"))
         if path is None:
             continue

@@ -154,9 +154,8 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
         room = figure.bbox.width - figure.dpi * _MARGIN
         share = room / legend.get_window_extent().width
         if columns == 1 or share >= 1:
-            lines = math.ceil(len(entries) / columns)
-            height = figure.get_figheight() + _LINE * max(lines - _LINES, 0)
-            figure.set_figheight(height)
+            more = max(math.ceil(len(entries) / columns) - _LINES, 0)
+            figure.set_figheight(figure.get_figheight() + _LINE * more)
             return
         legend.remove()
         columns = max(min(int(columns * share), columns - 1), 1)

@@ -82,13 +82,12 @@ class PrecisionLossDisplay(SystemsDisplay):
         ValueError
             For a system that is not of the study.
         """
-        changes = study.changes()[1:]
-        whose = f"{len(study.systems)} systems"
-        if system is not None or len(study.systems) == 1:
-            name = study.systems[0] if system is None else system
-            check_choice(name, "system", study.systems)
-            changes = changes[:, :, [study.systems.index(name)]]
-            whose = name
+        if system is not None:
+            check_choice(system, "system", study.systems)
+        chosen = study.systems if system is None else (system,)
+        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
+        columns = [study.systems.index(name) for name in chosen]
+        changes = study.changes()[1:, :, columns]
         each = [level[~np.isnan(level)] for level in changes]
         return cls(study.levels[1:], each, study.measure, whose).plot(ax=ax)
 

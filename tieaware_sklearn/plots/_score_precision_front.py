@@ -135,12 +135,8 @@ class ScorePrecisionDisplay(Display):
             label = f"coarsest > {100 * self.tolerance:g} %"
             ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
             axis.scatter(*point, s=225, label=label, **ring)
-            axis.annotate(
-                self.coarseness[self.chosen],
-                point,
-                xytext=(12, -22),
-                textcoords="offset points",
-                color=VERMILLION,
-            )
+            beside = {"xytext": (12, -22), "textcoords": "offset points"}
+            text = self.coarseness[self.chosen]
+            axis.annotate(text, point, color=VERMILLION, **beside)
         axis.set_xlabel("bits of a score (log2 of the distinct scores of a query)")
         axis.set_ylabel(f"{self.measure}, mean over queries")

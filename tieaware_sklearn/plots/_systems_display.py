@@ -64,13 +64,12 @@ class SystemsDisplay(Display):
         ValueError
             As in `from_predictions`, and for scores that are NaN.
         """
-        each = estimator
         if not isinstance(estimator, Mapping):
-            each = {type(estimator).__name__: estimator}
+            estimator = {type(estimator).__name__: estimator}
         n_rows = count_rows(X)
         scores = {
             str(name): predicted_scores(one, X, n_rows, response_method, qid=qid)
-            for name, one in each.items()
+            for name, one in estimator.items()
         }
         return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)
 

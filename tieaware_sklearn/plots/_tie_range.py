@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -65,6 +65,7 @@ class TieRangeDisplay(SystemsDisplay):
     mean: FloatArray
     best: FloatArray
     worst: FloatArray
+    _: KW_ONLY
     average: str = "mean over queries"
     greater_is_better: bool = True
 
