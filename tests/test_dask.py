@@ -153,7 +153,7 @@ def test_fit_selector_is_a_fit_of_all_rows(rows, options, weighted):
     wanted = RankingFeatureSelector(**options).fit(
         rows[features], rows.label, rows.qid, rows.weight if weighted else None
     )
-    assert not hasattr(selector, "scores_")
+    assert not hasattr(selector, "mean_")
     assert_same_selector(found, wanted)
     selected = wanted.get_feature_names_out()
     assert_array_equal(found.transform(rows[features]), rows[selected])

@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
-from ..feature_selection._selection import DIRECTIONS
 from . import _demo, _evaluate, _screen
 
 

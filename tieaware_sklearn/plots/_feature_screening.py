@@ -122,7 +122,9 @@ class FeatureScreeningDisplay:
             mean=column(""),
             best=column("_best"),
             worst=column("_worst"),
-            interval=np.stack([column("_low"), column("_high")], axis=-1),
+            interval=np.stack(
+                [column("_interval_low"), column("_interval_high")], axis=-1
+            ),
             chance=np.asarray(selector.chance_),
         ).plot(ax=ax)
 
