@@ -15,10 +15,10 @@ def test_the_curve_is_the_eleven_point_average_apart():
     curve = precision_recall_curve(labels, scores, qid=qid)
     assert curve.recall.tolist() == [i / 10 for i in range(11)]
     report = evaluate(labels, scores, qid=qid, measures="iap").summary()
-    assert curve.expected.mean() == pytest.approx(report.mean[0], abs=1e-14)
+    assert curve.mean.mean() == pytest.approx(report.mean[0], abs=1e-14)
     assert curve.best.mean() == pytest.approx(report.best[0], abs=1e-14)
     assert curve.worst.mean() == pytest.approx(report.worst[0], abs=1e-14)
-    assert (np.diff(curve.expected) <= 1e-15).all()
+    assert (np.diff(curve.mean) <= 1e-15).all()
     assert (curve.standard_error == 0).all()
     frame = curve.to_pandas()
     assert frame.shape == (11, 6)

@@ -55,6 +55,22 @@ def test_the_same_as_one_column_at_a_time(case, zero, average, ties, weighted):
             )
 
 
+@pytest.mark.parametrize("convention", ["lightgbm", "catboost", "trec_eval"])
+def test_the_definitions_of_other_tools(convention):
+    labels, scores, qid = [2, 0, 0, 1, 0, 0], [2, 1, 1, 1, 0, 0], [1, 1, 1, 2, 2, 3]
+    prepared = PreparedRanking(labels, qid, convention=convention)
+    for measure in ("ndcg@2", "ap"):
+        assert prepared.score(scores, measure) == ranking_score(
+            labels, scores, qid=qid, measure=measure, convention=convention
+        )
+    wanted = evaluate(labels, scores, qid=qid, measures="ap", convention=convention)
+    assert_array_equal(prepared.evaluate(scores, "ap").expected, wanted.expected)
+    with pytest.raises(ValueError, match="zero_relevance is part of convention="):
+        PreparedRanking(labels, zero_relevance=0.5, convention=convention)
+    with pytest.raises(ValueError, match=r"convention must be one of .*'letor'"):
+        PreparedRanking(labels, convention="letor")
+
+
 def test_counts_are_pooled():
     labels, scores, qid = [1, 0, 0, 1, 1], [2, 1, 1, 1, 0], [1, 1, 2, 2, 2]
     prepared = PreparedRanking(labels, qid)

@@ -56,11 +56,14 @@ def test_reports_print_as_tables_and_pickle():
 def test_reports_to_pandas():
     report = evaluate(LABELS, SCORES, qid=QID, measures=["ap", "rr"])
     frame = report.to_pandas()
-    assert frame.index.tolist() == ["a", "b", "c"]
-    assert frame["AP", "expected"].tolist() == report.expected[:, 0].tolist()
-    table = report.summary().to_pandas()
+    assert frame["qid"].tolist() == ["a", "a", "b", "b", "c", "c"]
+    of_ap = frame[frame["measure"] == "AP"]
+    assert of_ap["expected"].tolist() == report.expected[:, 0].tolist()
+    table = report.summary().to_pandas().set_index("measure")
     assert table.index.tolist() == ["AP", "RR"]
     assert table.loc["RR", "best"] == report.best[:, 1].mean()
+    ends = table.loc["RR", ["interval_low", "interval_high"]].tolist()
+    assert ends == report.summary().interval[1].tolist()
 
 
 def test_reports_compare_by_identity():

@@ -38,14 +38,15 @@ def test_residuals_bound_every_judgment_and_every_order(measure, case):
         exact = naive.over_ties(plain, judged, scores)
         seen += [exact.worst, exact.best]
         means.append(exact.expected)
-    assert report.low_worst[0, 0] == pytest.approx(float(min(seen)), abs=1e-12)
-    assert report.high_best[0, 0] == pytest.approx(float(max(seen)), abs=1e-12)
-    assert report.low[0, 0] == pytest.approx(float(min(means)), abs=1e-12)
-    assert report.high[0, 0] == pytest.approx(float(max(means)), abs=1e-12)
+    assert report.worst[0, 0] == pytest.approx(float(min(seen)), abs=1e-12)
+    assert report.best[0, 0] == pytest.approx(float(max(seen)), abs=1e-12)
+    assert report.expected[0, 0] == pytest.approx(float(min(means)), abs=1e-12)
+    most = report.expected[0, 0] + report.residual[0, 0]
+    assert most == pytest.approx(float(max(means)), abs=1e-12)
     retrieved = [
         label < 0 and s != -math.inf for label, s in zip(labels, scores, strict=True)
     ]
-    assert report.unjudged[0] == sum(retrieved)
+    assert report.n_unjudged[0] == sum(retrieved)
 
 
 def test_the_residual_of_rbp_includes_what_follows_the_list():
@@ -55,24 +56,24 @@ def test_the_residual_of_rbp_includes_what_follows_the_list():
         [4, 3, 2, -math.inf],
         measures=["rbp(p=0.8)", "rbp(p=0.8)@2", "cwl(chances=[0.5, 0.5, 0.5, 0.5])"],
     )
-    assert report.low[0, 0] == pytest.approx(1 - p)
+    assert report.expected[0, 0] == pytest.approx(1 - p)
     # the second rank, and all from the fourth on
     assert report.residual[0, 0] == pytest.approx((1 - p) * p + p**3)
     # below the cut-off nothing counts
     assert report.residual[0, 1] == pytest.approx((1 - p) * p)
     longer = residuals([1, NAN, 0], [4, 3, 2], measures="rbp(p=0.8)@5")
     assert longer.residual[0, 0] == pytest.approx((1 - p) * p + p**3 - p**5)
-    assert report.to_pandas().shape == (3, 8)
+    assert report.to_pandas().shape == (3, 7)
     weights = np.array([1, 0.5, 0.25, 0.125, 0.0625])
     rest = weights[[1, 3, 4]].sum() / weights.sum()
     assert report.residual[0, 2] == pytest.approx(rest)
     everything = residuals([NAN] * 3, [1, 1, 1], measures="rbp(p=0.5)")
-    assert everything.low[0, 0] == 0
-    assert everything.high[0, 0] == pytest.approx(1)
+    assert everything.expected[0, 0] == 0
+    assert everything.residual[0, 0] == pytest.approx(1)
     # graded gains: an unjudged document may be worth 1
     graded = residuals([1, NAN], [2, 1], measures="rbp(p=0.5,gain={0: 0, 1: 0.5})")
-    assert graded.low[0, 0] == 1 / 4
-    assert graded.high[0, 0] == pytest.approx(1 / 4 + 1 / 4 + 1 / 4)
+    assert graded.expected[0, 0] == 1 / 4
+    assert graded.residual[0, 0] == pytest.approx(1 / 4 + 1 / 4)
 
 
 def test_residuals_of_measures_with_denominators_are_refused():
@@ -87,5 +88,12 @@ def test_queries_stand_for_themselves():
     assert found.qid.tolist() == ["a", "b"]
     for i, rows in enumerate([slice(0, 2), slice(2, 4)]):
         alone = residuals(labels[rows], scores[rows], measures=["p@2"])
-        for name in ("low", "high", "low_worst", "high_best", "unjudged"):
+        for name in ("expected", "residual", "worst", "best", "n_unjudged"):
             assert getattr(found, name)[i] == getattr(alone, name)[0]
+    weighed = residuals(
+        labels, scores, qid=qid, measures="p@2", query_weight=[1, 1, 3, 3]
+    )
+    # 1/2 and 0 relevant for certain, 1/2 unjudged in both
+    assert str(weighed).splitlines()[-1].split() == [
+        *("P@2", "0.1250", "0.5000", "0.1250", "0.6250")
+    ]

@@ -63,12 +63,12 @@ def test_what_is_sampled_is_near_what_is_exact():
     for measure in ("ap", "ndcg@5", "err@3"):
         report = evaluate(labels, scores, qid=qid, measures=measure)
         summary = report.summary()
-        found = sampled(measure, labels, scores, qid=qid, n=400, random_state=1)
+        found = sampled(labels, scores, measure, qid=qid, n=400, random_state=1)
         assert found.qid.tolist() == report.qid.tolist()
         assert abs(found.mean - summary.mean[0]) < 4 * found.standard_error
-        assert found.std == pytest.approx(summary.tie_std[0], rel=0.25)
+        assert found.tie_std == pytest.approx(summary.tie_std[0], rel=0.25)
         assert summary.worst[0] <= found.min <= found.max <= summary.best[0]
-        apart = np.abs(found.query_mean - report.expected[:, 0])
+        apart = np.abs(found.expected - report.expected[:, 0])
         assert (apart <= 4.5 * found.query_standard_error + 1e-12).all()
         assert (found.query_min >= report.worst[:, 0] - 1e-12).all()
         assert (found.query_max <= report.best[:, 0] + 1e-12).all()
@@ -85,7 +85,7 @@ def test_a_function_of_ones_own():
 
     labels, scores = [3, 1, 2, 5, 1, 0], [2, 1, 1, -math.inf, 2, 1]
     qid = ["a", "a", "a", "a", "b", "b"]
-    found = sampled(second, labels, scores, qid=qid, n=200, random_state=0)
+    found = sampled(labels, scores, second, qid=qid, n=200)
     # no ties in b: once is enough
     assert calls.count(2) == 1
     assert calls.count(4) == 200
@@ -95,11 +95,9 @@ def test_a_function_of_ones_own():
     assert found.query_max.tolist() == [2, 0]
     assert found.query_standard_error[1] == 0
     assert found.mean == pytest.approx(0.75, abs=4 * found.standard_error)
-    again = sampled(
-        second, labels[::-1], scores[::-1], qid=qid[::-1], n=200, random_state=0
-    )
+    again = sampled(labels[::-1], scores[::-1], second, qid=qid[::-1], n=200)
     assert again.mean == found.mean
-    assert again.query_mean[::-1].tolist() == found.query_mean.tolist()
+    assert again.expected[::-1].tolist() == found.expected.tolist()
     assert "second" in str(found)
     assert "200" in str(found)
 
@@ -107,11 +105,16 @@ def test_a_function_of_ones_own():
 def test_a_measure_is_averaged_as_anywhere_else():
     labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
     data = {"qid": qid, "n": 800, "random_state": np.random.default_rng(0)}
-    found = sampled("ap", labels, scores, **data)
+    found = sampled(labels, scores, "ap", **data)
     assert found.mean == pytest.approx(3 / 8, abs=4 * found.standard_error)
-    found = sampled("ap", labels, scores, zero_relevance="skip", **data)
+    found = sampled(labels, scores, "ap", zero_relevance="skip", **data)
     assert found.mean == pytest.approx(3 / 4, abs=4 * found.standard_error)
     assert str(found).split()[-1] == "1"
+    found = sampled(labels, scores, "ap", query_weight=[1, 1, 3, 3], **data)
+    assert found.mean == pytest.approx(9 / 16, abs=4 * found.standard_error)
+    frame = found.to_pandas()
+    assert frame["qid"].tolist() == [1, 2]
+    assert frame["expected"].tolist() == found.expected.tolist()
 
 
 def test_unjudged_documents_are_handed_on_if_wanted():
@@ -119,36 +122,36 @@ def test_unjudged_documents_are_handed_on_if_wanted():
         return float(np.isnan(labels).sum())
 
     given = [1, math.nan, math.nan], [1, 1, 1]
-    assert sampled(unjudged, *given, unjudged="keep", n=5).mean == 2
-    assert sampled(unjudged, *given, unjudged="nonrelevant", n=5).mean == 0
+    assert sampled(*given, unjudged, unjudged="keep", n=5).mean == 2
+    assert sampled(*given, unjudged, unjudged="nonrelevant", n=5).mean == 0
 
 
 def test_queries_can_be_left_out():
     def first(labels, scores):
         return labels[0] if labels.any() else math.nan
 
-    found = sampled(first, [1, 1, 0], [1, 1, 1], qid=[1, 1, 2], n=5)
+    found = sampled([1, 1, 0], [1, 1, 1], first, qid=[1, 1, 2], n=5)
     assert found.mean == 1
     assert found.standard_error == 0
-    assert np.isnan(found.query_mean[1])
+    assert np.isnan(found.expected[1])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"n": 1}, "n must be an integer >= 2, got 1"),
-        ({"measure_function": 7}, "measure_function must be a function .* got 7"),
-        ({"measure_function": "xyzzy"}, "unknown measure 'xyzzy'"),
+        ({"score_func": 7}, "score_func must be a function .* got 7"),
+        ({"score_func": "xyzzy"}, "unknown measure 'xyzzy'"),
         (
-            {"measure_function": lambda labels, scores: "high"},
+            {"score_func": lambda labels, scores: "high"},
             "must return a finite number, got 'high' for query 1",
         ),
         (
-            {"measure_function": lambda labels, scores: math.inf},
+            {"score_func": lambda labels, scores: math.inf},
             "must return a finite number, got inf for query 1",
         ),
         (
-            {"measure_function": lambda labels, scores: 1 if labels[0] else math.nan},
+            {"score_func": lambda labels, scores: 1 if labels[0] else math.nan},
             "must return NaN in every order of a query or in none, got it in",
         ),
         ({"y_true": [math.nan, 1]}, "y_true must be judged"),
@@ -156,7 +159,7 @@ def test_queries_can_be_left_out():
     ],
 )
 def test_bad_input(change, message):
-    given = {"measure_function": "ap", "y_true": [0, 1], "y_score": [1, 1]}
+    given = {"score_func": "ap", "y_true": [0, 1], "y_score": [1, 1]}
     with pytest.raises(ValueError, match=message):
         sampled(**{**given, "qid": [1, 1], **change})
     with pytest.raises(ValueError, match="n must be an integer >= 1, got 0"):

@@ -42,7 +42,9 @@ def test_equals_counting(case, k):
     measures = ["ap", "ndcg@3", "fallout@2"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = tie_report(labels, scores, qid=qid, k=k, measures=measures)
+        report = tie_report(
+            labels, scores, qid=qid, k=k, measures=measures, zero_relevance="skip"
+        )
     groups: dict[tuple, list[int]] = {}
     for label, score, query in zip(labels, scores, qid, strict=True):
         if score != -math.inf:
@@ -110,6 +112,21 @@ def test_prints_as_a_table():
     lines = str(tie_report(LABELS, SCORES, k=5)).splitlines()
     assert any(line.split() == ["documents", "tied", "80.0", "%"] for line in lines)
     assert lines[-3].startswith("NDCG@10")
+
+
+def test_gaps_are_those_of_a_report():
+    labels, scores, qid = [0, 0, 1, 0, 0, 1], [1, 1, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3]
+    for options in (
+        {},
+        {"zero_relevance": "skip"},
+        {"query_weight": [1, 1, 2, 2, 3, 3]},
+    ):
+        summary = evaluate(labels, scores, qid=qid, measures="ap", **options).summary()
+        found = tie_report(labels, scores, qid=qid, measures="ap", **options)
+        assert found.mean_gap == pytest.approx(summary.best - summary.worst)
+    frame = found.to_pandas().set_index(["figure", "measure"])["value"]
+    assert frame["tied_documents", ""] == 1
+    assert frame["mean_gap", "AP"] == found.mean_gap[0]
 
 
 def test_nothing_retrieved():

@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._optional import import_optional
+
 
 class Result:
-    """A result that shows itself, also at a prompt, as the table that it prints."""
+    """A result that shows itself, also at a prompt, as the table that it prints.
+
+    A subclass has `__str__` and `_columns`. In a data frame, what rows are about comes
+    first: the query, the measure, the system; the index is only a number.
+    """
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of `to_pandas`, by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The result as a `pandas.DataFrame`."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        return pandas.DataFrame(self._columns())
+
+
+def by_query(
+    qid: NDArray[Any], measures: Sequence[str], values: Mapping[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Columns with a row per query and measure, of arrays (n_queries, n_measures)."""
+    return {
+        "qid": np.repeat(qid, len(measures)),
+        "measure": list(measures) * len(qid),
+        **{name: array.ravel() for name, array in values.items()},
+    }

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 #: decimals of values
 DIGITS = 4
@@ -12,6 +16,12 @@ DIGITS = 4
 def number(value: float, digits: int = DIGITS) -> str:
     """A number for a table: fixed decimals, ``-`` for NaN."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def bracketed(interval: NDArray[np.floating[Any]], digits: int = DIGITS) -> str:
+    """The two ends of an interval for a table."""
+    low, high = interval.tolist()
+    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def probability(value: float) -> str:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import format_table
 from .._engine.ties import FloatArray, TieGroups
-from .._optional import data_frame
 from ..measures import Precision
 from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries
@@ -50,11 +49,9 @@ class ContingencyTable(Result):
         ]
         return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
-    def to_pandas(self) -> Any:
-        """The counts as a `pandas.DataFrame`, a row per query."""
+    def _columns(self) -> dict[str, Any]:
         cells = ("true_positive", "false_positive", "false_negative", "true_negative")
-        columns = {name: getattr(self, name) for name in cells}
-        return data_frame({"qid": self.qid, **columns})
+        return {name: getattr(self, name) for name in ("qid", *cells)}
 
     def __str__(self) -> str:
         table = self.sum()

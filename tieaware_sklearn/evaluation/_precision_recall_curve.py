@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
-from .._optional import data_frame
 from ..measures import InterpolatedPrecision
 from ._averages import mean, std_of_mean
 from ._checked_input import check_ranking
@@ -22,7 +21,7 @@ from ._undefined import ask
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
 _STATISTICS = (*STATISTICS, "standard_error")
-_COLUMNS = ("recall", "expected", "worst", "best", "tie_std")
+_COLUMNS = ("recall", "mean", "worst", "best", "tie_std")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,26 +31,25 @@ class PrecisionRecallCurve(Result):
     Attributes
     ----------
     recall : ndarray of shape (n_points,)
-    expected, best, worst : ndarray of shape (n_points,)
-        Precision at that recall or more: the mean over tie orders, and the curves
-        of the most and the least favourable order, which bound every other.
+    mean, best, worst : ndarray of shape (n_points,)
+        Precision at that recall or more, averaged over queries: the mean over tie
+        orders, and the curves of the most and the least favourable order, which
+        bound every other.
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over tie orders.
     standard_error : ndarray of shape (n_points,)
-        Of `expected` where long ties had to be sampled; 0 where it is exact.
+        Of `mean` where long ties had to be sampled; 0 where it is exact.
     """
 
     recall: FloatArray
-    expected: FloatArray
+    mean: FloatArray
     best: FloatArray
     worst: FloatArray
     tie_std: FloatArray
     standard_error: FloatArray
 
-    def to_pandas(self) -> Any:
-        """The table as a `pandas.DataFrame`, a row per recall level."""
-        names = (*_COLUMNS, "standard_error")
-        return data_frame({name: getattr(self, name) for name in names})
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in (*_COLUMNS, "standard_error")}
 
     def __str__(self) -> str:
         columns = [getattr(self, name) for name in _COLUMNS]
@@ -100,7 +98,7 @@ def precision_recall_curve(
 
     Notes
     -----
-    The mean of `expected` over eleven points is the measure ``IAP``. See
+    The average of `mean` over eleven points is the measure ``IAP``. See
     `InterpolatedPrecision` for the definition, and for how long ties may be.
 
     Examples
@@ -129,7 +127,7 @@ def precision_recall_curve(
 
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        expected=averages("expected"),
+        mean=averages("expected"),
         best=averages("best"),
         worst=averages("worst"),
         tie_std=errors("std"),

@@ -25,7 +25,7 @@ from ._averages import mean, reduce_queries
 from ._checked_input import Ranking
 from ._labelled_queries import STATISTICS, LabelledQueries
 from ._report import RankingReport
-from ._undefined import Asked, ask, check_zero_relevance
+from ._undefined import Asked, ask
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
@@ -169,6 +169,8 @@ class PreparedRanking:
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
         What to do with NaN labels.
+    convention : str, optional
+        As in `ranking_score`: the definitions of another tool.
 
     Attributes
     ----------
@@ -207,8 +209,9 @@ class PreparedRanking:
         query_weight: ArrayLike | None = None,
         zero_relevance: float | str = 0.0,
         unjudged: str = "raise",
+        convention: str | None = None,
     ) -> None:
-        check_zero_relevance(zero_relevance)
+        ask((), zero_relevance, unjudged, convention)
         check_choice(unjudged, "unjudged", UNJUDGED)
         labels = check_labels(y_true, unjudged="nonrelevant")
         queries = check_qid(qid, n_rows=len(labels))
@@ -216,8 +219,7 @@ class PreparedRanking:
         self._prepared = Prepared(labels, queries, weight, keep=True)
         self._missing = bool((labels == UNJUDGED_LABEL).any())
         self._asked_before: set[Measure] = set()
-        self._zero_relevance = zero_relevance
-        self._unjudged = unjudged
+        self._rules = (zero_relevance, unjudged, convention)
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -291,17 +293,17 @@ class PreparedRanking:
         return self._prepared.report(asked, scores, n_jobs=n_jobs)
 
     def _ask(self, measures: Sequence[Measure]) -> Asked:
-        asked = ask(measures, self._zero_relevance, self._unjudged)
+        asked = ask(measures, *self._rules)
         if asked.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
             labels = self._prepared.labels
             check_labels(np.where(labels == UNJUDGED_LABEL, np.nan, labels))
-        self._asked_before.update(measures)
+        self._asked_before.update(asked.measures)
         if len(self._asked_before) > _REMEMBERED:
             # what is kept for each measure must not add up without end
             old = self._prepared
             self._prepared = Prepared(old.labels, old.queries, old.weight, keep=True)
-            self._asked_before = set(measures)
+            self._asked_before = set(asked.measures)
         return asked
 
 

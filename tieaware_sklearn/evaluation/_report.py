@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.result import Result, by_query
+from .._display.tables import bracketed, format_table, number
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from .._optional import import_optional
 from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, median_interval
+
+#: what `RankingReport` says of each query and measure
+_PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,32 +65,25 @@ class RankingSummary(Result):
     interval: FloatArray
     n_queries: NDArray[np.int64]
 
-    def to_pandas(self) -> Any:
-        """The table as a `pandas.DataFrame`, a row per measure."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        columns = {
-            name: getattr(self, name)
-            for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
+    def _columns(self) -> dict[str, Any]:
+        low, high = self.interval.T
+        values = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
+        counts = ("standard_error", "n_estimated", "n_queries")
+        return {
+            "measure": self.measures,
+            **{name: getattr(self, name) for name in values},
+            "interval_low": low,
+            "interval_high": high,
+            **{name: getattr(self, name) for name in counts},
         }
-        columns["standard_error"] = self.standard_error
-        columns["n_estimated"] = self.n_estimated
-        columns["low"], columns["high"] = self.interval.T
-        columns["n_queries"] = self.n_queries
-        return pandas.DataFrame(
-            columns, index=pandas.Index(self.measures, name="measure")
-        )
 
     def __str__(self) -> str:
+        shown = (self.mean, self.worst, self.best, self.tie_std, self.chance, self.lift)
         rows = [
             [
                 name,
-                *(
-                    number(float(column[i]))
-                    for column in (self.mean, self.worst, self.best, self.tie_std)
-                ),
-                number(float(self.chance[i])),
-                number(float(self.lift[i])),
-                f"[{number(self.interval[i, 0])}, {number(self.interval[i, 1])}]",
+                *(number(float(column[i])) for column in shown),
+                bracketed(self.interval[i]),
                 str(self.n_queries[i]),
             ]
             for i, name in enumerate(self.measures)
@@ -110,9 +106,9 @@ class RankingSummary(Result):
         notes = []
         for i, name in enumerate(self.measures):
             if self.standard_error[i] > 0:
-                error = f"{self.standard_error[i]:.1g}"
                 notes.append(
-                    f"{name}: mean over sampled orders, standard error {error}"
+                    f"{name}: mean over sampled orders, standard error "
+                    f"{self.standard_error[i]:.1g}"
                 )
             if self.n_estimated[i]:
                 count = self.n_estimated[i]
@@ -182,47 +178,29 @@ class RankingReport(Result):
         check_choice(average, "average", ("macro", "geometric", "median"))
         if average != "median":
             return ReportMoments.of(self, average).summary()
-        columns = range(len(self.measures))
-
-        def medians(values: FloatArray) -> FloatArray:
-            return np.array([median(values[:, j], self.query_weight) for j in columns])
-
-        expected, chance = medians(self.expected), medians(self.chance)
-        ideal = medians(self.ideal)
+        medians = [
+            np.array([median(column, self.query_weight) for column in values.T])
+            for values in _averaged(self)
+        ]
         unknown = np.full(len(self.measures), np.nan)
-        moments = QueryMoments.of(self.expected, self.query_weight)
-        interval = np.array([median_interval(self.expected[:, j]) for j in columns])
+        interval = np.array([median_interval(column) for column in self.expected.T])
         if self.query_weight is not None:
             interval[:] = np.nan
-        return RankingSummary(
-            measures=self.measures,
-            average=average,
-            mean=expected,
-            best=medians(self.best),
-            worst=medians(self.worst),
+        return _summary(
+            self,
+            average,
+            medians,
+            interval,
             tie_std=unknown,
             standard_error=unknown,
             n_estimated=self.std_is_estimate.sum(axis=0),
-            chance=chance,
-            ideal=ideal,
-            lift=lift(expected, chance, ideal),
-            interval=interval,
-            n_queries=moments.count.astype(np.int64),
+            n_queries=QueryMoments.of(self.expected, self.query_weight).count,
         )
 
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row per query and columns (measure, value)."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        names: tuple[str, ...] = ("expected", "best", "worst", "std", "chance", "ideal")
-        if self.std_is_estimate.any():
-            names += ("standard_error", "std_is_estimate")
-        columns = {
-            (measure, name): getattr(self, name)[:, j]
-            for j, measure in enumerate(self.measures)
-            for name in names
-        }
-        index = pandas.Index(self.qid, name="qid")
-        return pandas.DataFrame(columns, index=index)
+    def _columns(self) -> dict[str, Any]:
+        names = (*_PER_QUERY, "standard_error", "std_is_estimate")
+        values = {name: getattr(self, name) for name in names}
+        return by_query(self.qid, self.measures, values)
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -259,12 +237,10 @@ class ReportMoments(AddedUp):
                 values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
             return QueryMoments.of(values, weight)
 
-        averaged = [report.expected, report.best, report.worst]
-        averaged += [report.chance, report.ideal]
         return cls(
             report.measures,
             average,
-            QueryMoments.stack([moments(values) for values in averaged]),
+            QueryMoments.stack([moments(values) for values in _averaged(report)]),
             sums_of_squares(report.std, weight),
             sums_of_squares(report.standard_error, weight),
             report.std_is_estimate.sum(axis=0),
@@ -277,22 +253,47 @@ class ReportMoments(AddedUp):
         if self.average == "geometric":
             averages, intervals = np.exp(averages), np.exp(intervals)
             total[:] = np.nan
-        expected, best, worst, chance, ideal = averages
-        return RankingSummary(
-            measures=self.measures,
-            average=self.average,
-            mean=expected,
-            best=best,
-            worst=worst,
+        return _summary(
+            self,
+            self.average,
+            averages,
+            intervals[0],
             tie_std=np.sqrt(self.tie_variance) / total,
             standard_error=np.sqrt(self.error_variance) / total,
             n_estimated=self.n_estimated,
-            chance=chance,
-            ideal=ideal,
-            lift=lift(expected, chance, ideal),
-            interval=intervals[0],
-            n_queries=self.values.count[0].astype(np.int64),
+            n_queries=self.values.count[0],
         )
+
+
+def _averaged(report: RankingReport) -> list[FloatArray]:
+    """What is averaged: expected, best and worst values, chance level and ideal."""
+    return [report.expected, report.best, report.worst, report.chance, report.ideal]
+
+
+def _summary(
+    of: RankingReport | ReportMoments,
+    average: str,
+    averages: Sequence[FloatArray] | FloatArray,
+    interval: FloatArray,
+    *,
+    n_queries: FloatArray,
+    **others: Any,
+) -> RankingSummary:
+    """A summary, from averages of what `_averaged` gives."""
+    mean, best, worst, chance, ideal = averages
+    return RankingSummary(
+        measures=of.measures,
+        average=average,
+        mean=mean,
+        best=best,
+        worst=worst,
+        chance=chance,
+        ideal=ideal,
+        lift=lift(mean, chance, ideal),
+        interval=interval,
+        n_queries=n_queries.astype(np.int64),
+        **others,
+    )
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result
+from .._display.result import Result, by_query
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, TieGroups
-from .._optional import data_frame
 from ..measures import (
     CWL,
     ERR,
@@ -27,68 +26,57 @@ from ._averages import mean
 from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries, statistics_of
 
+DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: a relevant document more can only help these
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _STATISTICS = ("expected", "worst", "best")
+_PER_QUERY = ("expected", "residual", "worst", "best")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResidualReport(Result):
     """Measures between no and full relevance of what was not judged.
 
-    All arrays but `qid` and `unjudged` have shape (n_queries, n_measures). Prints
-    the averages over queries.
+    Arrays have shape (n_queries, n_measures) where nothing else is said. Prints the
+    averages over queries.
 
     Attributes
     ----------
     measures : tuple of str
     qid : ndarray of shape (n_queries,)
-    low, high : ndarray
-        Mean over tie orders with all unjudged documents not relevant, or all
-        relevant.
-    low_worst, high_best : ndarray
-        The same in the worst and in the best order: together the smallest and the
-        largest value there could be.
+    expected : ndarray
+        Mean over tie orders with all unjudged documents not relevant.
     residual : ndarray
-        high - low.
-    unjudged : ndarray of shape (n_queries,), int
+        What the mean gains if all of them are relevant.
+    worst, best : ndarray
+        The smallest and the largest value there could be: no unjudged document
+        relevant in the worst order of ties, all relevant in the best.
+    n_unjudged : ndarray of shape (n_queries,), int
         Documents retrieved without a judgment.
+    query_weight : ndarray of shape (n_queries,) or None
     """
 
     measures: tuple[str, ...]
     qid: NDArray[Any]
-    low: FloatArray
-    high: FloatArray
-    low_worst: FloatArray
-    high_best: FloatArray
-    unjudged: NDArray[np.int64]
+    expected: FloatArray
+    residual: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    n_unjudged: NDArray[np.int64]
+    query_weight: FloatArray | None = None
 
-    @property
-    def residual(self) -> FloatArray:
-        return self.high - self.low
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row per query and measure."""
-        queries, measures = self.low.shape
-        arrays = ("low", "residual", "high", "low_worst", "high_best")
-        columns = {name: getattr(self, name).ravel() for name in arrays}
-        return data_frame(
-            {
-                "qid": np.repeat(self.qid, measures),
-                "measure": list(self.measures) * queries,
-                **columns,
-                "unjudged": np.repeat(self.unjudged, measures),
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in _PER_QUERY}
+        table = by_query(self.qid, self.measures, values)
+        return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
     def __str__(self) -> str:
-        arrays = (self.low, self.residual, self.high, self.low_worst, self.high_best)
+        columns = [getattr(self, name).T for name in _PER_QUERY]
         rows = [
-            [name, *(number(mean(array[:, j])) for array in arrays)]
+            [name, *(number(mean(column[j], self.query_weight)) for column in columns)]
             for j, name in enumerate(self.measures)
         ]
-        header = ["measure", "low", "residual", "high", "worst", "best"]
-        return format_table(header, rows)
+        return format_table(["measure", "mean", "residual", "worst", "best"], rows)
 
 
 def residuals(
@@ -96,7 +84,8 @@ def residuals(
     y_score: ArrayLike,
     *,
     qid: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = ("rbp(p=0.8)", "p@10", "rr"),
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_BOUNDED,
+    query_weight: ArrayLike | None = None,
 ) -> ResidualReport:
     """Bound measures when documents without a judgment could be relevant or not.
 
@@ -104,9 +93,9 @@ def residuals(
     ----------
     y_true : array-like of shape (n_documents,)
         Labels; NaN is unjudged.
-    y_score, qid
+    y_score, qid, query_weight
         As in `ranking_score`.
-    measures : list of str or Measure, default=("rbp(p=0.8)", "p@10", "rr")
+    measures : list of str or Measure, default=("rbp", "p@10", "rr")
         P, RBP, CWL, RR, Success and ERR: one relevant document more can only
         raise them, so that the two extremes bound all else.
 
@@ -130,9 +119,9 @@ def residuals(
     --------
     >>> from tieaware_sklearn import residuals
     >>> print(residuals([1, float("nan"), 0], [3, 2, 1], measures="rbp(p=0.5)"))
-    measure        low  residual    high   worst    best
-    ----------------------------------------------------
-    RBP(p=0.5)  0.5000    0.3750  0.8750  0.5000  0.8750
+    measure       mean  residual   worst    best
+    --------------------------------------------
+    RBP(p=0.5)  0.5000    0.3750  0.5000  0.8750
     """
     parsed = parse_measures(measures)
     for measure in parsed:
@@ -141,39 +130,30 @@ def residuals(
                 "measures must be P, RBP, CWL, RR, Success or ERR (a relevant document "
                 f"more lowers others too, by their denominators), got {measure}"
             )
-    data = check_ranking(y_true, y_score, qid, parsed, "nonrelevant")
-    missing = data.labels < 0
+    data = check_ranking(y_true, y_score, qid, parsed, "nonrelevant", query_weight)
 
-    def beyond(groups: TieGroups) -> FloatArray:
-        return np.column_stack([_tail(measure, groups) for measure in parsed])
-
-    def compute(groups: TieGroups) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+    def compute(groups: TieGroups) -> tuple[FloatArray, ...]:
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
-        found = statistics_of(parsed, _STATISTICS, groups)
-        return found, unjudged, beyond(groups)
+        tails = np.column_stack([_tail(measure, groups) for measure in parsed])
+        return (*statistics_of(parsed, _STATISTICS, groups), tails, unjudged)
 
-    judged = LabelledQueries(data.labels, data.queries)
-    low = judged.each_block(compute, data.scores)
+    def bounds(labels: FloatArray) -> list[FloatArray]:
+        labelled = LabelledQueries(labels, data.queries)
+        blocks = labelled.each_block(compute, data.scores)
+        return [labelled.in_order(parts) for parts in zip(*blocks, strict=True)]
+
+    least, worst, _, _, unjudged = bounds(data.labels)
     # an unlimited label is the best that a document could be
-    open_labels = np.where(missing, np.inf, data.labels)
-    unknown = LabelledQueries(open_labels, data.queries)
-    high = unknown.each_block(compute, data.scores)
-    low_mean, low_worst, _ = (
-        judged.in_order(parts) for parts in zip(*(part[0] for part in low), strict=True)
-    )
-    high_mean, _, high_best = (
-        unknown.in_order(parts)
-        for parts in zip(*(part[0] for part in high), strict=True)
-    )
-    tail = judged.in_order(part[2] for part in low)
+    most, _, best, tails, _ = bounds(np.where(data.labels < 0, np.inf, data.labels))
     return ResidualReport(
         measures=tuple(str(measure) for measure in parsed),
         qid=data.queries.qid,
-        low=low_mean,
-        high=high_mean + tail,
-        low_worst=low_worst,
-        high_best=high_best + tail,
-        unjudged=judged.in_order(part[1] for part in low).astype(np.int64),
+        expected=least,
+        residual=most + tails - least,
+        worst=worst,
+        best=best + tails,
+        n_unjudged=unjudged.astype(np.int64),
+        query_weight=data.weight,
     )
 
 

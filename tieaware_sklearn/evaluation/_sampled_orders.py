@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import format_table, number
+from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, dense_ranks, run_starts
 from .._engine.validation import check_count
 from ..measures import Measure, parse_measure
@@ -21,7 +21,7 @@ from ._checked_input import Ranking, check_ranking
 from ._prepared_ranking import prepared_of
 from ._undefined import ask
 
-MeasureFunction = Callable[[FloatArray, FloatArray], float]
+ScoreFunction = Callable[[FloatArray, FloatArray], float]
 
 
 class _Orders:
@@ -67,28 +67,12 @@ class _Orders:
         self._open = retrieved.astype(np.float64)
         mixed = (label[starts] != label[starts + sizes - 1]) & retrieved[starts]
         self.tied = np.bincount(query[starts], mixed, queries.n_queries) > 0
-        self._random = _uniform(random_state)
+        self._random = check_seed(random_state)
 
     def draw(self) -> NDArray[np.intp]:
         """The rows in one more order."""
-        jitter = self._random(len(self.rows)) * self._open
+        jitter = self._random.random_sample(len(self.rows)) * self._open
         return np.asarray(self.rows[np.argsort(self._group + jitter, kind="stable")])
-
-
-def _uniform(random_state: Any) -> Callable[[int], FloatArray]:
-    """Draws of numbers in [0, 1)."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state.random
-    try:
-        draw: Callable[[int], FloatArray] = check_random_state(
-            random_state
-        ).random_sample
-    except ValueError:
-        raise ValueError(
-            "random_state must be an integer from 0 to 2**32 - 1, a Generator, a "
-            f"RandomState or None, got {random_state!r}"
-        ) from None
-    return draw
 
 
 def sample_orderings(
@@ -97,7 +81,7 @@ def sample_orderings(
     *,
     qid: Any = None,
     n: int = 1000,
-    random_state: Any = None,
+    random_state: Any = 0,
     unjudged: str = "raise",
 ) -> Iterator[NDArray[np.intp]]:
     """Random orders of a ranking, tied documents shuffled.
@@ -108,7 +92,7 @@ def sample_orderings(
         As in `ranking_score`.
     n : int, default=1000
         How many orders.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=0
         Equal seeds give equal sequences of labels, in whatever order the rows
         stand.
 
@@ -130,7 +114,7 @@ def sample_orderings(
     >>> from tieaware_sklearn import sample_orderings
     >>> labels, clicks = np.array([0, 1, 0, 0]), np.array([7, 2, 2, 2])
     >>> tops = [labels[rows][:2].sum()
-    ...         for rows in sample_orderings(labels, clicks, n=300, random_state=0)]
+    ...         for rows in sample_orderings(labels, clicks, n=300)]
     >>> print(f"{np.mean(tops):.1f}")  # 1/3
     0.3
     """
@@ -160,7 +144,7 @@ class SampledScore(Result):
         Of the average over queries, over the orders drawn.
     standard_error : float
         Of that mean; 0 where no tie mixes labels.
-    std : float
+    tie_std : float
         Standard deviation of the average over the orders.
     min, max : float
         Smallest and largest average drawn: inside the worst and best there are.
@@ -168,63 +152,75 @@ class SampledScore(Result):
         Orders drawn.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
-    query_mean, query_standard_error, query_min, query_max : ndarray
-        The same of each query, shape (n_queries,).
+    expected, std, query_min, query_max : ndarray of shape (n_queries,)
+        Mean, standard deviation, smallest and largest value of each query over the
+        orders.
+    query_standard_error : ndarray of shape (n_queries,)
+        Of `expected`.
     """
 
     measure: str
     mean: float
     standard_error: float
-    std: float
+    tie_std: float
     min: float
     max: float
     n: int
     qid: NDArray[Any]
-    query_mean: FloatArray
+    expected: FloatArray
+    std: FloatArray
     query_standard_error: FloatArray
     query_min: FloatArray
     query_max: FloatArray
 
+    def _columns(self) -> dict[str, Any]:
+        names: tuple[str, ...] = ("qid", "expected", "std")
+        names += ("query_standard_error", "query_min", "query_max")
+        return {name.removeprefix("query_"): getattr(self, name) for name in names}
+
     def __str__(self) -> str:
-        figures = (self.mean, self.standard_error, self.std, self.min, self.max)
+        figures = (self.mean, self.standard_error, self.tie_std, self.min, self.max)
         header = ["measure", "mean", "standard error", "tie std", "min", "max"]
         header += ["orders", "queries"]
         cells = [
             self.measure,
             *map(number, figures),
             str(self.n),
-            str(int((~np.isnan(self.query_mean)).sum())),
+            str(int((~np.isnan(self.expected)).sum())),
         ]
         return format_table(header, [cells])
 
 
 def sampled(
-    measure_function: MeasureFunction | str | Measure,
     y_true: ArrayLike,
     y_score: ArrayLike,
+    score_func: ScoreFunction | str | Measure,
     *,
     qid: Any = None,
     n: int = 1000,
-    random_state: Any = None,
+    random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
     progress: bool = False,
 ) -> SampledScore:
     """What a function of yours says of a ranking, over random orders of its ties.
 
     Parameters
     ----------
-    measure_function : callable, str or Measure
-        Called for one query as ``measure_function(labels, scores)``: labels from
+    y_true, y_score
+        As in `ranking_score`.
+    score_func : callable, str or Measure
+        Called for one query as ``score_func(labels, scores)``: labels from
         the top of the list down, and scores without ties that fall along them
         (-inf for documents that are not retrieved, which come last). It returns a
         finite number, or NaN in every order of a query to leave out. A name or a
         measure of this library is sampled likewise, to check by.
-    y_true, y_score, qid
+    qid, query_weight
         As in `ranking_score`.
     n : int, default=1000
         How many orders to draw.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=0
         Equal seeds give equal results, in whatever order the rows stand.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for measures of this library; what a function leaves
@@ -255,16 +251,15 @@ def sampled(
     >>> from tieaware_sklearn import sampled
     >>> def relevant_above_first_miss(labels, scores):
     ...     return labels.argmin() if (labels == 0).any() else len(labels)
-    >>> found = sampled(relevant_above_first_miss, [1, 1, 0, 1], [2, 1, 1, 1],
-    ...                 n=2000, random_state=0)
+    >>> found = sampled([1, 1, 0, 1], [2, 1, 1, 1], relevant_above_first_miss, n=2000)
     >>> print(f"{found.mean:.2f} ± {found.standard_error:.2f}")  # 2
     2.00 ± 0.02
     """
     check_count(n, "n", least=2)
-    function, name, measures = _function(measure_function)
+    function, name, measures = _function(score_func)
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
-    data = check_ranking(y_true, y_score, qid, measures, asked.unjudged)
+    data = check_ranking(y_true, y_score, qid, measures, asked.unjudged, query_weight)
     labels = np.maximum(data.labels, 0)
     if keep or any(measure.takes_unjudged for measure in measures):
         labels = np.where(data.labels < 0, np.nan, data.labels)
@@ -281,7 +276,7 @@ def sampled(
             value = np.inf
         if np.isinf(value):
             raise ValueError(
-                f"measure_function must return a finite number, got {found!r} for "
+                f"score_func must return a finite number, got {found!r} for "
                 f"query {data.queries.name(int(orders.by_id[query]))}"
             )
         return value
@@ -298,7 +293,7 @@ def sampled(
     some = left_out.any(axis=0) & ~left_out.all(axis=0)
     if some.any():
         raise ValueError(
-            "measure_function must return NaN in every order of a query or in none, "
+            "score_func must return NaN in every order of a query or in none, "
             f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n} for query "
             f"{data.queries.name(int(np.argmax(some)))}"
         )
@@ -309,32 +304,33 @@ def sampled(
         )
     averages = np.array([mean(row, data.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
+    # of equal values the mean is not always theirs
     varies = np.ptp(values, axis=0) > 0
+    std = np.where(varies, values.std(axis=0, ddof=1), np.zeros(len(varies)))
     return SampledScore(
         measure=name,
         mean=mean(averages),
         standard_error=spread / float(np.sqrt(n)),
-        std=spread,
+        tie_std=spread,
         min=float(averages.min()),
         max=float(averages.max()),
         n=n,
         qid=data.queries.qid,
-        query_mean=np.where(varies, values.mean(axis=0), values[0]),
-        query_standard_error=np.where(
-            varies, values.std(axis=0, ddof=1) / np.sqrt(n), 0.0
-        ),
+        expected=np.where(varies, values.mean(axis=0), values[0]),
+        std=std,
+        query_standard_error=std / np.sqrt(n),
         query_min=values.min(axis=0),
         query_max=values.max(axis=0),
     )
 
 
 def _function(
-    given: MeasureFunction | str | Measure,
-) -> tuple[MeasureFunction, str, list[Measure]]:
+    given: ScoreFunction | str | Measure,
+) -> tuple[ScoreFunction, str, list[Measure]]:
     if not isinstance(given, (str, Measure)):
         if not callable(given):
             raise ValueError(
-                "measure_function must be a function of labels and scores, a name or "
+                "score_func must be a function of labels and scores, a name or "
                 f"a Measure, got {given!r}"
             )
         return given, getattr(given, "__name__", type(given).__name__), []

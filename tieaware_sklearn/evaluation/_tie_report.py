@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ._averages import mean
 from ._checked_input import check_ranking
 from ._labelled_queries import LabelledQueries, statistics_of
 from ._prepared_ranking import DEFAULT_MEASURES
+from ._undefined import ask
 
 #: distinct neighbours closer than this many units in the last place look like
 #: one score computed in two ways
@@ -55,8 +56,7 @@ class TieReport(Result):
     measures : tuple of str
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Best minus worst value (worst minus best where lower is better), on
-        average and at most over queries; queries where the measure is undefined
-        are left out.
+        average and at most over queries.
     n_nearly_tied : int
         Neighbouring scores of a query that differ in their last bits only; 0 where
         scores are so dense that chance explains them.
@@ -76,6 +76,18 @@ class TieReport(Result):
     mean_gap: FloatArray
     largest_gap: FloatArray
     n_nearly_tied: int
+
+    def _columns(self) -> dict[str, Any]:
+        gaps = ("measures", "mean_gap", "largest_gap")
+        figures = [field.name for field in fields(self) if field.name not in gaps]
+        of_measures = [
+            (name, measure, float(getattr(self, name)[j]))
+            for name in gaps[1:]
+            for j, measure in enumerate(self.measures)
+        ]
+        rows = [(name, "", float(getattr(self, name))) for name in figures]
+        columns = zip(*rows, *of_measures, strict=True)
+        return dict(zip(("figure", "measure", "value"), columns, strict=True))
 
     def __str__(self) -> str:
         def share(value: float) -> str:
@@ -115,14 +127,16 @@ def tie_report(
     qid: Any = None,
     k: int = 10,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
 ) -> TieReport:
     """How much of a ranking is tied, and how much it matters.
 
     Parameters
     ----------
-    y_true, y_score, qid, unjudged
-        As in `ranking_score`.
+    y_true, y_score, qid, zero_relevance, unjudged, query_weight
+        As in `ranking_score`; weights count in `mean_gap` alone.
     k : int, default=10
         Report the queries whose cut-off k falls inside a tie.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
@@ -158,11 +172,13 @@ def tie_report(
     cutoff = check_cutoff(k)
     if cutoff is None:
         raise ValueError("k must be an integer >= 1, got None")
-    parsed = parse_measures(measures)
-    queries, labels, scores, _ = check_ranking(y_true, y_score, qid, parsed, unjudged)
+    asked = ask(parse_measures(measures), zero_relevance, unjudged)
+    queries, labels, scores, weight = check_ranking(
+        y_true, y_score, qid, asked.measures, asked.unjudged, query_weight
+    )
 
     def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
-        best, worst = statistics_of(parsed, ("best", "worst"), groups)
+        extremes = statistics_of(asked.measures, ("best", "worst"), groups)
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]
@@ -176,12 +192,15 @@ def tie_report(
             len(np.unique(groups.query[tied])),
             cut.sum(),
         ]
-        return counts, int(n.max(initial=0)), np.abs(best - worst)
+        return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
 
-    parts = LabelledQueries(labels, queries).each_block(count, scores)
+    labelled = LabelledQueries(labels, queries)
+    parts = labelled.each_block(count, scores)
     counts = np.sum([part[0] for part in parts], axis=0)
     largest = max(part[1] for part in parts)
-    gaps = np.concatenate([part[2] for part in parts])
+    best, worst = labelled.in_order(part[2] for part in parts).swapaxes(0, 1)
+    filled = asked.fill_statistics({"best": best, "worst": worst}, queries)
+    gaps = np.abs(filled["best"] - filled["worst"])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
     distinct = np.unique(scores)
@@ -198,18 +217,11 @@ def tie_report(
         tied_queries=float(counts[4]) / queries.n_queries,
         k=cutoff,
         cut_queries=float(counts[5]) / queries.n_queries,
-        measures=tuple(str(measure) for measure in parsed),
-        mean_gap=np.array([mean(column) for column in gaps.T]),
-        largest_gap=np.array(
-            [max(_there(column), default=np.nan) for column in gaps.T]
-        ),
+        measures=asked.names,
+        mean_gap=np.array([mean(column, weight) for column in gaps.T]),
+        largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
     )
-
-
-def _there(column: FloatArray) -> list[float]:
-    there: list[float] = column[~np.isnan(column)].tolist()
-    return there
 
 
 def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import format_table, number
-from .._engine.ties import FloatArray, dense_ranks
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_missing
-from .._optional import import_optional
 from ..measures import Measure, parse_measures
 from ._averages import mean
 from ._checked_input import check_ranking
@@ -34,7 +33,7 @@ class TieTreatments(Result):
     qid : ndarray of shape (n_queries,)
     per_query : ndarray of shape (n_treatments, n_queries, n_measures)
         NaN where a query is skipped.
-    values : ndarray of shape (n_treatments, n_measures)
+    mean : ndarray of shape (n_treatments, n_measures)
         Averages over queries.
     """
 
@@ -42,18 +41,16 @@ class TieTreatments(Result):
     measures: tuple[str, ...]
     qid: NDArray[Any]
     per_query: FloatArray
-    values: FloatArray
+    mean: FloatArray
 
-    def to_pandas(self) -> Any:
-        """The averages as a `pandas.DataFrame`, a row per treatment."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        index = pandas.Index(self.treatments, name="treatment")
-        return pandas.DataFrame(self.values, index=index, columns=list(self.measures))
+    def _columns(self) -> dict[str, Any]:
+        averages = zip(self.measures, self.mean.T, strict=True)
+        return {"treatment": self.treatments, **dict(averages)}
 
     def __str__(self) -> str:
         rows = [
             [name, *map(number, row)]
-            for name, row in zip(self.treatments, self.values.tolist(), strict=True)
+            for name, row in zip(self.treatments, self.mean.tolist(), strict=True)
         ]
         return format_table(["treatment", *self.measures], rows)
 
@@ -140,7 +137,7 @@ def tie_treatments(
         measures=asked.names,
         qid=data.queries.qid,
         per_query=per_query,
-        values=np.array(
+        mean=np.array(
             [[mean(column, data.weight) for column in table.T] for table in per_query]
         ),
     )
@@ -148,40 +145,46 @@ def tie_treatments(
 
 def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
     """Scores that rank as `scores` do, and by `key` where those tie."""
-    direction = "ascending"
-    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str):
-        key, direction = key
-        check_choice(direction, f"external[{name!r}]", ("ascending", "descending"))
-    array = np.asarray(key)
-    texts = [isinstance(value, (str, bytes)) for value in np.ravel(key).tolist()]
-    if isinstance(key, list) and array.ndim == 1:
-        texts = [isinstance(value, str) for value in key if not is_missing(value)]
-    if any(texts) and not all(texts):
-        raise ValueError(f"external[{name!r}] must hold one kind, got {key!r}")
-    if array.ndim != 1:
-        raise ValueError(
-            f"external[{name!r}] must be 1-dimensional, got shape {array.shape}"
-        )
-    check_length(array, len(scores), f"external[{name!r}]")
     retrieved = np.ones(len(scores), dtype=bool)
     if scores.dtype.kind == "f":
         retrieved = ~np.isneginf(scores)
-    own = array[retrieved]
-    missing = [is_missing(value) for value in own.tolist()]
-    if any(missing):
-        row = int(np.flatnonzero(retrieved)[missing.index(True)])
-        raise ValueError(
-            f"external[{name!r}] must not be missing where a document is retrieved, "
-            f"got {array[row]} in row {row}"
-        )
-    try:
-        keys, code = np.unique(own, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(f"external[{name!r}] must hold one kind: {error}") from None
-    if direction == "ascending":
-        code = len(keys) - 1 - code
     ranks, _ = dense_ranks(scores[retrieved])
-    place, _ = dense_ranks(ranks * max(len(keys), 1) + code)
+    codes = _key_codes(key, f"external[{name!r}]", retrieved)
+    place, _ = dense_ranks(ranks * (codes.max(initial=0) + 1) + codes)
     out = np.full(len(scores), -np.inf)
     out[retrieved] = place
     return out
+
+
+def _key_codes(key: Any, name: str, retrieved: NDArray[np.bool_]) -> IntArray:
+    """A whole number for the key of each retrieved document, higher ranked first."""
+    direction = "ascending"
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str):
+        key, direction = key
+        check_choice(direction, name, ("ascending", "descending"))
+    array = np.asarray(key)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")
+    check_length(array, len(retrieved), name)
+    # as they were given: an array of a list makes texts of its numbers
+    values = array.tolist() if not isinstance(key, list) else key
+    missing = [is_missing(value) for value in values]
+    if any(there := missing & retrieved):
+        row = int(np.argmax(there))
+        raise ValueError(
+            f"{name} must not be missing where a document is retrieved, got "
+            f"{values[row]} in row {row}"
+        )
+    kinds = {
+        isinstance(value, (str, bytes))
+        for value, absent in zip(values, missing, strict=True)
+        if not absent
+    }
+    try:
+        keys, codes = np.unique(array[retrieved], return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"{name} must hold one kind: {error}") from None
+    if len(kinds) > 1:
+        raise ValueError(f"{name} must hold one kind, got {key!r}")
+    codes = codes.astype(np.int64)
+    return len(keys) - 1 - codes if direction == "ascending" else codes

@@ -173,7 +173,7 @@ class PrecisionRecallBandDisplay:
             )
             axis.plot(
                 curve.recall,
-                curve.expected,
+                curve.mean,
                 color=colour,
                 linestyle=DASHES[i // len(CYCLE) % len(DASHES)],
                 marker=MARKERS[i % len(MARKERS)],
