@@ -16,7 +16,6 @@ from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
-from .._optional import data_frame
 from ..evaluation._report import lift
 from ._rule import Rule
 from ._statistics import FeatureStatistics, Worth
@@ -268,7 +267,7 @@ class Screening(Result):
         Returns
         -------
         list of dict
-            As `to_pandas` has them.
+            What `RankingFeatureSelector.to_pandas` has.
         """
         every = self.mean.shape
         figures = {
@@ -311,28 +310,10 @@ class Screening(Result):
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
 
-    def to_pandas(self) -> Any:
-        """The features as a `pandas.DataFrame`, the best first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``feature``, ``rank``, ``direction``; per measure its mean and, after its
-            name, ``_interval_low`` and ``_interval_high`` (95 %), ``_best``,
-            ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p``, ``_q``;
-            ``repeats``: the better-ranked feature whose rankings are most like its
-            own, and ``correlation``: the mean over queries of their rank correlation
-            (both are missing where no better feature ranks at all alike, and
-            without `redundancy`).
-
-        Raises
-        ------
-        ImportError
-            Without pandas.
-        """
+    def _columns(self) -> dict[str, Any]:
         rows = self.rows()
         names = ["feature", *(name for name in rows[0] if name != "feature")]
-        return data_frame({name: [row[name] for row in rows] for name in names})
+        return {name: [row[name] for row in rows] for name in names}
 
     def text(self, rows: Sequence[dict[str, Any]]) -> str:
         """Some of `rows` as a table: mean, half the interval and q per measure."""

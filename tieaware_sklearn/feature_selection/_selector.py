@@ -429,7 +429,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Returns
         -------
         pandas.DataFrame
-            As `Screening.to_pandas` has it, with a column ``selected``.
+            ``feature``, ``rank``, ``direction``, ``selected``; per measure its mean
+            and, after its name, ``_interval_low`` and ``_interval_high`` (95 %),
+            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p``,
+            ``_q``; ``repeats``: the better-ranked feature whose rankings are most
+            like its own, and ``correlation``: the mean over queries of their rank
+            correlation (both are missing where no better feature ranks at all alike,
+            and without `redundancy`).
 
         Raises
         ------
