@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         exits with 2.
     """
     arguments = _parser().parse_args(argv)
+    arguments.measures = _apart(arguments.measures)
     if hasattr(sys.stdout, "reconfigure"):
         # a plain terminal shows ? for ±, and all the rest
         sys.stdout.reconfigure(errors="replace")
@@ -83,22 +84,14 @@ def _parser() -> argparse.ArgumentParser:
             if names[-1].isupper():
                 settings["metavar"] = names.pop()
             described.add_argument(*names, help=text, **settings)
-        described.set_defaults(run=command.run, measures=list(command.measures))
+        described.set_defaults(run=command.run, measures=command.measures)
     return parser
 
 
-class _Measures(argparse.Action):
+def _apart(measures: Sequence[str]) -> list[str]:
     """Names apart by spaces or commas, commas in parentheses excepted."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        names = re.split(r",(?![^(]*\))", ",".join(values))
-        setattr(namespace, self.dest, [name for name in names if name.strip()])
+    names = re.split(r",(?![^(]*\))", ",".join(measures))
+    return [name for name in names if name.strip()]
 
 
 def _jobs(text: str) -> int:
@@ -136,7 +129,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
     "--queries": {"type": int, "default": 100},
-    "--measures": {"nargs": "+", "action": _Measures},
+    "--measures": {"nargs": "+"},
     "--top": {"type": _count},
     "--direction": {"choices": DIRECTIONS, "default": "auto"},
     "--ignore": {"nargs": "+", "action": "extend"},

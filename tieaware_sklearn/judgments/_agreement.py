@@ -15,7 +15,7 @@ from scipy import stats
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_length, is_missing
+from .._engine.validation import check_length, is_missing, reject
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _CLASSES = (
@@ -34,10 +34,8 @@ def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = [is_missing(value) for value in array.tolist()]
-    if any(missing):
-        row = missing.index(True)
-        raise ValueError(f"{name} must not be missing, got {array[row]} in row {row}")
+    missing = np.array([is_missing(value) for value in array.tolist()])
+    reject(missing, array, name, "not be missing")
     return array
 
 
@@ -202,20 +200,13 @@ def fleiss_kappa(counts: ArrayLike) -> float:
             f"counts must be a table of items and categories, got shape {table.shape}"
         )
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0].tolist()
-        raise ValueError(
-            f"counts must be whole numbers >= 0, got {table[row, column]:g} in row "
-            f"{row}"
-        )
-    raters = table.sum(axis=1)
-    if raters[0] < 2 or (raters != raters[0]).any():
-        row = int(np.argmax(raters != raters[0])) if raters[0] >= 2 else 0
-        raise ValueError(
-            "counts must have the same number of assessors, at least 2, in every row, "
-            f"got {raters[row]:g} in row {row}"
-        )
-    n = raters[0]
+    first = table[np.arange(len(table)), wrong.argmax(axis=1)]
+    reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
+    raters = table.sum(axis=1).astype(np.int64)
+    uneven = (raters < 2) | (raters != raters[0])
+    rule = "have the same number of assessors, at least 2, in every row"
+    reject(uneven, raters, "counts", rule)
+    n = float(raters[0])
     agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
     share = table.sum(axis=0) / table.sum()
     return _beyond_chance(float(agreement), float((share * share).sum()))
