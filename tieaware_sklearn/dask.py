@@ -95,12 +95,14 @@ def evaluate(
     """
     check_choice(average, "average", ("macro", "geometric"))
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    rows = _gather(df, shuffle, score=score, label=label, qid=qid, weight=query_weight)
+    names = _Names(label, qid, query_weight, score)
 
     def moments(frame: Any) -> ReportMoments:
-        return ReportMoments.of(rows.report(frame, asked), average)
+        return ReportMoments.of(_report(frame, names, asked), average)
 
-    return rows.merged(moments, lambda found: found.values.weight).summary()
+    found = _merged(_gather(df, names, shuffle), moments)
+    names.check_weight(found.values.weight)
+    return found.summary()
 
 
 def evaluate_queries(
@@ -147,18 +149,19 @@ def evaluate_queries(
     {1: 1.0, 2: 0.75}
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    rows = _gather(df, shuffle, score=score, label=label, qid=qid)
+    names = _Names(label, qid, None, score)
 
     def table(frame: Any) -> Any:
         ids = frame[qid].drop_duplicates()
-        found = rows.report(frame, asked).to_pandas()
+        found = _report(frame, names, asked).to_pandas()
         # as they are in df: of its kind, such as categories
         found["qid"] = ids.repeat(len(asked.measures)).array
         return found.rename(columns={"qid": qid})
 
+    df = _gather(df, names, shuffle)
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
-    return rows.df.map_partitions(
+    return df.map_partitions(
         lambda frame: table(frame) if len(frame) else meta, meta=meta
     )
 
@@ -227,9 +230,10 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
-    _check_frame(df)
-    given = [name for name in (label, qid, query_weight) if name is not None]
+    names = _Names(label, qid, query_weight)
+    given = names.given()
     if features is None:
+        _check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         features = [name for name in numbers if name not in given]
     columns = list(features)
@@ -238,13 +242,13 @@ def fit_selector(
             raise ValueError(f"features must name each feature once, got {name!r}")
     if not columns:
         raise ValueError("features must name at least one column, got none")
-    rows = _gather(df, shuffle, columns, label=label, qid=qid, weight=query_weight)
 
     def screening(frame: Any) -> Screening:
         weight = None if query_weight is None else frame[query_weight]
         return selector.screen(frame[columns], frame[label], frame[qid], weight)
 
-    found = rows.merged(screening, lambda found: found.statistics.chance.weight)
+    found = _merged(_gather(df, names, shuffle, columns), screening)
+    names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(found, df._meta[columns])
 
@@ -254,63 +258,42 @@ def _check_frame(df: Any) -> None:
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
 
 
-class _Rows(NamedTuple):
-    """The columns asked for, the rows of each query in one partition."""
+class _Names(NamedTuple):
+    """Columns that are no features."""
 
-    df: Any
-    names: ColumnNames
-    weighted: bool
+    label: str
+    qid: str
+    weight: str | None
+    score: str | None = None
 
-    def report(self, frame: Any, asked: Asked) -> RankingReport:
-        """On some of the rows."""
-        label, score, qid, weight = self.names
-        data = check_ranking(
-            frame[label], frame[score], frame[qid], asked.measures, asked.unjudged,
-            frame[weight] if self.weighted else None, names=self.names, allow_zero=True,
-        )  # fmt: skip
-        return prepared_of(data).report(asked, data.scores)
+    def given(self) -> list[str]:
+        return [name for name in self if name is not None]
 
-    def merged(
-        self, of_rows: Callable[[Any], Part], weight: Callable[[Part], FloatArray]
-    ) -> Part:
-        """What is found in each partition, merged in a tree; `weight` is not all 0."""
-
-        def of_partition(frame: Any) -> list[Part | None]:
-            return [of_rows(frame) if len(frame) else None]
-
-        def merge(ours: Part | None, theirs: Part | None) -> Part | None:
-            if ours is None or theirs is None:
-                return ours or theirs
-            return ours.merge(theirs)
-
-        parts = [dask.delayed(of_partition)(part) for part in self.df.to_delayed()]
-        whole = bag.from_delayed(parts).fold(merge)
-        # a bag would take processes without a cluster, and break the shuffle with one
-        found: Part | None = whole.to_delayed(optimize_graph=False).compute()
-        if found is None:
-            raise ValueError("df must hold at least one row, got none")
-        if self.weighted and not weight(found).any():
-            raise ValueError(f"{self.names.weight} must not be 0 in every query")
-        return found
+    def check_weight(self, total: FloatArray) -> None:
+        """Single partitions may weigh nothing, but not all of them."""
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
 
 
-def _gather(
-    df: Any,
-    shuffle: bool,
-    features: Sequence[str] = (),
-    *,
-    label: str,
-    qid: str,
-    score: str | None = None,
-    weight: str | None = None,
-) -> _Rows:
-    """Columns of `df`, each for one purpose, the rows of a query brought together."""
+def _report(frame: Any, names: _Names, asked: Asked) -> RankingReport:
+    """On some of the rows."""
+    label, qid, weight, score = names
+    data = check_ranking(
+        frame[label], frame[score], frame[qid], asked.measures, asked.unjudged,
+        None if weight is None else frame[weight], allow_zero=True,
+        names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
+    )  # fmt: skip
+    return prepared_of(data).report(asked, data.scores)
+
+
+def _gather(df: Any, names: _Names, shuffle: bool, features: Sequence[str] = ()) -> Any:
+    """The columns asked for, each for one purpose, the rows of a query together."""
     _check_frame(df)
-    given = [name for name in (score, label, qid, weight) if name is not None]
+    given = names.given()
     for name in given:
         if given.count(name) > 1:
             raise ValueError(
-                f"label, qid, score and query_weight must name different columns, got "
+                "label, qid, score and query_weight must name different columns, got "
                 f"{name!r} twice"
             )
     columns = [*given, *features]
@@ -320,7 +303,24 @@ def _gather(
                 f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
             )
     df = df[columns]
-    if shuffle:
-        df = df.shuffle(qid, ignore_index=True)
-    names = ColumnNames(label, score or "score", qid, weight or "query_weight")
-    return _Rows(df, names, weight is not None)
+    return df.shuffle(names.qid, ignore_index=True) if shuffle else df
+
+
+def _merged(df: Any, of_rows: Callable[[Any], Part]) -> Part:
+    """What is found in each partition, merged in a tree."""
+
+    def of_partition(frame: Any) -> list[Part | None]:
+        return [of_rows(frame) if len(frame) else None]
+
+    def merge(ours: Part | None, theirs: Part | None) -> Part | None:
+        if ours is None or theirs is None:
+            return ours or theirs
+        return ours.merge(theirs)
+
+    parts = [dask.delayed(of_partition)(part) for part in df.to_delayed()]
+    whole = bag.from_delayed(parts).fold(merge)
+    # a bag would take processes without a cluster, and break the shuffle with one
+    found: Part | None = whole.to_delayed(optimize_graph=False).compute()
+    if found is None:
+        raise ValueError("df must hold at least one row, got none")
+    return found
