@@ -125,12 +125,15 @@ def test_evaluate_queries_has_a_row_per_query(kind):
     wanted = tieaware_sklearn.evaluate(
         kind.label, kind.clicks, qid=kind.qid, measures=MEASURES
     )
-    values = values.set_index("qid").loc[wanted.qid]
-    assert list(lazy.columns[1:]) == list(values.columns)
-    for j, name in enumerate(wanted.measures):
-        for value in ("expected", "best", "worst", "std", "chance", "ideal"):
-            column = getattr(wanted, value)[:, j]
-            assert_array_equal(values[f"{name}_{value}"], column)
+    table = wanted.to_pandas()
+    assert list(lazy.columns) == list(values.columns) == list(table.columns)
+    assert values["qid"].dtype == lazy["qid"].dtype
+    order = ["qid", "measure"]
+    values = values.astype({"qid": table["qid"].dtype}).sort_values(order)
+    table = table.sort_values(order)
+    pd.testing.assert_frame_equal(
+        values.reset_index(drop=True), table.reset_index(drop=True), check_exact=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_fit_selector_is_a_fit_of_all_rows(rows, options, weighted):
     wanted = RankingFeatureSelector(**options).fit(
         rows[features], rows.label, rows.qid, rows.weight if weighted else None
     )
-    assert not hasattr(selector, "scores_")
+    assert not hasattr(selector, "mean_")
     assert_same_selector(found, wanted)
     selected = wanted.get_feature_names_out()
     assert_array_equal(found.transform(rows[features]), rows[selected])
@@ -268,26 +271,46 @@ def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
     assert_same_selector(found, wanted)
 
 
-def test_a_worker_that_is_killed_from_outside(cluster, rows):
-    """At any moment of the work, whatever it is doing then."""
-    many = pd.concat(
-        [rows.assign(qid=rows.qid + 100 * i) for i in range(40)], ignore_index=True
-    )
+def begin_and_wait(frame, folder):
+    """Tell which rows are worked on by which process, and go on when told to."""
+    if len(frame):
+        (folder / f"{frame.index.min()} {os.getpid()}").touch()
+        give_up = time.monotonic() + 60
+        while not (folder / "go on").exists():
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+    return frame
+
+
+@pytest.mark.parametrize("stage", ["reading", "measuring"])
+def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
+    cluster.wait_for_workers(2, timeout=30)
     wanted = tieaware_sklearn.evaluate(
-        many.label, many.clicks, qid=many.qid, measures=MEASURES
+        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
     ).summary()
-    df = spread(many, 24)
-    for seconds in (0.3, 1.0, 2.0):
-        cluster.wait_for_workers(2, timeout=30)
-        workers = cluster.run(os.getpid)
-        timer = threading.Timer(
-            seconds, os.kill, [next(iter(workers.values())), signal.SIGKILL]
-        )
-        timer.start()
-        found = evaluate(df, score="clicks", measures=MEASURES)
-        while timer.is_alive():
-            time.sleep(0.1)
-        assert_same_summary(found, wanted)
+    df = spread(rows) if stage == "reading" else spread(rows).shuffle("qid")
+    waiting = df.map_partitions(begin_and_wait, tmp_path, meta=df._meta)
+    killed = []
+
+    def kill():
+        """What waits is not done: nobody has told it to go on."""
+        while not (begun := os.listdir(tmp_path)):
+            time.sleep(0.02)
+        killed.extend(begun[0].split())
+        os.kill(int(killed[1]), signal.SIGKILL)
+        (tmp_path / "go on").touch()
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    found = evaluate(
+        waiting, score="clicks", measures=MEASURES, shuffle=stage == "reading"
+    )
+    killer.join()
+    assert_same_summary(found, wanted)
+    (tmp_path / "go on").unlink()
+    first, pid = killed
+    by = {own.split()[1] for own in os.listdir(tmp_path) if own.split()[0] == first}
+    assert by > {pid}, "the rows of the worker that died were not read again"
 
 
 def test_a_missing_dask_is_named(monkeypatch):
@@ -315,6 +338,6 @@ def test_evaluate_queries_takes_the_options_of_evaluate(rows):
         wanted = tieaware_sklearn.evaluate(
             frame.rating, frame.clicks, qid=frame["query"], measures=["ap"], **options
         )
-        values = found.compute().set_index("query")["AP_expected"].to_dict()
+        values = found.compute().set_index("query")["expected"].to_dict()
         expected = wanted.expected[:, 0].tolist()
         assert values == dict(zip(wanted.qid.tolist(), expected, strict=True))

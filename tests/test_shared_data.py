@@ -29,16 +29,16 @@ def test_loads_and_screens(shared_data, name):
     assert len(np.unique(data.qid)) == n_queries
     selector = RankingFeatureSelector().fit(data.data, data.target, qid=data.qid)
     assert selector.n_queries_ == n_queries
-    assert np.isfinite(selector.scores_).all()
-    assert (selector.worst_ <= selector.scores_).all()
-    assert (selector.scores_ <= selector.best_).all()
+    assert np.isfinite(selector.mean_).all()
+    assert (selector.worst_ <= selector.mean_).all()
+    assert (selector.mean_ <= selector.best_).all()
     assert 0 < selector.support_.sum() <= data.data.shape[1]
     constant = np.ptp(data.data, axis=0) == 0
     assert not selector.support_[constant].any()
     best = int(np.argmin(selector.ranking_))
     sign = 1 if selector.directions_[best] == "descending" else -1
     report = evaluate(data.target, sign * data.data[:, best], qid=data.qid)
-    assert np.array_equal(report.summary().mean, selector.scores_[best])
+    assert np.array_equal(report.summary().mean, selector.mean_[best])
 
 
 @pytest.mark.parametrize(

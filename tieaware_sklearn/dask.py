@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from sklearn.base import clone
 
+from ._engine.ties import FloatArray
 from ._engine.validation import check_choice
 from ._optional import import_optional
 from .evaluation import RankingReport, RankingSummary
+from .evaluation import evaluate as evaluate_in_memory
 from .evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from .evaluation._report import ReportMoments
-from .evaluation._undefined import ask
+from .evaluation._undefined import Asked, ask
 from .feature_selection import RankingFeatureSelector, Screening
 from .measures import Measure, parse_measures
 
-dask, dd, pd = (
+dask, bag, dd = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
-    for name in ("dask", "dask.dataframe", "pandas")
+    for name in ("dask", "dask.bag", "dask.dataframe")
 )
 
 __all__ = ["evaluate", "evaluate_queries", "fit_selector"]
 
-#: results that are merged at a time
-_SPLIT_EVERY = 8
-_VALUES = ("expected", "best", "worst", "std", "chance", "ideal")
-Part = TypeVar("Part")
+Part = TypeVar("Part", ReportMoments, Screening)
 
 
 def evaluate(
@@ -95,17 +93,14 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
     """
     check_choice(average, "average", ("macro", "geometric"))
-    report = _reporter(
-        score, label, qid, measures, zero_relevance, unjudged, query_weight, convention
-    )
-    columns = _named(score=score, label=label, qid=qid, query_weight=query_weight)
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    names = _Names(label, qid, query_weight, score)
 
     def moments(frame: Any) -> ReportMoments:
-        return ReportMoments.of(report(frame), average)
+        return ReportMoments.of(_report(frame, names, asked), average)
 
-    found = _tree(_together(df, columns, qid, shuffle), moments, ReportMoments.merge)
-    if query_weight is not None and not found.values.weight.any():
-        raise ValueError(f"{query_weight} must not be 0 in every query")
+    found = _merged(_gather(df, names, shuffle), moments)
+    names.check_weight(found.values.weight)
     return found.summary()
 
 
@@ -131,9 +126,9 @@ def evaluate_queries(
     Returns
     -------
     dask.dataframe.DataFrame
-        Not computed yet: a row per query, in no certain order, with its id and,
-        per measure, ``NDCG@10_expected``, ``_best``, ``_worst``, ``_std``,
-        ``_chance`` and ``_ideal``.
+        Not computed yet: a row per query and measure, queries in no certain order,
+        with the columns of ``tieaware_sklearn.evaluate(...).to_pandas()``; ids are
+        in the column that `qid` names.
 
     Raises
     ------
@@ -149,30 +144,25 @@ def evaluate_queries(
     ...                      "qid": [1, 2, 1, 2, 1, 2]})
     >>> values = evaluate_queries(dd.from_pandas(rows, npartitions=2), score="clicks",
     ...                           measures="rr")
-    >>> values.compute().set_index("qid")["RR_expected"].sort_index().to_dict()
+    >>> values.compute().set_index("qid")["expected"].sort_index().to_dict()
     {1: 1.0, 2: 0.75}
     """
-    report = _reporter(
-        score, label, qid, measures, zero_relevance, unjudged, None, convention
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    names = _Names(label, qid, None, score)
+
+    def table(frame: Any) -> Any:
+        ids = frame[qid].drop_duplicates()
+        found = _report(frame, names, asked).to_pandas()
+        # as they are in df: of its kind, such as categories
+        found["qid"] = ids.repeat(len(asked.measures)).array
+        return found.rename(columns={"qid": qid})
+
+    df = _gather(df, names, shuffle)
+    any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
+    meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
+    return df.map_partitions(
+        lambda frame: table(frame) if len(frame) else meta, meta=meta
     )
-    names = [str(measure) for measure in parse_measures(measures)]
-    ids = df._meta[qid].iloc[:0].reset_index(drop=True)
-    columns = [f"{name}_{value}" for name in names for value in _VALUES]
-    meta = pd.DataFrame({qid: ids, **{name: np.zeros(0) for name in columns}})
-
-    def rows(frame: Any) -> Any:
-        if not len(frame):
-            return meta
-        found = report(frame)
-        first = ~frame[qid].duplicated()
-        out = {qid: frame[qid][first].reset_index(drop=True)}
-        for j, name in enumerate(names):
-            for value in _VALUES:
-                out[f"{name}_{value}"] = getattr(found, value)[:, j]
-        return pd.DataFrame(out)
-
-    named = _named(score=score, label=label, qid=qid)
-    return _together(df, named, qid, shuffle).map_partitions(rows, meta=meta)
 
 
 def fit_selector(
@@ -239,101 +229,97 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
-    given = _named(label=label, qid=qid, query_weight=query_weight)
+    names = _Names(label, qid, query_weight)
+    given = names.given()
     if features is None:
+        _check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         features = [name for name in numbers if name not in given]
-    columns = [*given, *features]
-    for name in features:
+    columns = list(features)
+    for name in columns:
         if name in given or columns.count(name) > 1:
             raise ValueError(f"features must name each feature once, got {name!r}")
-    if not features:
+    if not columns:
         raise ValueError("features must name at least one column, got none")
 
     def screening(frame: Any) -> Screening:
         weight = None if query_weight is None else frame[query_weight]
-        X = frame[list(features)]
-        return selector.screen(X, frame[label], frame[qid], weight)
+        return selector.screen(frame[columns], frame[label], frame[qid], weight)
 
-    found = _tree(_together(df, columns, qid, shuffle), screening, Screening.merge)
-    if query_weight is not None and not found.statistics.chance.weight.any():
-        raise ValueError(f"{query_weight} must not be 0 in every query")
+    found = _merged(_gather(df, names, shuffle, columns), screening)
+    names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
-    return fitted.adopt(found, df._meta[list(features)])
+    return fitted.adopt(found, df._meta[columns])
 
 
-def _named(**columns: str | None) -> list[str]:
-    """The columns asked for, each for one purpose."""
-    names = [name for name in columns.values() if name is not None]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"{' and '.join(columns)} must name different columns, got {name!r}"
-            )
-    return names
-
-
-def _reporter(
-    score: str,
-    label: str,
-    qid: str,
-    measures: str | Measure | Iterable[str | Measure],
-    zero_relevance: float | str,
-    unjudged: str,
-    query_weight: str | None,
-    convention: str | None,
-) -> Callable[[Any], RankingReport]:
-    """The report on some rows of `df`, its arguments checked once."""
-    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    names = ColumnNames(label, score, qid, query_weight or "query_weight")
-
-    def report(frame: Any) -> RankingReport:
-        weight = None if query_weight is None else frame[query_weight]
-        prepared, scores = prepare(
-            asked, frame[label], frame[score], frame[qid], weight,
-            names=names, allow_zero=True,
-        )  # fmt: skip
-        return prepared.report(asked, scores)
-
-    return report
-
-
-def _together(df: Any, columns: list[str], qid: str, shuffle: bool) -> Any:
-    """These columns, the rows of each query in one partition."""
+def _check_frame(df: Any) -> None:
     if not isinstance(df, dd.DataFrame):
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
+
+
+class _Names(NamedTuple):
+    """Columns that are no features."""
+
+    label: str
+    qid: str
+    weight: str | None
+    score: str | None = None
+
+    def given(self) -> list[str]:
+        return [name for name in self if name is not None]
+
+    def check_weight(self, total: FloatArray) -> None:
+        """Single partitions may weigh nothing, but not all of them."""
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
+
+
+def _report(frame: Any, names: _Names, asked: Asked) -> RankingReport:
+    """On some of the rows."""
+    label, qid, weight, score = names
+    prepared, scores = prepare(
+        asked, frame[label], frame[score], frame[qid],
+        None if weight is None else frame[weight], allow_zero=True,
+        names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
+    )  # fmt: skip
+    return prepared.report(asked, scores)
+
+
+def _gather(df: Any, names: _Names, shuffle: bool, features: Sequence[str] = ()) -> Any:
+    """The columns asked for, each for one purpose, the rows of a query together."""
+    _check_frame(df)
+    given = names.given()
+    for name in given:
+        if given.count(name) > 1:
+            raise ValueError(
+                "label, qid, score and query_weight must name different columns, got "
+                f"{name!r} twice"
+            )
+    columns = [*given, *features]
     for name in columns:
         if name not in df.columns:
             raise ValueError(
                 f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
             )
     df = df[columns]
-    return df.shuffle(qid, ignore_index=True) if shuffle else df
+    return df.shuffle(names.qid, ignore_index=True) if shuffle else df
 
 
-def _tree(
-    df: Any, of_rows: Callable[[Any], Part], merge: Callable[[Part, Part], Part]
-) -> Part:
-    """What is found in each partition, merged."""
+def _merged(df: Any, of_rows: Callable[[Any], Part]) -> Part:
+    """What is found in each partition, merged in a tree."""
 
-    def of_partition(frame: Any) -> Part | None:
-        return of_rows(frame) if len(frame) else None
+    def of_partition(frame: Any) -> list[Part | None]:
+        return [of_rows(frame) if len(frame) else None]
 
-    def merge_all(parts: list[Part | None]) -> Part | None:
-        whole = None
-        for part in parts:
-            if part is not None:
-                whole = part if whole is None else merge(whole, part)
-        return whole
+    def merge(ours: Part | None, theirs: Part | None) -> Part | None:
+        if ours is None or theirs is None:
+            return ours or theirs
+        return ours.merge(theirs)
 
-    level = [dask.delayed(of_partition)(part) for part in df.to_delayed()]
-    while len(level) > 1:
-        level = [
-            dask.delayed(merge_all)(level[i : i + _SPLIT_EVERY])
-            for i in range(0, len(level), _SPLIT_EVERY)
-        ]
-    (found,) = dask.compute(level[0])
+    parts = [dask.delayed(of_partition)(part) for part in df.to_delayed()]
+    whole = bag.from_delayed(parts).fold(merge)
+    # a bag would take processes without a cluster, and break the shuffle with one
+    found: Part | None = whole.to_delayed(optimize_graph=False).compute()
     if found is None:
         raise ValueError("df must hold at least one row, got none")
-    whole: Part = found
-    return whole
+    return found

@@ -27,7 +27,7 @@ def test_screen_writes_csv_and_json(capsys, letor, web, tmp_path):
     for row in rows:
         j = int(row["feature"]) - 1
         assert int(row["rank"]) == selector.ranking_[j]
-        assert float(row["F(rel=2,beta=2)@5"]) == selector.scores_[j, 1]
+        assert float(row["F(rel=2,beta=2)@5"]) == selector.mean_[j, 1]
         assert float(row["RR_q"]) == selector.qvalues_[j, 2]
     document = json.loads(to_json.read_text())
     assert document["measures"] == ["AP(rel=2)", "F(rel=2,beta=2)@5", "RR"]

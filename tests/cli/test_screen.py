@@ -19,7 +19,7 @@ def test_screen_prints_a_table(capsys, letor, web):
     best = int(np.argmin(selector.ranking_))
     cells = lines[5].split()
     assert cells[:3] == [str(best + 1), "1", "high"]
-    assert cells[3] == f"{selector.scores_[best, 0]:.4f}"
+    assert cells[3] == f"{selector.mean_[best, 0]:.4f}"
     assert len(lines[5:10]) == 5
     assert "... and 7 more" in out
     assert f"{selector.support_.sum()} of 12 features beat chance by NDCG@10" in out

@@ -34,7 +34,7 @@ def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
     for row in json.loads(out)["features"]:
         j = web.feature_names.index(row["feature"])
-        assert row["NDCG@10"] == pytest.approx(selector.scores_[j, 0], abs=1e-12)
+        assert row["NDCG@10"] == pytest.approx(selector.mean_[j, 0], abs=1e-12)
     code, _, err = run(capsys, "screen", path)
     assert code == 1
     assert f"{name}: there is no column 'label' (columns: in_degree, clicks," in err

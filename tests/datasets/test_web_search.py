@@ -26,7 +26,7 @@ def test_web_search_is_what_was_asked_for():
     assert selector.support_.tolist() == [not is_noise for is_noise in noise]
     for j, name in enumerate(("in_degree", "clicks", "page_visits")):
         copy = web.feature_names.index(f"log_{name}")
-        assert np.array_equal(selector.scores_[j], selector.scores_[copy])
+        assert np.array_equal(selector.mean_[j], selector.mean_[copy])
     again = make_web_search(n_queries=400, n_noise=3, n_duplicates=3, random_state=0)
     assert np.array_equal(web.data, again.data)
 

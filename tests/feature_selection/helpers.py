@@ -7,14 +7,14 @@ import numpy as np
 from tieaware_sklearn import RankingFeatureSelector
 
 ARRAYS = (
-    "scores_",
+    "mean_",
     "best_",
     "worst_",
     "tie_std_",
     "chance_",
     "ideal_",
     "lift_",
-    "ci_",
+    "interval_",
     "pvalues_",
     "qvalues_",
 )

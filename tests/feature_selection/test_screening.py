@@ -16,13 +16,20 @@ from tieaware_sklearn import RankingFeatureSelector
 def test_table_names_what_a_feature_repeats(web):
     X = pd.DataFrame(web.data, columns=web.feature_names)
     selector = RankingFeatureSelector().fit(X, web.target, qid=web.qid)
-    table = selector.table()
-    assert table.index.tolist() == list(range(1, 13))
+    table = selector.to_pandas()
+    assert table.index.tolist() == list(range(12))
+    assert table.columns[:4].tolist() == ["feature", "rank", "direction", "selected"]
+    assert table["rank"].tolist() == list(range(1, 13))
+    chosen = table["feature"][table["selected"]].tolist()
+    assert sorted(chosen) == sorted(selector.get_feature_names_out())
+    low, high = table["NDCG@10_interval_low"], table["NDCG@10_interval_high"]
+    assert (low < table["NDCG@10"]).all()
+    assert (table["NDCG@10"] < high).all()
     assert (np.diff(table["NDCG@10"]) <= 0).all()
     by_name = table.set_index("feature")
     assert by_name.loc["log_clicks", "repeats"] == "clicks"
     assert by_name.loc["log_clicks", "correlation"] == pytest.approx(1)
-    assert pd.isna(table.loc[1, "repeats"])
+    assert pd.isna(table.loc[0, "repeats"])
     # the mean of Spearman's rho over the queries
     i, j = (web.feature_names.index(name) for name in ("clicks", "url_length"))
     rho = []
@@ -35,7 +42,7 @@ def test_table_names_what_a_feature_repeats(web):
     assert selector.rank_correlation_[i, j] == pytest.approx(-np.mean(rho), abs=1e-12)
     without = fitted(web, redundancy=False)
     assert without.rank_correlation_ is None
-    assert without.table()["repeats"].isna().all()
+    assert without.to_pandas()["repeats"].isna().all()
 
 
 def test_the_selector_shows_its_screening(web):
@@ -44,8 +51,8 @@ def test_the_selector_shows_its_screening(web):
         screening = selector.screening_
         is_feature = np.asarray(selector.directions_) != "qid"
         shown = {
-            "mean": selector.scores_,
-            "interval": selector.ci_,
+            "mean": selector.mean_,
+            "interval": selector.interval_,
             **{
                 name: getattr(selector, f"{name}_")
                 for name in ("best", "worst", "tie_std", "lift", "pvalues", "qvalues")
@@ -58,7 +65,7 @@ def test_the_selector_shows_its_screening(web):
         assert screening.measures == selector.measures_
         assert screening.sort_by == "NDCG@10"
         columns = np.flatnonzero(is_feature)
-        assert screening.features == tuple(f"x{j}" for j in columns)
+        assert screening.feature_names == tuple(f"x{j}" for j in columns)
 
 
 def test_it_prints_and_pickles(web):
@@ -73,7 +80,7 @@ def test_it_prints_and_pickles(web):
     wide = np.hstack([web.data, web.data])
     many = RankingFeatureSelector("ap").fit(wide, web.target, qid=web.qid)
     assert str(many.screening_).endswith("... and 4 more")
-    with pytest.raises(ValueError, match="features must have 12 names, got 1"):
+    with pytest.raises(ValueError, match="feature_names must have 12 names, got 1"):
         screening.named(["a"])
 
 
@@ -91,13 +98,15 @@ def test_parts_are_screened_merged_and_adopted(web):
     assert adopted.transform(web.data).shape[1] == 3
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     named = RankingFeatureSelector().fit(frame, web.target, qid=web.qid).screening_
-    assert named.features == tuple(web.feature_names)
+    assert named.feature_names == tuple(web.feature_names)
     for other in (named, fitted(web, measures="rr").screening_):
         with pytest.raises(ValueError, match="other must have the features, measures"):
             whole.merge(other)
     with pytest.raises(ValueError, match="other must be a Screening, got 3"):
         whole.merge(3)
-    with pytest.raises(ValueError, match="must be of the 2 features of X, got 12"):
+    with pytest.raises(
+        ValueError, match="must be of the 2 features of X, x0, x1, got 12, x0"
+    ):
         selector.adopt(whole, web.data[:, :2])
     for other in (
         RankingFeatureSelector("rr"),
@@ -121,8 +130,8 @@ def test_what_is_refused_leaves_the_selector_as_it_is(web):
     screening = selector.screening_
     turned = frame[frame.columns[::-1]]
     for wrong, X, message in [
-        (screening, web.data[:, :5], "of the 5 features of X, got 12"),
-        (screening, turned, r"of the features of X, log_clicks, .*got in_degree"),
+        (screening, web.data[:, :5], "of the 5 features of X, .*, got 12, in_degree"),
+        (screening, turned, "of the 12 features of X, log_clicks, .*got 12, in_degree"),
         (None, frame, "screening must be a Screening, got None"),
         (selector, frame, "screening must be a Screening"),
     ]:
@@ -131,7 +140,9 @@ def test_what_is_refused_leaves_the_selector_as_it_is(web):
         np.testing.assert_array_equal(selector.transform(frame), kept)
     # without names, those of X are taken
     bare = selector.screen(web.data, web.target, qid=web.qid)
-    assert selector.adopt(bare, frame).screening_.features == screening.features
+    assert (
+        selector.adopt(bare, frame).screening_.feature_names == screening.feature_names
+    )
     selector.partial_fit(frame, web.target, qid=web.qid + 1000)
     assert selector.n_queries_ == 120
 
@@ -139,7 +150,7 @@ def test_what_is_refused_leaves_the_selector_as_it_is(web):
 def test_fitted_attributes_are_copies(web):
     selector = fitted(web)
     before = pickle.dumps(selector.screening_.to_pandas())
-    for name in ("scores_", "ranking_", "chance_", "ci_", "rank_correlation_"):
+    for name in ("mean_", "ranking_", "chance_", "interval_", "rank_correlation_"):
         getattr(selector, name)[:] = 0
     assert pickle.dumps(selector.screening_.to_pandas()) == before
 

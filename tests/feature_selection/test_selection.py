@@ -12,7 +12,7 @@ from tieaware_sklearn import RankingFeatureSelector
 def test_auto_takes_the_better_direction_and_pays_for_it(web):
     down, up = fitted(web, direction="descending"), fitted(web, direction="ascending")
     auto = fitted(web)
-    better = np.where(up.scores_[:, 0] > down.scores_[:, 0], "ascending", "descending")
+    better = np.where(up.mean_[:, 0] > down.mean_[:, 0], "ascending", "descending")
     assert auto.directions_.tolist() == better.tolist()
     assert auto.directions_[web.feature_names.index("url_length")] == "ascending"
     one = np.where((better == "ascending")[:, None], up.pvalues_, down.pvalues_)
@@ -26,10 +26,10 @@ def test_sort_by_alone_decides(web):
         selector = fitted(web, measures=measures, sort_by=name, n_features_to_select=3)
         column = measures.index(name)
         alone = fitted(web, measures=name, n_features_to_select=3)
-        np.testing.assert_array_equal(selector.scores_[:, [column]], alone.scores_)
+        np.testing.assert_array_equal(selector.mean_[:, [column]], alone.mean_)
         np.testing.assert_array_equal(selector.ranking_, alone.ranking_)
         np.testing.assert_array_equal(selector.support_, alone.support_)
-    best = np.argmin(alone.scores_[:, 0])
+    best = np.argmin(alone.mean_[:, 0])
     assert alone.ranking_[best] == 1
 
 
@@ -41,7 +41,7 @@ def test_lower_is_better_handles_unsigned_integers(web):
     same = RankingFeatureSelector(direction="descending").fit(
         -column.astype(float), web.target, qid=web.qid
     )
-    np.testing.assert_array_equal(found.scores_, same.scores_)
+    np.testing.assert_array_equal(found.mean_, same.mean_)
 
 
 def test_no_constant_feature_is_ever_selected(web):
@@ -58,7 +58,7 @@ def test_no_constant_feature_is_ever_selected(web):
         selector.fit(X, web.target, qid=web.qid)
         assert selector.support_.tolist() in ([False, True, False], [False] * 3)
         assert selector.pvalues_[[0, 2]].tolist() == [[1.0] * 3] * 2
-        np.testing.assert_array_equal(selector.scores_[0], selector.chance_)
+        np.testing.assert_array_equal(selector.mean_[0], selector.chance_)
         np.testing.assert_array_equal(selector.lift_[0], [0.0] * 3)
     selector = RankingFeatureSelector(n_features_to_select=3)
     with pytest.warns(UserWarning, match="only 1 of 3 features vary"):
@@ -72,7 +72,7 @@ def test_a_single_query_keeps_everything_and_says_so(web):
         selector = RankingFeatureSelector().fit(X, web.target)
     assert selector.support_.tolist() == [True, True, True, False]
     assert np.isnan(selector.pvalues_).all()
-    assert np.isnan(selector.ci_).all()
+    assert np.isnan(selector.interval_).all()
     with pytest.warns(UserWarning, match="p-values need at least two queries, got 1"):
         usable = RankingFeatureSelector().fit(
             X, web.target, web.qid, (web.qid == 3).astype(float)

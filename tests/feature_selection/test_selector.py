@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,11 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.feature_selection.helpers import assert_same, fitted
-from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn import RankingFeatureSelector, evaluate
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -39,11 +41,11 @@ def test_partial_fit_refuses_a_query_that_goes_on(web):
     selector = RankingFeatureSelector()
     rows = np.isin(web.qid, [1, 2])
     selector.partial_fit(web.data[rows], web.target[rows], web.qid[rows])
-    scores = selector.scores_.copy()
+    scores = selector.mean_.copy()
     rows = np.isin(web.qid, [2, 3])
     with pytest.raises(ValueError, match="query 2 was in the call before"):
         selector.partial_fit(web.data[rows], web.target[rows], web.qid[rows])
-    np.testing.assert_array_equal(selector.scores_, scores)
+    np.testing.assert_array_equal(selector.mean_, scores)
     assert selector.n_queries_ == 2
 
 
@@ -56,7 +58,7 @@ def test_merge_refuses_what_does_not_fit(web):
         {"zero_relevance": "skip"},
         {"redundancy": False},
     ):
-        with pytest.raises(ValueError, match="other must have the measures"):
+        with pytest.raises(ValueError, match="other must have the features, measures"):
             a.merge(fitted(web, **different))
     for other in (a, 3):
         with pytest.raises(ValueError, match="other must be another"):
@@ -65,7 +67,7 @@ def test_merge_refuses_what_does_not_fit(web):
     first.fit(np.column_stack([web.qid, web.data]), web.target)
     last = RankingFeatureSelector(qid=12)
     last.fit(np.column_stack([web.data, web.qid]), web.target)
-    with pytest.raises(ValueError, match="other must have the measures"):
+    with pytest.raises(ValueError, match="other must have the features, measures"):
         first.merge(last)
 
 
@@ -82,13 +84,13 @@ def test_merge_refuses_what_does_not_fit(web):
 )
 def test_settings_must_not_change_once_queries_are_added(web, change):
     selector, other = fitted(web), fitted(web)
-    scores = selector.scores_.copy()
+    scores = selector.mean_.copy()
     selector.set_params(**change)
     with pytest.raises(ValueError, match="must not change once queries are added"):
         selector.partial_fit(web.data, web.target, web.qid + 1000)
     with pytest.raises(ValueError, match="must not change once queries are added"):
         selector.merge(other)
-    np.testing.assert_array_equal(selector.scores_, scores)
+    np.testing.assert_array_equal(selector.mean_, scores)
 
 
 def test_partial_fit_takes_a_batch_without_weight(web):
@@ -126,32 +128,32 @@ def test_qid_from_a_column(web):
     selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
     selector.fit(X, web.target)
     at = np.arange(13) != 2
-    np.testing.assert_array_equal(selector.scores_[at], plain.scores_)
+    np.testing.assert_array_equal(selector.mean_[at], plain.mean_)
     np.testing.assert_array_equal(selector.support_[at], plain.support_)
-    assert np.isnan(selector.scores_[2]).all()
+    assert np.isnan(selector.mean_[2]).all()
     assert not selector.support_[2]
     assert selector.ranking_[2] == 13
     np.testing.assert_array_equal(selector.transform(X), plain.transform(web.data))
-    assert "qid" not in selector.table()["feature"].tolist()
+    assert "qid" not in selector.to_pandas()["feature"].tolist()
     polars = clone(selector).fit(pl.DataFrame(dict(X)), web.target)
-    np.testing.assert_array_equal(polars.scores_, selector.scores_)
+    np.testing.assert_array_equal(polars.mean_, selector.mean_)
     out = clone(selector).set_output(transform="pandas").fit_transform(X, web.target)
     assert out.columns.tolist() == selector.get_feature_names_out().tolist()
 
     array = np.column_stack([web.data, web.qid])
     by_index = RankingFeatureSelector(n_features_to_select=4, qid=-1)
     by_index.fit(array, web.target)
-    np.testing.assert_array_equal(by_index.scores_[:-1], plain.scores_)
+    np.testing.assert_array_equal(by_index.mean_[:-1], plain.mean_)
     np.testing.assert_array_equal(by_index.transform(array), plain.transform(web.data))
     sparse = sp.csr_array(array)
     again = clone(by_index).fit(sparse, web.target)
-    np.testing.assert_array_equal(again.scores_, by_index.scores_)
+    np.testing.assert_array_equal(again.mean_, by_index.mean_)
 
     integers = pd.DataFrame(array, columns=[*range(20, 32), 5])[[5, *range(20, 32)]]
     by_name = RankingFeatureSelector(n_features_to_select=4, qid=5)
     by_name.fit(integers, web.target)
     assert by_name.directions_[0] == "qid"
-    np.testing.assert_array_equal(by_name.scores_[1:], plain.scores_)
+    np.testing.assert_array_equal(by_name.mean_[1:], plain.mean_)
     np.testing.assert_array_equal(
         by_name.transform(integers), plain.transform(web.data)
     )
@@ -208,6 +210,7 @@ def test_progress_bar(web, capfd):
         ({"direction": None}, "direction must be one of .* got None"),
         ({"direction": ["auto"]}, r"one value per feature \(12\), got 1"),
         ({"missing": "first"}, "missing must be one of .* got 'first'"),
+        ({"unjudged": "last"}, "unjudged must be one of .* got 'last'"),
         ({"zero_relevance": "keep"}, "zero_relevance must be one of .* got 'keep'"),
         ({"redundancy": "yes"}, "redundancy must be one of"),
     ],
@@ -231,6 +234,41 @@ def test_bad_input(web):
         new(zero_relevance="raise").fit(X, none, qid=qid)
 
 
+def test_unjudged_labels_may_count_as_not_relevant(web):
+    labels = np.where(np.arange(len(web.target)) % 7, web.target, np.nan)
+    found = RankingFeatureSelector(unjudged="nonrelevant")
+    found.fit(web.data, labels, qid=web.qid)
+    wanted = fitted(Bunch(data=web.data, target=np.nan_to_num(labels), qid=web.qid))
+    assert_same(found, wanted)
+    X = np.column_stack([web.data, web.qid])
+    by_column = RankingFeatureSelector(unjudged="nonrelevant", qid=-1)
+    with_na = pd.Series(labels).astype("Int64")
+    np.testing.assert_array_equal(by_column.fit(X, with_na).mean_[:-1], found.mean_)
+    # BPref knows of them by itself, and sees that they are not judged
+    bpref = RankingFeatureSelector("bpref").fit(web.data, labels, qid=web.qid)
+    report = evaluate(labels, -web.data[:, 3], qid=web.qid, measures="bpref")
+    assert bpref.directions_[3] == "ascending"
+    assert bpref.mean_[3, 0] == report.summary().mean[0]
+    with pytest.raises(ValueError, match="by the measures and options"):
+        RankingFeatureSelector().adopt(found.screening_, web.data)
+
+
+def test_the_column_of_query_ids_is_in_no_table(web):
+    X = np.column_stack([web.data[:, :3], web.qid, web.data[:, 3:]])
+    selector = RankingFeatureSelector(qid=3).fit(X, web.target)
+    table = selector.to_pandas()
+    names = selector.get_feature_names_out().tolist()
+    assert sorted(table["feature"][table["selected"]]) == sorted(names)
+    assert len(table) == 12
+
+
+def test_a_table_needs_pandas(web, monkeypatch):
+    selector = fitted(web)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_pandas needs pandas: pip install"):
+        selector.to_pandas()
+
+
 def test_text_and_labels_that_are_missing_are_named(web):
     frame = pd.DataFrame(web.data[:, :2], columns=["in_degree", "clicks"])
     frame["url"] = "http://a.org"
@@ -242,7 +280,7 @@ def test_text_and_labels_that_are_missing_are_named(web):
     # numbers that are spelled out are numbers
     frame["url"] = [str(clicks) for clicks in frame["clicks"]]
     selector = RankingFeatureSelector().fit(frame, web.target, qid=web.qid)
-    assert selector.scores_[1].tolist() == selector.scores_[2].tolist()
+    assert selector.mean_[1].tolist() == selector.mean_[2].tolist()
     unknown = web.target.astype(float)
     unknown[7] = np.nan
     with pytest.raises(ValueError, match=r"y must be judged \(leave .* row 7"):

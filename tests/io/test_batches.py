@@ -123,7 +123,7 @@ def test_batches_as_data_frames(files, name):
     for batch in iter_batches(files[name], batch_rows=40, as_frame=True):
         assert batch.data.columns.tolist() == batch.feature_names
         selector.partial_fit(batch.data, batch.target, qid=batch.qid)
-    assert selector.table()["feature"].iloc[0] in batch.feature_names
+    assert selector.to_pandas()["feature"].iloc[0] in batch.feature_names
 
 
 @pytest.mark.parametrize("name", ["web.txt", "web.csv", "web.parquet"])

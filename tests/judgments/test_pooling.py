@@ -98,10 +98,12 @@ def test_votes():
     assert votes.qid.tolist() == ["q", "q", "q", "p"]
     assert votes.docno.tolist() == ["a", "b", "c", "z"]
     assert votes.n_runs.tolist() == [1, 3, 2, 1]
-    assert votes.label.tolist() == [0, 1, 1, 0]
-    assert votes.to_pandas()["label"].sum() == 2
+    assert votes.target.tolist() == [0, 1, 1, 0]
+    table = votes.to_pandas()
+    assert table.columns.tolist() == ["qid", "docno", "target", "n_runs"]
+    assert table["target"].sum() == 2
     assert str(votes).splitlines()[-1].split() == ["2", "4", "2"]
-    assert pseudo_relevance(runs, m=2).label.tolist() == [0, 1, 0, 0]
+    assert pseudo_relevance(runs, m=2).target.tolist() == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize(

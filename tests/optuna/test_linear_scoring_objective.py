@@ -49,7 +49,7 @@ def test_starts_are_simple_weights_and_come_first(web):
     best = int(np.argmin(selector.ranking_))
     assert single[best] != 0
     assert study.trials[first.index(single)].value == pytest.approx(
-        selector.scores_[best, 0]
+        selector.mean_[best, 0]
     )
     assert set(study.best_params) == {f"weight_{name}" for name in web.feature_names}
 

@@ -339,8 +339,8 @@ def check_no_nan(X: Any, names: Any) -> None:
     )
 
 
-def check_kinds(X: Any, y: Any) -> None:
-    """Refuse, naming them, columns of text in a data frame and labels that are NaN."""
+def check_kinds(X: Any) -> None:
+    """Refuse, naming them, columns of text in a data frame."""
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         for j, name in enumerate(X.columns):
             if X.iloc[:, j].dtype.kind not in "OSU":
@@ -350,9 +350,6 @@ def check_kinds(X: Any, y: Any) -> None:
                     raise ValueError(
                         f"X must hold numbers, got {value!r:.80} in column {name!r}"
                     )
-    labels = np.asarray(y)
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        check_labels(labels, name="y")
 
 
 def _is_number(text: str) -> bool:

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from .._display.progress import show_progress, shows_progress
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray
-from ..evaluation import RankingReport, evaluate, ranking_score
+from ..evaluation import evaluate, ranking_score
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
@@ -25,7 +25,8 @@ from ..measures import (
     parse_measures,
 )
 from ..plots import TieRangeDisplay
-from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
+from ._findings import write_findings
+from ._outputs import check_outputs
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
@@ -73,26 +74,23 @@ def run(arguments: argparse.Namespace) -> None:
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
-    if arguments.csv is not None:
-        write_output(arguments.csv, as_csv(rows))
-    if arguments.json is not None:
-        document = {
-            "qrels": arguments.qrels,
-            "average": arguments.average,
-            "measures": [str(measure) for measure in measures],
-            "results": rows,
-        }
-        write_output(arguments.json, as_json(document))
-    if arguments.plot is not None:
-        up = measures[0].greater_is_better
-        display = tie_ranges(rows, arguments.average, greater_is_better=up)
-        write_plot(arguments.plot, display.figure_)
-    if "-" not in (arguments.csv, arguments.json):
-        first = "mean" if arguments.average == "macro" else arguments.average
-        print(result_table(rows, first, per_topic=arguments.per_topic))
-        if notes:
-            print()
-            print("\n".join(notes))
+    if notes:
+        notes.insert(0, "")
+    about = {
+        "qrels": arguments.qrels,
+        "average": arguments.average,
+        "measures": [str(measure) for measure in measures],
+        "results": rows,
+    }
+    write_findings(
+        arguments,
+        rows,
+        about,
+        draw=lambda: tie_ranges(
+            rows, arguments.average, greater_is_better=measures[0].greater_is_better
+        ),
+        text=lambda: "\n".join([result_table(rows, arguments), *notes]),
+    )
 
 
 def tie_ranges(
@@ -100,20 +98,17 @@ def tie_ranges(
 ) -> TieRangeDisplay:
     """The averages of all runs as a plot."""
     means = [row for row in rows if row["topic"] == "all"]
-    runs = list(dict.fromkeys(row["run"] for row in means))
-    measures = list(dict.fromkeys(row["measure"] for row in means))
-    figures = {(row["run"], row["measure"]): row for row in means}
-    averages, best, worst = (
-        np.array(
-            [[figures[run, measure][name] for measure in measures] for run in runs]
-        )
+    runs = tuple(dict.fromkeys(row["run"] for row in means))
+    measures = tuple(dict.fromkeys(row["measure"] for row in means))
+    mean, best, worst = (
+        np.reshape([row[name] for row in means], (len(runs), len(measures)))
         for name in ("mean", "best", "worst")
     )
     spelled = {"macro": "mean", "geometric": "geometric mean"}.get(average, average)
     return TieRangeDisplay(
-        tuple(runs),
-        tuple(measures),
-        averages,
+        runs,
+        measures,
+        mean,
         best,
         worst,
         average=f"{spelled} over topics",
@@ -129,60 +124,43 @@ def measure_run(
     report = evaluate(trec.target, trec.score, measures=measures, n_jobs=n_jobs, **data)
     summary = report.summary(average)
     official = trec_eval_values(trec, measures, data)
-    rows = []
-    for j, name in enumerate(report.measures):
-        for i, topic in enumerate(report.qid.tolist()):
-            rows.append(_topic_row(name, topic, report, i, j, official[i, j]))
-        figures = (summary.mean, summary.worst, summary.best, summary.tie_std)
-        values = [float(column[j]) for column in figures]
-        values.append(float(reduce_queries(official[:, j], average)))
-        rows.append(
-            {
-                "measure": name,
-                "topic": "all",
-                **dict(zip(_FIGURES, values, strict=True)),
-                "standard_error": float(summary.standard_error[j]),
-                "n_estimated": int(summary.n_estimated[j]),
-                "n_topics": int(summary.n_queries[j]),
-            }
-        )
-    return rows, [*summary.notes(), *_disorder(trec)]
-
-
-def _topic_row(
-    name: str, topic: str, report: RankingReport, i: int, j: int, official: float
-) -> dict[str, Any]:
-    figures = (report.expected, report.worst, report.best, report.std)
-    values = [*(float(table[i, j]) for table in figures), float(official)]
-    return {
-        "measure": name,
-        "topic": topic,
-        **dict(zip(_FIGURES, values, strict=True)),
-        "standard_error": float(report.standard_error[i, j]),
-        "n_estimated": int(report.std_is_estimate[i, j]),
-        "n_topics": int(not np.isnan(values[0])),
+    # of every topic, and of all
+    columns: dict[str, tuple[NDArray[Any], Any]] = {
+        "mean": (report.expected, summary.mean),
+        "worst": (report.worst, summary.worst),
+        "best": (report.best, summary.best),
+        "tie_std": (report.std, summary.tie_std),
+        "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
+        "standard_error": (report.standard_error, summary.standard_error),
+        "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),
+        "n_topics": ((~np.isnan(report.expected)).astype(int), summary.n_queries),
     }
+    figures = {name: np.vstack(both) for name, both in columns.items()}
+    rows = [
+        {
+            "measure": measure,
+            "topic": topic,
+            **{name: values[i, j].item() for name, values in figures.items()},
+        }
+        for j, measure in enumerate(report.measures)
+        for i, topic in enumerate([*report.qid.tolist(), "all"])
+    ]
+    return rows, [*summary.notes(), *_disorder(trec)]
 
 
 def trec_eval_values(
     trec: Bunch, measures: list[Measure], data: dict[str, Any]
 ) -> FloatArray:
     """Per topic, in trec_eval's order; NaN for measures that it has not, or not so."""
-    columns: list[NDArray[Any]] = []
-    for measure in measures:
-        if not _is_trec_evals(measure):
-            columns.append(np.full(len(np.unique(trec.qid)), np.nan))
-            continue
-        columns.append(
-            ranking_score(
-                trec.target,
-                trec.score,
-                measure=measure,
-                ties="input",
-                average=None,
-                **data,
-            )
+    unknown = np.full(len(np.unique(trec.qid)), np.nan)
+    columns = [
+        ranking_score(
+            trec.target, trec.score, measure=measure, ties="input", average=None, **data
         )
+        if _is_trec_evals(measure)
+        else unknown
+        for measure in measures
+    ]
     return np.column_stack(columns)
 
 
@@ -225,21 +203,20 @@ def _topics(count: int) -> str:
     return "1 topic" if count == 1 else f"{count} topics"
 
 
-def result_table(rows: list[dict[str, Any]], first: str, *, per_topic: bool) -> str:
-    """Averages, called `first`, and every topic if wanted, as a table."""
-    several = len({row["run"] for row in rows}) > 1
-    header = ["run"] * several + ["measure"] + ["topic"] * per_topic
-    header += [first, *_HEADER]
-    body = []
-    for row in rows:
-        if row["topic"] != "all" and not per_topic:
-            continue
-        names = [row["run"]] * several + [row["measure"]]
-        cells = names + [row["topic"]] * per_topic
-        cells += [number(row[name]) for name in _FIGURES]
-        if not per_topic:
-            cells.append(str(row["n_topics"]))
-        body.append(cells)
-    if not per_topic:
-        header.append("topics")
-    return format_table(header, body, left=1 + several + per_topic)
+def result_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
+    """Averages, and every topic if wanted, as a table."""
+    names = ["run"] * (len(arguments.runs) > 1) + ["measure"]
+    shown = rows if arguments.per_topic else [r for r in rows if r["topic"] == "all"]
+    first = "mean" if arguments.average == "macro" else arguments.average
+    header, counted = [first, *_HEADER], []
+    if arguments.per_topic:
+        names.append("topic")
+    else:
+        header, counted = [*header, "topics"], ["n_topics"]
+    body = [
+        [row[name] for name in names]
+        + [number(row[name]) for name in _FIGURES]
+        + [str(row[name]) for name in counted]
+        for row in shown
+    ]
+    return format_table(names + header, body, left=len(names))

@@ -8,7 +8,8 @@ from typing import Any
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._screening import SHOWN
 from ..plots import FeatureScreeningDisplay
-from ._outputs import as_csv, as_json, check_outputs, write_output, write_plot
+from ._findings import write_findings
+from ._outputs import check_outputs
 from ._screen_files import Screened, screen_files
 
 
@@ -29,24 +30,22 @@ def run(arguments: argparse.Namespace) -> None:
     rows = screening.rows(selector.support_)
     top = arguments.top
     chosen = rows[:top] if top else rows
-    if arguments.csv is not None:
-        write_output(arguments.csv, as_csv(chosen))
-    if arguments.json is not None:
-        write_output(arguments.json, _document(chosen, screened, arguments.files))
-    if arguments.plot is not None:
-        display = FeatureScreeningDisplay.from_estimator(
-            selector,
-            feature_names=names,
-            max_features=top or (SHOWN if top is None else len(rows)),
-        )
-        write_plot(arguments.plot, display.figure_)
-    if "-" not in (arguments.csv, arguments.json):
-        shown = rows[: SHOWN if top is None else top or None]
-        print(summary(screened, arguments.files))
-        print()
-        print(screening.text(shown))
-        print()
-        print(closing(selector, len(rows) - len(shown)))
+    shown = rows[:SHOWN] if top is None else chosen
+    write_findings(
+        arguments,
+        chosen,
+        _about(chosen, screened, arguments.files),
+        draw=lambda: FeatureScreeningDisplay.from_estimator(
+            selector, feature_names=names, max_features=len(shown)
+        ),
+        text=lambda: "\n\n".join(
+            [
+                summary(screened, arguments.files),
+                screening.text(shown),
+                closing(selector, len(rows) - len(shown)),
+            ]
+        ),
+    )
     if screened.interrupted:
         raise KeyboardInterrupt
 
@@ -88,20 +87,21 @@ def closing(selector: RankingFeatureSelector, hidden: int) -> str:
     return "\n".join(lines)
 
 
-def _document(rows: list[dict[str, Any]], screened: Screened, files: list[str]) -> str:
-    """The rows as JSON, with what they were made from; NaN is null."""
-    selector = screened.selector
-    measures = selector.measures_
-    document = {
+def _about(
+    rows: list[dict[str, Any]], screened: Screened, files: list[str]
+) -> dict[str, Any]:
+    """The rows, and what they were made from."""
+    screening = screened.selector.screening_
+    measures = screening.measures
+    return {
         "files": files,
         "complete": not screened.interrupted,
         "n_documents": screened.n_documents,
-        "n_queries": selector.n_queries_,
+        "n_queries": screening.n_queries,
         "n_features": len(screened.feature_names),
         "measures": list(measures),
-        "sort_by": selector.screening_.sort_by,
-        "chance": dict(zip(measures, selector.chance_.tolist(), strict=True)),
-        "ideal": dict(zip(measures, selector.ideal_.tolist(), strict=True)),
+        "sort_by": screening.sort_by,
+        "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
+        "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
         "features": rows,
     }
-    return as_json(document)

@@ -10,8 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from .._engine.qid_column import qid_index, resolve_qid
-from .._engine.ties import FloatArray
-from .._engine.validation import check_kinds, check_labels, check_length, check_no_nan
+from .._engine.validation import check_kinds, check_length, check_no_nan
 
 
 class FeatureColumns:
@@ -32,35 +31,31 @@ class FeatureColumns:
 
     def _check_data(
         self, X: Any, y: Any, qid: Any, *, reset: bool
-    ) -> tuple[Any, FloatArray, Any]:
+    ) -> tuple[Any, NDArray[Any], Any]:
         """Features, labels and query ids; the qid column leaves the features."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None"
+            )
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
-            check_kinds(X, y)
-            X, y = validate_data(self, X, y, reset=reset, **options)
+            check_kinds(X)
+            X = validate_data(self, X, reset=reset, **options)
         else:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target "
-                    "y is None"
-                )
-            if not hasattr(X, "shape"):
-                X = np.asarray(X)
-            given, (X, qid) = X, resolve_qid(X, self.qid, qid)
-            validate_data(self, given, reset=reset, skip_check_array=True)
-            self._qid_at_ = qid_index(given, self.qid)
-            check_kinds(X, y)
-            if X.shape[1] == 0:
+            names = self._look_at(X, reset=reset)
+            X, qid = resolve_qid(X, self.qid, qid)
+            check_kinds(X)
+            if not names:
                 raise ValueError(
                     f"X must have a feature, got its qid column {self.qid!r} alone"
                 )
             X = check_array(X, estimator=self, input_name="X", **options)
-            y = column_or_1d(y, warn=True)
         if self.missing == "raise":
-            names = getattr(self, "feature_names_in_", None)
-            check_no_nan(X, names if names is None else names[self._is_feature()])
-        labels = check_labels(y, name="y")
+            columns = getattr(self, "feature_names_in_", None)
+            check_no_nan(X, columns if columns is None else columns[self._is_feature()])
+        labels = column_or_1d(y, warn=True)
         check_length(labels, X.shape[0], "y")
         return X, labels, qid
 
@@ -79,11 +74,10 @@ class FeatureColumns:
             return [f"x{j}" for j in columns.tolist()]
         return [str(name) for name in names[columns]]
 
-    def _look_at(self, X: Any) -> list[str]:
-        """Take the columns of X for those of `fit`; gives the names of the features."""
-        if not hasattr(X, "shape"):
-            X = np.asarray(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
+    def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
+        """Take, or without `reset` compare, the columns of X; names of the features."""
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
         if self.qid is not None:
             self._qid_at_ = qid_index(X, self.qid)
         return self._names()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,41 +14,19 @@ from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability
+from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
-from .._optional import import_optional
-from ..evaluation._intervals import QueryMoments
 from ..evaluation._report import lift
-from ..measures import Measure
-from ._statistics import FeatureStatistics
+from ._rule import Rule
+from ._statistics import FeatureStatistics, Worth
 
 #: rows of a table in print
 SHOWN = 20
 #: lower correlations are no repetition
 _ALIKE = 0.5
-
-
-class Rule(NamedTuple):
-    """How features are ranked: all that two screenings must share to merge.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-    sort : int
-        Number of the measure that decides directions and ranking.
-    directions : tuple of str
-        "auto", "descending" or "ascending" of each feature.
-    missing : {"raise", "last"}
-    zero_relevance : float, "skip" or "raise"
-    correlates : bool
-        Whether pairs of features are correlated.
-    """
-
-    measures: tuple[Measure, ...]
-    sort: int
-    directions: tuple[str, ...]
-    missing: str
-    zero_relevance: float | str
-    correlates: bool
+#: correlations differ in their last bits, which must not choose between copies
+_DECIMALS = 10
+Sums = TypeVar("Sums", bound=AddedUp)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +38,7 @@ class Screening(Result):
 
     Attributes
     ----------
-    features : tuple of str
+    feature_names : tuple of str
     measures : tuple of str
     sort_by : str
         The measure that decides directions and ranking.
@@ -106,88 +85,121 @@ class Screening(Result):
     n_slashes       6    low  0.5421  0.0325  <0.0001
     """
 
-    features: tuple[str, ...]
-    measures: tuple[str, ...]
-    sort_by: str
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    tie_std: FloatArray
-    lift: FloatArray
-    interval: FloatArray
-    pvalues: FloatArray
-    qvalues: FloatArray
-    chance: FloatArray
-    ideal: FloatArray
-    n_averaged: NDArray[np.int64]
-    directions: tuple[str, ...]
-    ranking: NDArray[np.int64]
-    varies: NDArray[np.bool_]
-    rank_correlation: FloatArray | None
-    n_queries: int
+    feature_names: tuple[str, ...]
     rule: Rule
     statistics: FeatureStatistics
 
-    @classmethod
-    def of(
-        cls, statistics: FeatureStatistics, features: Sequence[str], rule: Rule
-    ) -> Screening:
-        """From what was added up to means, tests, directions and ranks."""
-        up, down = statistics.descending, statistics.ascending
-        sort = rule.sort
-        favourable = 1.0 if rule.measures[sort].greater_is_better else -1.0
-        asked = np.array(rule.directions)
-        both = asked == "auto"
-        gain = favourable * (down.value.mean - up.value.mean)[:, sort]
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return tuple(map(str, self.rule.measures))
+
+    @property
+    def sort_by(self) -> str:
+        return self.measures[self.rule.sort]
+
+    @property
+    def n_queries(self) -> int:
+        return self.statistics.n_queries
+
+    @property
+    def n_averaged(self) -> NDArray[np.int64]:
+        return self.statistics.chance.count.astype(np.int64)
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        return self.statistics.varies
+
+    @property
+    def _favourable(self) -> float:
+        return 1.0 if self.rule.measures[self.rule.sort].greater_is_better else -1.0
+
+    @cached_property
+    def _ascending(self) -> NDArray[np.bool_]:
+        asked, sums = np.array(self.rule.directions), self.statistics
+        gain = sums.ascending.value.mean - sums.descending.value.mean
         # a tie, as of a constant feature, leaves the direction descending
-        ascending = (asked == "ascending") | (both & (gain > 0))
+        better = self._favourable * gain[:, self.rule.sort] > 0
+        return np.asarray((asked == "ascending") | ((asked == "auto") & better))
 
-        def chosen(name: str) -> QueryMoments:
-            return _where(ascending, getattr(down, name), getattr(up, name))
+    @cached_property
+    def _worth(self) -> Worth:
+        """Of each feature in its direction."""
+        sums = self.statistics
+        return _where(self._ascending[:, None], sums.ascending, sums.descending)
 
-        value = chosen("value")
-        means = value.averages()
-        pvalues = chosen("difference").p_greater()
-        pvalues = np.where(both[:, None], np.minimum(1.0, 2 * pvalues), pvalues)
-        variance = np.where(ascending[:, None], down.tie_variance, up.tie_variance)
-        total = np.where(value.weight > 0, value.weight, np.nan)
-        chance, ideal = statistics.chance.averages(), statistics.ideal.averages()
-        order = np.argsort(-favourable * means[:, sort], kind="stable")
+    @property
+    def directions(self) -> tuple[str, ...]:
+        return tuple(np.where(self._ascending, "ascending", "descending").tolist())
+
+    @cached_property
+    def ranking(self) -> NDArray[np.int64]:
+        order = np.argsort(
+            -self._favourable * self.mean[:, self.rule.sort], kind="stable"
+        )
         ranking = np.empty(len(order), dtype=np.int64)
         ranking[order] = np.arange(1, len(order) + 1)
-        correlation = statistics.correlation
-        return cls(
-            features=tuple(map(str, features)),
-            measures=tuple(map(str, rule.measures)),
-            sort_by=str(rule.measures[sort]),
-            mean=means,
-            best=chosen("best").averages(),
-            worst=chosen("worst").averages(),
-            tie_std=np.sqrt(variance) / total,
-            lift=lift(means, chance, ideal),
-            interval=value.interval(),
-            pvalues=pvalues,
-            qvalues=_q_values(pvalues),
-            chance=chance,
-            ideal=ideal,
-            n_averaged=statistics.chance.count.astype(np.int64),
-            directions=tuple(np.where(ascending, "ascending", "descending").tolist()),
-            ranking=ranking,
-            varies=statistics.varies,
-            rank_correlation=(
-                None if correlation is None else correlation.of_directions(ascending)
-            ),
-            n_queries=statistics.n_queries,
-            rule=rule,
-            statistics=statistics,
-        )
+        return ranking
 
-    def named(self, features: Sequence[str]) -> Screening:
+    @cached_property
+    def mean(self) -> FloatArray:
+        return self._worth.value.averages()
+
+    @cached_property
+    def best(self) -> FloatArray:
+        return self._worth.best.averages()
+
+    @cached_property
+    def worst(self) -> FloatArray:
+        return self._worth.worst.averages()
+
+    @cached_property
+    def tie_std(self) -> FloatArray:
+        weight = self._worth.value.weight
+        total = np.where(weight > 0, weight, np.nan)
+        return np.asarray(np.sqrt(self._worth.tie_variance) / total)
+
+    @cached_property
+    def interval(self) -> FloatArray:
+        return self._worth.value.interval()
+
+    @cached_property
+    def chance(self) -> FloatArray:
+        return self.statistics.chance.averages()
+
+    @cached_property
+    def ideal(self) -> FloatArray:
+        return self.statistics.ideal.averages()
+
+    @cached_property
+    def lift(self) -> FloatArray:
+        return lift(self.mean, self.chance, self.ideal)
+
+    @cached_property
+    def pvalues(self) -> FloatArray:
+        pvalues = self._worth.difference.p_greater()
+        both = np.array(self.rule.directions)[:, None] == "auto"
+        return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
+
+    @cached_property
+    def qvalues(self) -> FloatArray:
+        out = np.full(self.pvalues.shape, np.nan)
+        for j, column in enumerate(self.pvalues.T):
+            there = ~np.isnan(column)
+            if there.any():
+                out[there, j] = stats.false_discovery_control(column[there])
+        return out
+
+    @cached_property
+    def rank_correlation(self) -> FloatArray | None:
+        found = self.statistics.correlation
+        return None if found is None else found.of_directions(self._ascending)
+
+    def named(self, feature_names: Sequence[str]) -> Screening:
         """The same under other names of the features.
 
         Parameters
         ----------
-        features : list of str
+        feature_names : list of str
 
         Returns
         -------
@@ -198,11 +210,24 @@ class Screening(Result):
         ValueError
             For another number of names.
         """
-        if len(features) != len(self.features):
+        names = tuple(map(str, feature_names))
+        if len(names) != len(self.feature_names):
             raise ValueError(
-                f"features must have {len(self.features)} names, got {len(features)}"
+                f"feature_names must have {len(self.feature_names)} names, got "
+                f"{len(names)}"
             )
-        return replace(self, features=tuple(map(str, features)))
+        return replace(self, feature_names=names)
+
+    def of_columns(self, names: Sequence[str], *, named: bool) -> Screening:
+        """The same for the features of X, which may be named by it."""
+        ours, unnamed = self.feature_names, tuple(f"x{j}" for j in range(len(names)))
+        known = (tuple(names), unnamed) if named else (ours,)
+        if ours not in known or len(ours) != len(names):
+            raise ValueError(
+                f"screening must be of the {len(names)} features of X, "
+                f"{', '.join(names)}, got {len(ours)}, {', '.join(ours)}"
+            )
+        return self.named(names)
 
     def merge(self, other: Screening) -> Screening:
         """Of the queries of both.
@@ -223,14 +248,13 @@ class Screening(Result):
         """
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
-        if (self.rule, self.features) != (other.rule, other.features):
+        if (self.rule, self.feature_names) != (other.rule, other.feature_names):
             raise ValueError(
                 "other must have the features, measures and options of this "
                 f"screening, got {', '.join(other.measures)} of "
-                f"{len(other.features)} features"
+                f"{len(other.feature_names)} features"
             )
-        merged = self.statistics.merge(other.statistics)
-        return Screening.of(merged, self.features, self.rule)
+        return replace(self, statistics=self.statistics.merge(other.statistics))
 
     def rows(self, selected: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """A dict of plain values per feature, the best first.
@@ -243,55 +267,53 @@ class Screening(Result):
         Returns
         -------
         list of dict
-            As `RankingFeatureSelector.table` has them.
+            What `RankingFeatureSelector.to_pandas` has.
         """
-        order = np.argsort(self.ranking)
+        every = self.mean.shape
+        figures = {
+            "": self.mean,
+            "_interval_low": self.interval[..., 0],
+            "_interval_high": self.interval[..., 1],
+            "_best": self.best,
+            "_worst": self.worst,
+            "_tie_std": self.tie_std,
+            "_chance": np.broadcast_to(self.chance, every),
+            "_lift": self.lift,
+            "_p": self.pvalues,
+            "_q": self.qvalues,
+        }
+        order, directions = np.argsort(self.ranking), self.directions
+        measures = self.measures
         rows = []
         for rank, j in enumerate(order.tolist(), start=1):
             row: dict[str, Any] = {
                 "rank": rank,
-                "feature": self.features[j],
-                "direction": self.directions[j],
+                "feature": self.feature_names[j],
+                "direction": directions[j],
             }
             if selected is not None:
                 row["selected"] = bool(selected[j])
-            for m, measure in enumerate(self.measures):
-                low, high = self.interval[j, m].tolist()
-                row |= {
-                    measure: float(self.mean[j, m]),
-                    f"{measure}_low": low,
-                    f"{measure}_high": high,
-                    f"{measure}_best": float(self.best[j, m]),
-                    f"{measure}_worst": float(self.worst[j, m]),
-                    f"{measure}_tie_std": float(self.tie_std[j, m]),
-                    f"{measure}_chance": float(self.chance[m]),
-                    f"{measure}_lift": float(self.lift[j, m]),
-                    f"{measure}_p": float(self.pvalues[j, m]),
-                    f"{measure}_q": float(self.qvalues[j, m]),
-                }
-            like, rho = self._repeats(j, order[: rank - 1])
-            row["repeats"] = None if like is None else self.features[like]
-            row["correlation"] = rho
+            for m, measure in enumerate(measures):
+                for name, values in figures.items():
+                    row[measure + name] = float(values[j, m])
+            row |= self._repeats(j, order[: rank - 1])
             rows.append(row)
         return rows
 
-    def _repeats(
-        self, feature: int, better: NDArray[np.int64]
-    ) -> tuple[int | None, float]:
+    def _repeats(self, feature: int, better: NDArray[np.int64]) -> dict[str, Any]:
         """The better-ranked feature most like this one, the best of equals."""
-        if self.rank_correlation is None or not len(better):
-            return None, math.nan
-        rho = self.rank_correlation[feature, better]
-        # the last bits of a correlation must not choose between copies
-        at = int(np.argmax(np.round(rho, 10)))
-        if rho[at] <= 1e-10:
-            return None, math.nan
-        return int(better[at]), float(rho[at])
+        if self.rank_correlation is not None and len(better):
+            rho = self.rank_correlation[feature, better]
+            at = int(np.argmax(np.round(rho, _DECIMALS)))
+            if rho[at] > 10.0**-_DECIMALS:
+                like = self.feature_names[better[at]]
+                return {"repeats": like, "correlation": float(rho[at])}
+        return {"repeats": None, "correlation": math.nan}
 
-    def to_pandas(self) -> Any:
-        """The features as a `pandas.DataFrame`, the best first, indexed by rank."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        return pandas.DataFrame(self.rows()).set_index("rank")
+    def _columns(self) -> dict[str, Any]:
+        rows = self.rows()
+        names = ["feature", *(name for name in rows[0] if name != "feature")]
+        return {name: [row[name] for row in rows] for name in names}
 
     def text(self, rows: Sequence[dict[str, Any]]) -> str:
         """Some of `rows` as a table: mean, half the interval and q per measure."""
@@ -307,7 +329,8 @@ class Screening(Result):
             first = "high" if row["direction"] == "descending" else "low"
             cells = [row["feature"], str(row["rank"]), first]
             for measure in self.measures:
-                half = (row[f"{measure}_high"] - row[f"{measure}_low"]) / 2
+                ends = row[f"{measure}_interval_low"], row[f"{measure}_interval_high"]
+                half = (ends[1] - ends[0]) / 2
                 q = probability(row[f"{measure}_q"])
                 cells += [number(row[measure]), number(half), q]
             repeats = row["repeats"]
@@ -324,23 +347,11 @@ class Screening(Result):
         return "\n".join(lines)
 
 
-def _where(
-    ascending: NDArray[np.bool_], down: QueryMoments, up: QueryMoments
-) -> QueryMoments:
-    column = ascending[:, None]
-    return QueryMoments(
-        *(
-            np.where(column, getattr(down, field.name), getattr(up, field.name))
-            for field in fields(QueryMoments)
-        )
-    )
-
-
-def _q_values(pvalues: FloatArray) -> FloatArray:
-    """Benjamini-Hochberg per column; NaN stays NaN."""
-    out = np.full(pvalues.shape, np.nan)
-    for j, column in enumerate(pvalues.T):
-        there = ~np.isnan(column)
-        if there.any():
-            out[there, j] = stats.false_discovery_control(column[there])
-    return out
+def _where(chosen: NDArray[np.bool_], first: Sums, second: Sums) -> Sums:
+    """The sums of `first` where chosen, of `second` elsewhere."""
+    found = []
+    for field in fields(first):  # type: ignore[arg-type]
+        a, b = getattr(first, field.name), getattr(second, field.name)
+        nested = isinstance(a, AddedUp)
+        found.append(_where(chosen, a, b) if nested else np.where(chosen, a, b))
+    return type(first)(*found)

@@ -1,34 +1,15 @@
-"""Which features to keep, and the options that say so."""
+"""Which features to keep, and the parameters that say so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.warn import warn
-from .._engine.validation import check_choice, is_number
+from .._engine.validation import is_number
 from ._screening import Screening
-
-DIRECTIONS = ("auto", "descending", "ascending")
-
-
-def each_direction(direction: Any, n_features: int) -> list[str]:
-    """The direction asked for, of each feature."""
-    if isinstance(direction, str) or not isinstance(direction, Iterable):
-        check_choice(direction, "direction", DIRECTIONS)
-        return [direction] * n_features
-    directions = list(direction)
-    if len(directions) != n_features:
-        raise ValueError(
-            f"direction must have one value per feature ({n_features}), got "
-            f"{len(directions)}"
-        )
-    for one in directions:
-        check_choice(one, "direction", DIRECTIONS)
-    return directions
 
 
 def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:
@@ -50,7 +31,7 @@ def select_features(
     screening: Screening, wanted: Any, alpha: float, min_lift: float
 ) -> NDArray[np.bool_]:
     """Which features to keep: the best ones, or those better than chance."""
-    varies, sort = screening.varies, screening.measures.index(screening.sort_by)
+    varies, sort = screening.varies, screening.rule.sort
     if wanted is None:
         usable = int(screening.n_averaged[sort])
         if usable < 2:

@@ -13,18 +13,14 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._engine.qid_column import list_columns, split_qid_column, spread_features
-from .._engine.validation import check_choice, check_qid, check_query_weight
-from .._optional import import_optional
+from .._engine.validation import check_labels, check_qid, check_query_weight
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
-from ..evaluation._undefined import ask, check_zero_relevance
-from ..measures import Measure, parse_measure, parse_measures
+from ..measures import Measure
 from ._columns import FeatureColumns
-from ._screening import Rule, Screening
-from ._selection import check_selection, each_direction, select_features
-from ._statistics import FeatureStatistics, feature_statistics
-
-#: features up to which redundancy="auto" correlates all pairs
-_AUTO_REDUNDANCY = 1000
+from ._rule import Rule
+from ._screening import Screening
+from ._selection import check_selection, select_features
+from ._statistics import feature_statistics
 
 
 class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
@@ -48,7 +44,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     alpha : float, default=0.05
         False discovery rate among the features kept.
     min_lift : float, default=0.0
-        Smallest lift, (score - chance) / (ideal - chance), of a feature kept.
+        Smallest lift, (mean - chance) / (ideal - chance), of a feature kept.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Rank higher values first ("descending"), lower ones, or whichever is
         better by `sort_by`; a list has one of these per feature. p-values pay
@@ -57,11 +53,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         NaN in X is an error, or ties below every value, in either direction.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
+    unjudged : {"raise", "nonrelevant"}, default="raise"
+        What to do with NaN labels.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
         for arrays); it is never a feature. By default `fit` takes ``qid``.
     redundancy : bool or "auto", default="auto"
-        Correlate all pairs of features, so that `table` can name the better one
+        Correlate all pairs of features, so that `to_pandas` can name the better one
         that a feature repeats; "auto" does so up to 1000 features.
     n_jobs : int, optional
         Threads over features (joblib); no result depends on it.
@@ -70,23 +68,23 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
     Attributes
     ----------
-    scores_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
+    mean_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
         Mean over queries of the expected, best and worst value, and standard
         deviation of the expected mean over tie orders. NaN for the qid column.
     chance_, ideal_ : ndarray of shape (n_measures,)
         Mean value if everything ties, and of the best order.
     lift_ : ndarray of shape (n_features, n_measures)
-        (score - chance) / (ideal - chance).
-    ci_ : ndarray of shape (n_features, n_measures, 2)
-        95 % t interval of the score over queries.
+        (mean - chance) / (ideal - chance).
+    interval_ : ndarray of shape (n_features, n_measures, 2)
+        95 % t interval of the mean over queries.
     pvalues_ : ndarray of shape (n_features, n_measures)
-        One-sided paired t test over queries of the score against chance;
+        One-sided paired t test over queries of the mean against chance;
         min(1, 2p) where both directions were tried.
     qvalues_ : ndarray of shape (n_features, n_measures)
         Benjamini-Hochberg adjusted p-values, per measure over features.
     directions_ : ndarray of shape (n_features,) of str
     ranking_ : ndarray of shape (n_features,), int
-        1 is the best; features of equal score rank by their column.
+        1 is the best; features of equal mean rank by their column.
     support_ : ndarray of shape (n_features,), bool
     measures_ : tuple of str
         Canonical names, in the order of the columns above.
@@ -150,6 +148,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         direction: str | Sequence[str] = "auto",
         missing: str = "raise",
         zero_relevance: float | str = 0.0,
+        unjudged: str = "raise",
         qid: str | int | None = None,
         redundancy: bool | str = "auto",
         n_jobs: int | None = None,
@@ -163,6 +162,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self.direction = direction
         self.missing = missing
         self.zero_relevance = zero_relevance
+        self.unjudged = unjudged
         self.qid = qid
         self.redundancy = redundancy
         self.n_jobs = n_jobs
@@ -181,7 +181,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
-            Labels, finite and >= 0.
+            Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
             Query of each row; None is one query. Rows may stand in any order.
         query_weight : array-like of shape (n_rows,), optional
@@ -196,7 +196,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         ValueError
             For input or parameters that break a rule above.
         """
-        return self._show(self._of(self._add_up(X, y, qid, query_weight)))
+        return self._show(self._screened(X, y, qid, query_weight))
 
     def partial_fit(
         self,
@@ -227,10 +227,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         first = not hasattr(self, "screening_")
         if not first:
             self._check_unchanged()
-        added = self._add_up(X, y, qid, query_weight, reset=first, allow_zero=True)
-        if not first:
-            added = self.screening_.statistics.merge(added)
-        return self._show(self._of(added))
+        more = self._screened(X, y, qid, query_weight, reset=first, allow_zero=True)
+        return self._show(more if first else self.screening_.merge(more))
 
     def merge(self, other: RankingFeatureSelector) -> RankingFeatureSelector:
         """Add the statistics of a selector fitted on other queries.
@@ -256,14 +254,9 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             )
         check_is_fitted(other)
         self._check_unchanged()
-        ours, theirs = (getattr(s, "feature_names_in_", []) for s in (self, other))
-        if self._settings_ != other._settings_ or not np.array_equal(ours, theirs):
-            raise ValueError(
-                f"other must have the measures, features and options of {self!r}, got "
-                f"{other!r}"
-            )
+        merged = self.screening_.merge(other.screening_)
         self._last_qid_ = self._last_qid_ | other._last_qid_
-        return self._show(self.screening_.merge(other.screening_))
+        return self._show(merged)
 
     def screen(
         self,
@@ -292,7 +285,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             As in `fit`.
         """
         own: RankingFeatureSelector = clone(self)
-        return own._of(own._add_up(X, y, qid, query_weight, allow_zero=True))
+        return own._screened(X, y, qid, query_weight, allow_zero=True)
 
     def adopt(self, screening: Screening, X: Any) -> RankingFeatureSelector:
         """Be fitted by a screening that was made elsewhere, such as on a cluster.
@@ -318,27 +311,17 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         # what is refused leaves the selector as it is
         names = clone(self)._look_at(X)
-        if len(screening.features) != len(names):
-            raise ValueError(
-                f"screening must be of the {len(names)} features of X, got "
-                f"{len(screening.features)}"
-            )
-        unnamed = tuple(f"x{j}" for j in range(len(names)))
-        if list_columns(X) and screening.features not in (tuple(names), unnamed):
-            raise ValueError(
-                f"screening must be of the features of X, {', '.join(names)}, got "
-                f"{', '.join(screening.features)}"
-            )
-        if screening.rule != self._rule(len(names)):
+        renamed = screening.of_columns(names, named=bool(list_columns(X)))
+        if screening.rule != Rule.of(self, len(names)):
             raise ValueError(
                 f"screening must be by the measures and options of {self!r}, got "
                 f"{screening.rule}"
             )
         self._look_at(X)
         self._last_qid_ = set()
-        return self._show(screening.named(names))
+        return self._show(renamed)
 
-    def _add_up(
+    def _screened(
         self,
         X: Any,
         y: Any,
@@ -347,13 +330,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         *,
         reset: bool = True,
         allow_zero: bool = False,
-    ) -> FeatureStatistics:
-        check_choice(self.missing, "missing", ("raise", "last"))
-        check_choice(self.redundancy, "redundancy", (True, False, "auto"))
-        check_zero_relevance(self.zero_relevance)
+    ) -> Screening:
+        """What features are worth in these queries alone."""
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
-        measures, _ = self._parsed()
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
+        rule = Rule.of(self, data.shape[1])
+        asked = rule.ask()
+        labels = check_labels(labels, name="y", unjudged=asked.unjudged)
         queries = check_qid(qid, n_rows=len(labels))
         ids: set[Any] = set() if qid is None else set(queries.qid.tolist())
         if not reset and (split := ids & self._last_qid_):
@@ -362,80 +345,53 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
                 f"{min(map(str, split))} was in the call before too"
             )
         weight = check_query_weight(query_weight, queries, allow_zero=allow_zero)
-        rule = self._rule(data.shape[1])
         statistics = feature_statistics(
             data,
             Prepared(labels, queries, weight, keep=True),
-            ask(measures, self.zero_relevance),
+            asked,
             directions=rule.directions,
             correlate=rule.correlates,
-            both_ways=self.missing == "last",
+            both_ways=rule.missing == "last",
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
         self._last_qid_ = ids
-        return statistics
-
-    def _of(self, statistics: FeatureStatistics) -> Screening:
-        names = self._names()
-        return Screening.of(statistics, names, self._rule(len(names)))
-
-    def _parsed(self) -> tuple[list[Measure], int]:
-        """The measures, and which of them sorts."""
-        measures = parse_measures(self.measures)
-        if self.sort_by is None:
-            return measures, 0
-        wanted = parse_measure(self.sort_by)
-        if wanted not in measures:
-            names = [str(measure) for measure in measures]
-            raise ValueError(f"sort_by must be one of {names}, got {wanted}")
-        return measures, measures.index(wanted)
-
-    def _settings(self) -> tuple[Any, ...]:
-        """All that statistics must share to be added up."""
-        rule = self._rule(len(self.screening_.features))
-        return self.n_features_in_, self.qid, rule
+        return Screening(tuple(self._names()), rule, statistics)
 
     def _check_unchanged(self) -> None:
-        if self._settings() != self._settings_:
+        """What is added to must have been made by the parameters of today."""
+        screening = self.screening_
+        rule = Rule.of(self, len(screening.feature_names))
+        if (self.qid, rule) != (self._fitted_qid_, screening.rule):
             raise ValueError(
                 f"parameters must not change once queries are added, got {self!r}"
             )
-
-    def _rule(self, n_features: int) -> Rule:
-        measures, sort = self._parsed()
-        directions = each_direction(self.direction, n_features)
-        few = self.redundancy == "auto" and n_features <= _AUTO_REDUNDANCY
-        options = self.missing, self.zero_relevance, few or self.redundancy is True
-        return Rule(tuple(measures), sort, tuple(directions), *options)
 
     def _show(self, screening: Screening) -> RankingFeatureSelector:
         """All fitted attributes of a screening, and the selection."""
         features = self._is_feature()
 
-        def spread(values: NDArray[Any]) -> Any:
+        def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
             # not the arrays of the screening, which others may hold
-            return spread_features(values.copy(), features, np.nan)
+            return spread_features(values.copy(), features, of_qid)
 
         support = select_features(
             screening, self.n_features_to_select, self.alpha, self.min_lift
         )
-        directions = np.array(screening.directions, dtype=object)
         self.screening_ = screening
-        self._settings_ = self._settings()
+        self._fitted_qid_ = self.qid
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
         self.chance_, self.ideal_ = screening.chance.copy(), screening.ideal.copy()
-        self.scores_ = spread(screening.mean)
+        self.mean_ = spread(screening.mean)
         self.best_, self.worst_ = spread(screening.best), spread(screening.worst)
         self.tie_std_, self.lift_ = spread(screening.tie_std), spread(screening.lift)
-        self.ci_ = spread(screening.interval)
+        self.interval_ = spread(screening.interval)
         self.pvalues_ = spread(screening.pvalues)
         self.qvalues_ = spread(screening.qvalues)
-        self.directions_ = spread_features(directions, features, "qid")
-        ranking = screening.ranking.copy()
-        self.ranking_ = spread_features(ranking, features, len(features))
-        self.support_ = spread_features(support, features, False)
+        self.directions_ = spread(np.array(screening.directions, dtype=object), "qid")
+        self.ranking_ = spread(screening.ranking, len(features))
+        self.support_ = spread(support, False)
         correlation = screening.rank_correlation
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
@@ -467,19 +423,19 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         check_is_fitted(self)
         return np.asarray(self.support_)
 
-    def table(self) -> Any:
-        """All features, the best first, as a `pandas.DataFrame`.
+    def to_pandas(self) -> Any:
+        """The features as a `pandas.DataFrame`, the best first.
 
         Returns
         -------
         pandas.DataFrame
-            A row per feature, indexed by rank: ``feature``, ``direction``,
-            ``selected``; per measure its score and, after its name, ``_low`` and
-            ``_high`` (95 % interval), ``_best``, ``_worst``, ``_tie_std``,
-            ``_chance``, ``_lift``, ``_p``, ``_q``; ``repeats``: the better-ranked
-            feature whose rankings are most like its own, and ``correlation``:
-            the mean over queries of their rank correlation (both are missing where
-            no better feature ranks at all alike, and without `redundancy`).
+            ``feature``, ``rank``, ``direction``, ``selected``; per measure its mean
+            and, after its name, ``_interval_low`` and ``_interval_high`` (95 %),
+            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p``,
+            ``_q``; ``repeats``: the better-ranked feature whose rankings are most
+            like its own, and ``correlation``: the mean over queries of their rank
+            correlation (both are missing where no better feature ranks at all alike,
+            and without `redundancy`).
 
         Raises
         ------
@@ -487,9 +443,11 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             Without pandas.
         """
         check_is_fitted(self)
-        pandas = import_optional("pandas", extra="io", purpose="table")
-        selected = self.support_[self._is_feature()]
-        return pandas.DataFrame(self.screening_.rows(selected)).set_index("rank")
+        table = self.screening_.to_pandas()
+        # a column of query ids ranks last
+        selected = self.support_[np.argsort(self.ranking_)][: len(table)]
+        table.insert(3, "selected", selected)
+        return table
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -103,18 +104,18 @@ def feature_statistics(
         for some in tasks
     )
     parts = show_progress(parts, progress, X.shape[1], "feature", "screening", size=len)
-    found = [worths for part in parts for worths in part]
+    descending, ascending, varies = zip(*chain.from_iterable(parts), strict=True)
     correlation = None
     if correlate:
         correlation = feature_correlation(
             X, queries, query_weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
-        Worth.stack([descending for descending, _, _ in found]),
-        Worth.stack([ascending for _, ascending, _ in found]),
+        Worth.stack(descending),
+        Worth.stack(ascending),
         QueryMoments.of(chance, query_weight),
         QueryMoments.of(ideal, query_weight),
-        np.array([varies for _, _, varies in found], dtype=bool),
+        np.array(varies, dtype=bool),
         correlation,
         queries.n_queries,
     )

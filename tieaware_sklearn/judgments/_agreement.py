@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,24 +15,16 @@ from scipy import stats
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice, check_length, is_missing
+from .._engine.validation import check_length, is_missing, reject
 
-#: upper ends of the classes of kappa, and their names
-_SCALES = {
-    "landis-koch": (
-        (0.0, "poor"),
-        (0.2, "slight"),
-        (0.4, "fair"),
-        (0.6, "moderate"),
-        (0.8, "substantial"),
-        (1.0, "almost perfect"),
-    ),
-    "manning": (
-        (0.67, "a suspect basis for evaluation"),
-        (0.8, "fair"),
-        (1.0, "good"),
-    ),
-}
+#: upper ends of the classes of kappa from 0 on, and their names
+_CLASSES = (
+    (0.2, "slight"),
+    (0.4, "fair"),
+    (0.6, "moderate"),
+    (0.8, "substantial"),
+    (1.0, "almost perfect"),
+)
 
 
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -41,14 +34,12 @@ def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = [is_missing(value) for value in array.tolist()]
-    if any(missing):
-        row = missing.index(True)
-        raise ValueError(f"{name} must not be missing, got {array[row]} in row {row}")
+    missing = np.array([is_missing(value) for value in array.tolist()])
+    reject(missing, array, name, "not be missing")
     return array
 
 
-def distinct(values: NDArray[Any], name: str) -> tuple[NDArray[Any], IntArray]:
+def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[Any], IntArray]:
     """The distinct values, sorted, and the place of each among them."""
     try:
         found, code = np.unique(values, return_inverse=True)
@@ -73,12 +64,11 @@ def _contingency(
     """Weights of items by the categories that two assessors gave them."""
     first, second = given_values(y1, "y1"), given_values(y2, "y2")
     check_length(second, len(first), "y2")
-    both = "US"
-    if (first.dtype.kind in both) != (second.dtype.kind in both):
+    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
             f"y1 and y2 must be of one kind, got {first.dtype} and {second.dtype}"
         )
-    categories, code = distinct(np.concatenate([first, second]), "y1 and y2")
+    categories, code = _distinct(np.concatenate([first, second]), "y1 and y2")
     weight = _weights(sample_weight, len(first))
     table = np.zeros((len(categories), len(categories)))
     np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
@@ -210,62 +200,48 @@ def fleiss_kappa(counts: ArrayLike) -> float:
             f"counts must be a table of items and categories, got shape {table.shape}"
         )
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0].tolist()
-        raise ValueError(
-            f"counts must be whole numbers >= 0, got {table[row, column]:g} in row "
-            f"{row}"
-        )
-    raters = table.sum(axis=1)
-    if raters[0] < 2 or (raters != raters[0]).any():
-        row = int(np.argmax(raters != raters[0])) if raters[0] >= 2 else 0
-        raise ValueError(
-            "counts must have the same number of assessors, at least 2, in every row, "
-            f"got {raters[row]:g} in row {row}"
-        )
-    n = raters[0]
+    first = table[np.arange(len(table)), wrong.argmax(axis=1)]
+    reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
+    raters = table.sum(axis=1).astype(np.int64)
+    uneven = (raters < 2) | (raters != raters[0])
+    rule = "have the same number of assessors, at least 2, in every row"
+    reject(uneven, raters, "counts", rule)
+    n = float(raters[0])
     agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
     share = table.sum(axis=0) / table.sum()
     return _beyond_chance(float(agreement), float((share * share).sum()))
 
 
-def kappa_in_words(kappa: float, *, scale: str = "landis-koch") -> str:
-    """What a kappa means, in words.
+def kappa_in_words(kappa: float) -> str:
+    """What a kappa means, in the words of Landis and Koch (1977).
 
     Parameters
     ----------
     kappa : float
         Of Scott, Fleiss or Cohen, in [-1, 1].
-    scale : {"landis-koch", "manning"}, default="landis-koch"
-        Landis and Koch (1977): poor below 0, slight to .20, fair to .40, moderate to
-        .60, substantial to .80, almost perfect. Manning, Raghavan and Schütze
-        (2008), section 8.5: good above .8, fair from .67 on.
 
     Returns
     -------
     str
+        "poor" below 0, "slight" to .20, "fair" to .40, "moderate" to .60,
+        "substantial" to .80, "almost perfect".
 
     Raises
     ------
     ValueError
-        For a kappa outside [-1, 1] or an unknown scale.
+        For a kappa outside [-1, 1].
 
     Examples
     --------
     >>> from tieaware_sklearn.judgments import kappa_in_words
-    >>> kappa_in_words(0.776), kappa_in_words(0.776, scale="manning")
-    ('substantial', 'fair')
+    >>> kappa_in_words(0.776)
+    'substantial'
     """
-    check_choice(scale, "scale", tuple(_SCALES))
     if not -1 <= kappa <= 1:
         raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
-    ends, names = zip(*_SCALES[scale], strict=True)
-    # the lowest class ends before its bound, the others at it
-    return str(names[0] if kappa < ends[0] else names[1:][_place(kappa, ends[1:])])
-
-
-def _place(kappa: float, ends: tuple[float, ...]) -> int:
-    return int(np.searchsorted(ends, kappa))
+    if kappa < 0:
+        return "poor"
+    return next(name for end, name in _CLASSES if kappa <= end)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,28 +274,36 @@ class AgreementReport(Result):
     all_agree: float
     fleiss: float
 
+    def _columns(self) -> dict[str, Any]:
+        """A row for each pair of assessors."""
+        first, second = np.triu_indices(len(self.names), k=1)
+        return {
+            "assessor": [self.names[i] for i in first],
+            "other": [self.names[j] for j in second],
+            "joint": self.joint[first, second],
+            "scott": self.scott[first, second],
+            "correlation": self.correlation[first, second],
+        }
+
     def __str__(self) -> str:
-        rows = []
-        for i, j in itertools.combinations(range(len(self.names)), 2):
-            pi = float(self.scott[i, j])
-            rows.append(
-                [
-                    f"{self.names[i]}, {self.names[j]}",
-                    number(float(self.joint[i, j])),
-                    number(pi),
-                    "-" if np.isnan(pi) else kappa_in_words(pi),
-                    number(float(self.correlation[i, j])),
-                ]
+        header = ["assessors", "agree", "Scott's pi", "", "Kendall's tau-b"]
+        rows = [
+            [f"{one}, {other}", number(joint), number(pi), _words(pi), number(tau)]
+            for one, other, joint, pi, tau in zip(
+                *self._columns().values(), strict=True
             )
-        table = format_table(
-            ["assessors", "agree", "Scott's pi", "", "Kendall's tau-b"], rows
-        )
+        ]
+        table = format_table(header, rows)
         if len(self.names) == 2:
             return table
-        kappa = number(self.fleiss)
-        words = "-" if np.isnan(self.fleiss) else kappa_in_words(self.fleiss)
-        share = number(self.all_agree)
-        return f"{table}\n\nall agree {share}, Fleiss' kappa {kappa} ({words})"
+        return (
+            f"{table}\n\nall agree {number(self.all_agree)}, Fleiss' kappa "
+            f"{number(self.fleiss)} ({_words(self.fleiss)})"
+        )
+
+
+def _words(kappa: float) -> str:
+    return "-" if math.isnan(kappa) else kappa_in_words(kappa)
 
 
 def assessor_agreement(
@@ -368,25 +352,25 @@ def assessor_agreement(
     columns = [
         given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
     ]
-    joint, scott, tau = np.eye(count), np.eye(count), np.eye(count)
+    pairwise = np.ones((3, count, count))
     numeric = table.dtype.kind in "iuf"
     for i, j in itertools.combinations(range(count), 2):
         pair = columns[i], columns[j]
-        joint[i, j] = joint[j, i] = joint_agreement(*pair)
-        scott[i, j] = scott[j, i] = scott_pi(*pair)
         # grades that are all alike correlate with nothing
         ranked = numeric and all(np.ptp(own) > 0 for own in pair)
-        found = stats.kendalltau(*pair).statistic if ranked else np.nan
-        tau[i, j] = tau[j, i] = found
-    _, flat = distinct(table.ravel(), "ratings")
+        tau = stats.kendalltau(*pair).statistic if ranked else np.nan
+        found = joint_agreement(*pair), scott_pi(*pair), tau
+        pairwise[:, i, j] = pairwise[:, j, i] = found
+    _, flat = _distinct(table.ravel(), "ratings")
     code = flat.reshape(table.shape)
     counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
+    joint, scott, correlation = pairwise
     return AgreementReport(
         names=shown,
         n_items=len(table),
         joint=joint,
         scott=scott,
-        correlation=tau,
+        correlation=correlation,
         all_agree=float((counts == count).any(axis=1).mean()),
         fleiss=fleiss_kappa(counts),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from .._display.result import Result
 from .._display.tables import format_table
 from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._engine.validation import check_count, check_qid, check_scores
-from .._optional import data_frame
 from ._agreement import given_values
 
 
@@ -44,10 +43,9 @@ class Pool(Result):
     n_runs: IntArray
     depth: int
 
-    def to_pandas(self) -> Any:
-        """The documents as a `pandas.DataFrame`."""
+    def _columns(self) -> dict[str, Any]:
         names = ("qid", "docno", "probability", "certain", "n_runs")
-        return data_frame({name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
 
     @property
     def expected_size(self) -> float:
@@ -62,16 +60,9 @@ class Pool(Result):
     def __str__(self) -> str:
         sure, possible = self.size_range
         queries = len(set(self.qid.tolist()))
-        cells = [
-            f"depth {self.depth}",
-            str(queries),
-            f"{self.expected_size:.1f}",
-            str(sure),
-            str(possible),
-        ]
-        return format_table(
-            ["pool", "queries", "expected", "certain", "possible"], [cells]
-        )
+        cells = [str(queries), f"{self.expected_size:.1f}", str(sure), str(possible)]
+        header = ["pool", "queries", "expected", "certain", "possible"]
+        return format_table(header, [[f"depth {self.depth}", *cells]])
 
 
 class _Run:
@@ -100,9 +91,8 @@ class _Run:
                 f"{name} must retrieve a document once, got {document!r} twice for "
                 f"query {qid!r}"
             )
-        self.retrieved = np.ones(len(self.score), dtype=bool)
-        if self.score.dtype.kind == "f":
-            self.retrieved = ~np.isneginf(self.score)
+        # no other infinity is a score
+        self.retrieved = ~np.isinf(self.score)
 
     def inclusion(self, depth: int) -> FloatArray:
         """Chance of each row to stand at rank `depth` or above."""
@@ -119,10 +109,42 @@ class _Run:
         return out
 
 
-def _checked(runs: Sequence[Mapping[str, Any]]) -> list[_Run]:
-    if isinstance(runs, Mapping) or not len(runs):
-        raise ValueError("runs must be a sequence of at least one run")
-    return [_Run(run, number) for number, run in enumerate(runs)]
+class _Runs:
+    """Several runs, and all their documents.
+
+    Attributes
+    ----------
+    rows : list of ndarray
+        For each run, the documents that its rows are of.
+    n_runs : ndarray of shape (n_documents,), int
+        Runs that retrieve a document.
+    """
+
+    def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
+        if isinstance(runs, Mapping) or not len(runs):
+            raise ValueError("runs must be a sequence of at least one run")
+        self.runs = [_Run(run, number) for number, run in enumerate(runs)]
+        queries = (qid for run in self.runs for qid in run.queries.qid.tolist())
+        place = {qid: i for i, qid in enumerate(dict.fromkeys(queries))}
+        keys = {key for run in self.runs for key in run.keys}
+        try:
+            self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
+        except TypeError as error:
+            raise ValueError(f"runs must hold docno of one kind: {error}") from None
+        number = {key: i for i, key in enumerate(self.keys)}
+        self.rows = [np.array([number[key] for key in run.keys]) for run in self.runs]
+        self.n_runs = np.zeros(len(keys), dtype=np.int64)
+        for run, rows in zip(self.runs, self.rows, strict=True):
+            self.n_runs[rows] += run.retrieved
+
+    def columns(self, chosen: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+        """Some of the documents: queries by first appearance, documents sorted."""
+        keys = [self.keys[i] for i in np.flatnonzero(chosen)]
+        return {
+            "qid": _column([qid for qid, _ in keys]),
+            "docno": _column([docno for _, docno in keys]),
+            "n_runs": self.n_runs[chosen],
+        }
 
 
 def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
@@ -166,28 +188,18 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     3.5
     """
     check_count(depth, "depth")
-    missed: dict[Any, float] = {}
-    certain: set[Any] = set()
-    retrieving: dict[Any, int] = {}
-    checked = _checked(runs)
-    for run in checked:
-        chances = run.inclusion(depth).tolist()
-        for key, chance, there in zip(
-            run.keys, chances, run.retrieved.tolist(), strict=True
-        ):
-            if there:
-                retrieving[key] = retrieving.get(key, 0) + 1
-            if chance == 1:
-                certain.add(key)
-            if chance > 0:
-                missed[key] = missed.get(key, 1.0) * (1.0 - chance)
-    keys = _in_order(list(missed), checked)
+    every = _Runs(runs)
+    missed = np.ones(len(every.keys))
+    certain = np.zeros(len(every.keys), dtype=bool)
+    for run, rows in zip(every.runs, every.rows, strict=True):
+        chance = run.inclusion(depth)
+        missed[rows] *= 1.0 - chance
+        certain[rows] |= chance == 1
+    pooled = missed < 1
     return Pool(
-        qid=_column([qid for qid, _ in keys]),
-        docno=_column([docno for _, docno in keys]),
-        probability=np.array([1.0 - missed[key] for key in keys]),
-        certain=np.array([key in certain for key in keys], dtype=bool),
-        n_runs=np.array([retrieving[key] for key in keys], dtype=np.int64),
+        **every.columns(pooled),
+        probability=1.0 - missed[pooled],
+        certain=certain[pooled],
         depth=depth,
     )
 
@@ -202,7 +214,7 @@ class PseudoJudgments(Result):
     Attributes
     ----------
     qid, docno : ndarray of shape (n_documents,)
-    label : ndarray of shape (n_documents,), int
+    target : ndarray of shape (n_documents,), int
         1 for documents retrieved by more than m systems, else 0.
     n_runs : ndarray of shape (n_documents,), int
         Systems that retrieve the document.
@@ -210,17 +222,15 @@ class PseudoJudgments(Result):
 
     qid: NDArray[Any]
     docno: NDArray[Any]
-    label: IntArray
+    target: IntArray
     n_runs: IntArray
 
-    def to_pandas(self) -> Any:
-        """The documents as a `pandas.DataFrame`."""
-        names = ("qid", "docno", "label", "n_runs")
-        return data_frame({name: getattr(self, name) for name in names})
+    def _columns(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __str__(self) -> str:
         queries = len(set(self.qid.tolist()))
-        cells = [str(queries), str(len(self.docno)), str(int(self.label.sum()))]
+        cells = [str(queries), str(len(self.docno)), str(int(self.target.sum()))]
         header = ["votes", "queries", "documents", "relevant"]
         return format_table(header, [["", *cells]])
 
@@ -255,40 +265,17 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     >>> first = {"qid": [1, 1], "docno": ["a", "b"], "score": [2, 1]}
     >>> second = {"qid": [1, 1], "docno": ["b", "c"], "score": [9, 8]}
     >>> votes = pseudo_relevance([first, second], m=1)
-    >>> votes.docno.tolist(), votes.label.tolist()
+    >>> votes.docno.tolist(), votes.target.tolist()
     (['a', 'b', 'c'], [0, 1, 0])
     """
-    checked = _checked(runs)
+    every = _Runs(runs)
     check_count(m, "m", least=0)
-    if m >= len(checked):
+    if m >= len(every.runs):
         raise ValueError(
-            f"m must be below the number of runs ({len(checked)}), got {m}"
+            f"m must be below the number of runs ({len(every.runs)}), got {m}"
         )
-    votes: dict[Any, int] = {}
-    for run in checked:
-        for key, there in zip(run.keys, run.retrieved.tolist(), strict=True):
-            if there:
-                votes[key] = votes.get(key, 0) + 1
-    keys = _in_order(list(votes), checked)
-    counts = np.array([votes[key] for key in keys], dtype=np.int64)
-    return PseudoJudgments(
-        qid=_column([qid for qid, _ in keys]),
-        docno=_column([docno for _, docno in keys]),
-        label=(counts > m).astype(np.int64),
-        n_runs=counts,
-    )
-
-
-def _in_order(keys: list[Any], runs: list[_Run]) -> list[Any]:
-    """Queries in order of first appearance, documents sorted."""
-    place: dict[Any, int] = {}
-    for run in runs:
-        for qid in run.queries.qid.tolist():
-            place.setdefault(qid, len(place))
-    try:
-        return sorted(keys, key=lambda key: (place[key[0]], key[1]))
-    except TypeError as error:
-        raise ValueError(f"runs must hold docno of one kind: {error}") from None
+    columns = every.columns(every.n_runs > 0)
+    return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
