@@ -47,7 +47,7 @@ class PrecisionLossDisplay:
     >>> from tieaware_sklearn.plots import PrecisionLossDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> display = PrecisionLossDisplay.from_predictions(
-    ...     web.target, web.data[:, 5], qid=web.qid, coarseness=[1.2, 2])
+    ...     web.target, web.data[:, 5], qid=web.qid, coarseness=["rho=1.2", "rho=2"])
     >>> display.levels
     ('rho=1.2', 'rho=2')
     """

@@ -186,9 +186,9 @@ class TieRangeDisplay:
         -------
         TieRangeDisplay
         """
-        averages = comparison.means()
+        averages = comparison.summary()
         middle, best, worst = (
-            averages[name][:, None] for name in ("mean", "best", "worst")
+            getattr(averages, name)[:, None] for name in ("mean", "best", "worst")
         )
         return cls(
             comparison.systems,
