@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +28,11 @@ from ._studies import optuna
 
 
 class _Fold(NamedTuple):
-    """Training rows, queries held out, and the places of these in their buckets."""
+    """Training rows, queries held out, and the places of these in each bucket."""
 
     train: IntArray
     held_out: IntArray
-    dealt: list[IntArray]
+    buckets: list[tuple[int, IntArray]]
 
 
 class RankerObjective(QueryObjective):
@@ -147,7 +148,7 @@ class RankerObjective(QueryObjective):
             folds = list(cv.split(X, self._y[place], qid[place]))
         if not folds:
             raise ValueError(f"cv must make a fold, got none from {cv!r}")
-        out = []
+        out, numbers = [], count()
         for fold, (train, test) in enumerate(folds):
             held_out = np.unique(self._number[place[test]])
             if len(test) != self._queries.sizes[held_out].sum():
@@ -156,14 +157,14 @@ class RankerObjective(QueryObjective):
                     f"{cv!r}: QueryKFold does"
                 )
             dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
-            out.append(_Fold(np.sort(place[train]), held_out, dealt))
+            buckets = [(next(numbers), part) for part in dealt]
+            out.append(_Fold(np.sort(place[train]), held_out, buckets))
         return out
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
     ) -> Iterator[Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
-        first = np.cumsum([0, *(len(fold.dealt) for fold in self._folds)]).tolist()
         numbers = np.arange(len(self._folds))
         if order is not None:
             order.shuffle(numbers)
@@ -175,11 +176,10 @@ class RankerObjective(QueryObjective):
                 fitted, take_rows(self._X, rows), len(rows), self._response_method
             )
             measured = self._data.measured(fold.held_out, scores)
-            buckets = list(enumerate(fold.dealt, start=first[number]))
-            yield Step(measured, buckets, number == numbers[-1])
+            yield Step(measured, fold.buckets, number == numbers[-1])
 
     def _step_queries(self) -> list[IntArray]:
-        return [fold.held_out[part] for fold in self._folds for part in fold.dealt]
+        return [fold.held_out[part] for fold in self._folds for _, part in fold.buckets]
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if not callable(self.space):
