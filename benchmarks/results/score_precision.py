@@ -67,7 +67,7 @@ def trained(data: Any) -> Systems:
     scores = {}
     for leaves, trees in itertools.product((4, 16, 64), (10, 50, 150, 300)):
         column = np.empty(len(data.target))
-        for train, test in QueryKFold(5).split(data.data, qid=data.qid):
+        for train, test in QueryKFold(5).split(data.data, groups=data.qid):
             model = QueryLGBMRanker(
                 num_leaves=leaves,
                 n_estimators=trees,

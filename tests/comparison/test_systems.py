@@ -113,7 +113,7 @@ def test_random_states():
             random_state=random_state,
         ).pvalues.tolist()
 
-    assert pvalues(1) == pvalues(1)
+    assert pvalues(1) == pvalues(np.int64(1))
     first = pvalues(np.random.RandomState(1))
     assert first == pvalues(np.random.RandomState(1))
     assert first != pvalues(np.random.RandomState(2))

@@ -85,7 +85,7 @@ def test_qid_as_a_column():
 
 def by_hand(estimator, how):
     values = []
-    for train, test in QueryKFold(3).split(X, qid=QID):
+    for train, test in QueryKFold(3).split(X, groups=QID):
         fitted = clone(estimator).fit(X[train], Y[train])
         scores = fitted.predict(X[test])
         if how is not None:

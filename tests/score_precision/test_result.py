@@ -35,12 +35,6 @@ def test_the_table_and_frames():
     assert one.change.tolist() == study.changes()[2, :, 2].tolist()
     assert one.qid.tolist() == study.qid.tolist()
     assert one.worst.tolist() == study.worst[2, :, 2].tolist()
-    pairs = study.to_pandas("pairs")
-    assert pairs.pvalue.tolist() == study.pvalues.ravel().tolist()
-    assert pairs.difference.tolist() == study.difference.ravel().tolist()
-    assert pairs.loc[6, ["coarseness", "a", "b"]].tolist() == [
-        *("rho=1.5", "text", "clicks")
-    ]
 
 
 def test_false_findings_of_pairs():
@@ -74,9 +68,3 @@ def test_false_findings_of_pairs():
     assert study.false_positives().tolist() == [0, 2]
     # the lost one, and the one that is not defined; not the one that turned round
     assert study.false_negatives().tolist() == [0, 2]
-
-
-def test_other_frames_are_refused():
-    study = precision_study([0, 1, 0], {"a": [1, 2, 3]})
-    with pytest.raises(ValueError, match="rows must be one of"):
-        study.to_pandas("levels")

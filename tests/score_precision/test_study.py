@@ -168,11 +168,11 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": []}, "coarseness must not be empty"),
         (
             {"coarseness": ["rho=1.1", "rho=1.1"]},
-            "once, got rho=1.1 and rho=1.1",
+            "each once, got rho=1.1 and rho=1.1",
         ),
         (
             {"coarseness": ["rho=2", "rho=4/2"]},
-            "level once, got rho=2 and rho=4/2",
+            "coarseness must hold each once, got rho=2 and rho=4/2",
         ),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
@@ -184,7 +184,7 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
         ({"tolerances": []}, "tolerances must not be empty"),
         ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\], got 1.5"),
-        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each share once, got 0.9"),
+        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each once, got 0.9"),
         ({"tolerances": True}, r"tolerances must be a number in \(0, 1\], got True"),
         ({"min_share": -1}, r"min_share must be a number in \[0, 1\]"),
         ({"min_share": False}, r"min_share must be a number in \[0, 1\]"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numbers
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from ._paired_tests import (
     ALTERNATIVES,
     CORRECTIONS,
     TESTS,
-    PairedTest,
     adjust,
     paired_effect,
     paired_test,
@@ -293,7 +291,13 @@ def compare_systems(
     check_count(n_resamples, "n_resamples")
     # a number, so that every pair draws alike
     drawn = check_seed(random_state).randint(_MOST_SEEDS)
-    seed = random_state if isinstance(random_state, (int, np.integer)) else int(drawn)
+    seed = random_state if isinstance(random_state, numbers.Integral) else drawn
+    options = {
+        "test": test,
+        "alternative": alternative,
+        "n_resamples": n_resamples,
+        "random_state": int(seed),
+    }
     systems = MeasuredSystems(
         y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
@@ -302,19 +306,12 @@ def compare_systems(
     by_id = systems.queries.sorted()
     if np.isnan(found["expected"]).all(axis=0).any():
         systems.warn_undefined()
-    test_pair = partial(
-        paired_test,
-        test=test,
-        alternative=alternative,
-        n_resamples=n_resamples,
-        random_state=seed,
-    )
     pairs = pairs_of(len(systems.names))
     rows = [
         _compare(
             {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
-            test_pair,
             confidence,
+            options,
         )
         for pair in pairs
     ]
@@ -345,9 +342,7 @@ def compare_systems(
 
 
 def _compare(
-    values: dict[str, FloatArray],
-    test_pair: Callable[[FloatArray], PairedTest],
-    confidence: float,
+    values: dict[str, FloatArray], confidence: float, options: dict[str, Any]
 ) -> list[float]:
     """Difference, its tie std and range, test, effect and queries of a pair."""
     there = ~np.isnan(values["expected"]).any(axis=1)
@@ -362,7 +357,7 @@ def _compare(
         std_of_mean(spread),
         mean(smallest[:, 0]) - mean(largest[:, 1]),
         mean(largest[:, 0]) - mean(smallest[:, 1]),
-        *test_pair(difference),
+        *paired_test(difference, **options),
         *paired_effect(difference, confidence),
         float(there.sum()),
     ]

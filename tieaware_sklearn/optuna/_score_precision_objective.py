@@ -16,7 +16,7 @@ from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
 from ..score_precision._coarse_systems import CoarseSystems
 from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness
-from ._studies import open_study, optuna
+from ._studies import StudyCreator, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -34,7 +34,7 @@ _FIRST: dict[str, list[dict[str, Any]]] = {
 }
 
 
-class ScorePrecisionObjective:
+class ScorePrecisionObjective(StudyCreator):
     """Find how coarse scores may become: effectiveness against score precision.
 
     Two objectives: the exact mean of the measure, and the bits of the scores, log2
@@ -72,6 +72,9 @@ class ScorePrecisionObjective:
     decimals; ``decimals``;
     ``significant``; ``format``, and with ``"linear"`` ``linear_bits``; or
     ``levels``.
+
+    `create_study` begins with well-known precisions: bands that grow by 1.1, 1.4 and
+    2, float16, bfloat16, 8 bits, two and three digits.
 
     Every trial gets user attributes: ``coarseness``, its text, as `round_scores`
     takes it; ``measure``; ``exact``, the mean of the measure under the exact scores;
@@ -204,49 +207,14 @@ class ScorePrecisionObjective:
             value = trial.suggest_int("levels", 2, 1024, log=True)
         return f"{kind}={value}"
 
-    def create_study(
-        self,
-        seed: int | None = None,
-        *,
-        storage: Any = None,
-        study_name: str | None = None,
-        load_if_exists: bool = False,
-        sampler: Any = None,
-    ) -> Any:
-        """A study that suits the objective; `optuna.create_study` does as well.
-
-        It begins with well-known precisions: bands that grow by 1.1, 1.4 and 2,
-        float16, bfloat16, 8 bits, two and three digits.
-
-        Parameters
-        ----------
-        seed : int, optional
-            With one worker, equal seeds give equal studies. Workers that join a
-            study derive seeds of their own.
-        storage, study_name, load_if_exists
-            As in `optuna.create_study`.
-        sampler : optional
-            By default `TPESampler`.
-
-        Returns
-        -------
-        optuna.study.Study
-        """
-        first = [
+    def _first_trials(self) -> list[dict[str, Any]]:
+        """Well-known precisions."""
+        return [
             {"kind": kind, **parameters}
             for kind in self.kinds
             for parameters in _FIRST[kind]
             if parameters.get("rho", 0) <= self.max_rho
         ]
-        return open_study(
-            self.directions,
-            seed,
-            sampler or (lambda own_seed: optuna.samplers.TPESampler(seed=own_seed)),
-            first,
-            storage=storage,
-            study_name=study_name,
-            load_if_exists=load_if_exists,
-        )
 
 
 def _range_of_decimals(scores: Any) -> tuple[int, int]:

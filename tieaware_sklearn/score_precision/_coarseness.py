@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,11 @@ from .._engine.validation import (
 )
 from ._bands import banded, check_rho
 
+Item = TypeVar("Item")
+
 FORMATS = ("float16", "bfloat16", "float32")
 _LARGEST = float(np.finfo(np.float64).max)
-#: no float has more significant digits, or more decimals that are not 0
+#: more significant digits, or decimals, change no float
 _MOST_DIGITS, _MOST_DECIMALS = 17, 400
 #: the least number of each kind but rho
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
@@ -193,17 +195,17 @@ def _number(kind: str, given: str) -> int:
     return value
 
 
-def parse_coarsenesses(coarseness: Any) -> list[Coarseness]:
-    """One or several, all different."""
-    several = isinstance(coarseness, Iterable) and not isinstance(coarseness, str)
-    parsed = list(map(parse_coarseness, coarseness if several else [coarseness]))
+def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
+    """One or several, each parsed, all different."""
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    parsed = [parse(one) for one in (given if listed else [given])]
     if not parsed:
-        raise ValueError("coarseness must not be empty")
+        raise ValueError(f"{name} must not be empty")
     for i, one in enumerate(parsed):
-        if one in parsed[:i]:
+        first = parsed.index(one)
+        if first < i:
             raise ValueError(
-                "coarseness must hold each level once, got "
-                f"{parsed[parsed.index(one)]} and {one}"
+                f"{name} must hold each once, got {parsed[first]} and {one}"
             )
     return parsed
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice
-from .._optional import data_frame
 from ..evaluation._averages import mean, means
 
 
@@ -220,27 +218,6 @@ class PrecisionStudy(Result):
         found, exact = self.significant(), self.significant()[0]
         return np.asarray((~found & exact).sum(axis=1))
 
-    def to_pandas(self, rows: str = "queries") -> Any:
-        """A `pandas.DataFrame` of queries or pairs; of systems: that of `summary`.
-
-        Parameters
-        ----------
-        rows : {"queries", "pairs"}, default="queries"
-            A row for each query, level and system, or for each level and pair of
-            systems.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ValueError
-            For other `rows`.
-        """
-        check_choice(rows, "rows", ("queries", "pairs"))
-        return data_frame(self._pairs() if rows == "pairs" else self._columns())
-
     def _columns(self) -> dict[str, Any]:
         values = {
             "expected": self.expected,
@@ -252,16 +229,6 @@ class PrecisionStudy(Result):
             {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
-
-    def _pairs(self) -> dict[str, Any]:
-        a, b = np.array(self.systems, dtype=object)[self.pairs.T]
-        return {
-            "coarseness": np.repeat(self.levels, len(a)),
-            "a": np.tile(a, len(self.levels)),
-            "b": np.tile(b, len(self.levels)),
-            "difference": self.difference.ravel(),
-            "pvalue": self.pvalues.ravel(),
-        }
 
     def __str__(self) -> str:
         found = self.summary()

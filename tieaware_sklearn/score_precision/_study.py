@@ -19,7 +19,7 @@ from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
 from ..measures import Measure
 from ._coarse_systems import CoarseSystems
-from ._coarseness import parse_coarsenesses
+from ._coarseness import parse_coarseness, several
 from ._result import PrecisionStudy, level_means
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
@@ -126,10 +126,10 @@ def precision_study(
     """
     check_share(alpha, "alpha")
     check_choice(test, "test", TESTS)
-    shares = _check_shares(tolerances)
+    shares = tuple(several(tolerances, "tolerances", _tolerance))
     if not is_number(min_share, least=0, most=1):
         raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
-    levels = parse_coarsenesses(coarseness)
+    levels = several(coarseness, "coarseness", parse_coarseness)
     systems = MeasuredSystems(
         y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
@@ -183,15 +183,9 @@ def precision_study(
     )
 
 
-def _check_shares(tolerances: Any) -> tuple[float, ...]:
-    given = list(tolerances) if isinstance(tolerances, Iterable) else [tolerances]
-    if not given:
-        raise ValueError("tolerances must not be empty")
-    for share in given:
-        check_share(share, "tolerances", up_to_one=True)
-        if given.count(share) > 1:
-            raise ValueError(f"tolerances must hold each share once, got {share} twice")
-    return tuple(map(float, given))
+def _tolerance(share: Any) -> float:
+    check_share(share, "tolerances", up_to_one=True)
+    return float(share)
 
 
 def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
