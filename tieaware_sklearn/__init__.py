@@ -1,5 +1,6 @@
 """What a ranking is really worth when scores tie."""
 
+from .comparison import SystemComparison, compare_systems
 from .evaluation import (
     ContingencyTable,
     PrecisionRecallCurve,
@@ -89,8 +90,10 @@ __all__ = [
     "Screening",
     "SearchLength",
     "Success",
+    "SystemComparison",
     "TieReport",
     "TieTreatments",
+    "compare_systems",
     "contingency_table",
     "evaluate",
     "make_ranking_scorer",
