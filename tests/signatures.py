@@ -61,12 +61,14 @@ def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     if not is_result(thing):
         yield name, thing
     if inspect.isclass(thing) and not is_measure:
-        for method, value in vars(thing).items():
+        for method, value in inspect.getmembers(thing):
             function = getattr(value, "__func__", value)
             if method.startswith("_") or not inspect.isfunction(function):
                 continue
-            # made by scikit-learn
-            if not re.fullmatch("set_.*_request|get_metadata_routing", method):
+            ours = function.__module__.startswith("tieaware_sklearn")
+            # scikit-learn's protocol
+            requests = re.fullmatch("set_.*_request|get_metadata_routing", method)
+            if ours and parameters(function) and not requests:
                 yield f"{name}.{method}", function
 
 

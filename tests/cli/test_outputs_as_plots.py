@@ -49,7 +49,7 @@ def test_plots_of_several_runs_and_averages(files):
     trec = load_trec(qrels, run)
     rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "median", None)
     rows = [{"run": name, **row} for name in ("x", "y") for row in rows]
-    display = tie_ranges(rows, "median", lower_is_better=False)
+    display = tie_ranges(rows, "median", greater_is_better=True)
     assert display.systems == ("x", "y")
     assert display.measures == ("RR", "AP")
     assert display.mean[0].tolist() == [0.875, 0.875]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.plots.helpers import DISPLAYS, QID, SYSTEMS, WEB, Y, check_layout, rows_of
+from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, rows_of
 from tieaware_sklearn import precision_study
 from tieaware_sklearn.plots import (
     PrecisionLossDisplay,
@@ -59,16 +59,3 @@ def test_many_measures_and_long_titles():
     assert check_layout(UserModelDisplay.from_measures(names, depth=5).figure_)
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
     assert check_layout(PrecisionLossDisplay.from_study(study).figure_)
-
-
-def test_many_panels_stand_in_rows():
-    names = [f"p@{k}" for k in (1, 2, 3, 5)]
-    display = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures=names)
-    assert len(display.axes_) == 4
-    columns = {round(axis.get_position().x0, 2) for axis in display.axes_}
-    assert len(columns) == 2
-    assert check_layout(display.figure_)
-    seven = TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, qid=QID, measures=[f"p@{k}" for k in range(1, 8)]
-    )
-    assert len(seven.figure_.axes) == 7

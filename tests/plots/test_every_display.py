@@ -16,8 +16,11 @@ def test_everything_fits_the_picture(name, tmp_path):
     assert check_layout(display.figure_)
     display.figure_.savefig(tmp_path / "plot.png", dpi=60)
     assert (tmp_path / "plot.png").stat().st_size > 5000
-    axes = getattr(display, "axes_", None) or [display.ax_]
-    assert all(axis.get_xlabel() for axis in axes)
+    assert isinstance(display.axes_, list)
+    assert display.axes_ == display.figure_.axes
+    assert len(display.axes_) == PANELS.get(name, 1)
+    assert hasattr(display, "ax_") == (name not in PANELS)
+    assert all(axis.get_xlabel() for axis in display.axes_)
 
 
 @pytest.mark.parametrize("name", DISPLAYS)

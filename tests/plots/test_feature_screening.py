@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
@@ -16,10 +17,10 @@ def test_features_are_those_of_the_selector():
         selector, feature_names=WEB.feature_names, max_features=4
     )
     best = np.argsort(selector.ranking_)[:4]
-    assert [name.split()[0] for name in display.features] == [
+    assert [name.split()[0] for name in display.feature_names] == [
         WEB.feature_names[j] for j in best
     ]
-    assert any("(low first)" in name for name in DISPLAYS["features"]().features)
+    assert any("(low first)" in name for name in DISPLAYS["features"]().feature_names)
     for m, axis in enumerate(display.axes_):
         ends = np.array(segments(axis))
         np.testing.assert_array_equal(ends[:, 1], selector.best_[best, m])
@@ -28,5 +29,26 @@ def test_features_are_those_of_the_selector():
     assert check_layout(display.figure_)
     with pytest.raises(ValueError, match="max_features must be an integer >= 1"):
         FeatureScreeningDisplay.from_estimator(selector, max_features=0)
-    with pytest.raises(ValueError, match="feature_names must have 12 names, got 1"):
+    with pytest.raises(ValueError, match=r"feature\w* must have 12 names, got 1"):
         FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])
+
+
+def test_every_column_of_scores_is_a_feature():
+    names = WEB.feature_names[:3]
+    scores = WEB.data[:, :3]
+    array = FeatureScreeningDisplay.from_predictions(
+        Y, scores, qid=QID, feature_names=names
+    )
+    for given in (
+        dict(zip(names, scores.T, strict=True)),
+        pd.DataFrame(scores, columns=names),
+    ):
+        display = FeatureScreeningDisplay.from_predictions(Y, given, qid=QID)
+        assert display.feature_names == array.feature_names
+        np.testing.assert_array_equal(display.mean, array.mean)
+    assert array.measures == ("NDCG@10", "AP", "RR")
+    alone = FeatureScreeningDisplay.from_predictions(
+        Y, scores[:, 0], qid=QID, measures="ap"
+    )
+    assert len(alone.feature_names) == 1
+    assert alone.ax_ is alone.axes_[0]

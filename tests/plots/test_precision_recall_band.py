@@ -14,7 +14,7 @@ def test_curves_and_bands():
     for line, (name, scores) in zip(display.ax_.lines, SYSTEMS.items(), strict=True):
         curve = precision_recall_curve(Y[FEW], scores[FEW], qid=QID[FEW])
         assert line.get_label() == name
-        assert line.get_ydata().tolist() == curve.expected.tolist()
+        assert line.get_ydata().tolist() == curve.mean.tolist()
     curve = display.curves["clicks"]
     assert list(PrecisionRecallBandDisplay.from_curves(curve).curves) == ["precision"]
     model = LinearRegression().fit(WEB.data, Y)
@@ -25,5 +25,5 @@ def test_curves_and_bands():
         Y, model.predict(WEB.data), qid=QID, recall=[0, 0.5]
     )
     assert list(alone.curves) == ["scores"]
-    expected = alone.curves["scores"].expected
-    assert found.curves["LinearRegression"].expected.tolist() == expected.tolist()
+    wanted = alone.curves["scores"].mean
+    assert found.curves["LinearRegression"].mean.tolist() == wanted.tolist()

@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
         }
         write_output(arguments.json, as_json(document))
     if arguments.plot is not None:
-        lower = not measures[0].greater_is_better
-        display = tie_ranges(rows, arguments.average, lower_is_better=lower)
+        up = measures[0].greater_is_better
+        display = tie_ranges(rows, arguments.average, greater_is_better=up)
         write_plot(arguments.plot, display.figure_)
     if "-" not in (arguments.csv, arguments.json):
         first = "mean" if arguments.average == "macro" else arguments.average
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def tie_ranges(
-    rows: list[dict[str, Any]], average: str, *, lower_is_better: bool
+    rows: list[dict[str, Any]], average: str, *, greater_is_better: bool
 ) -> TieRangeDisplay:
     """The averages of all runs as a plot."""
     means = [row for row in rows if row["topic"] == "all"]
@@ -116,8 +116,8 @@ def tie_ranges(
         averages,
         best,
         worst,
-        f"{spelled} over topics",
-        lower_is_better,
+        average=f"{spelled} over topics",
+        greater_is_better=greater_is_better,
     ).plot()
 
 

@@ -15,15 +15,14 @@ from typing import Any
 from .._optional import import_optional
 from ..io._whole_file import check_writable, whole_file, write_whole
 
-_OPTIONS = ("csv", "json", "plot")
-
 
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Raise before the work is done if an output cannot be written."""
-    outputs = {f"--{name}": getattr(arguments, name) for name in _OPTIONS}
-    given = {option: path for option, path in outputs.items() if path is not None}
     seen: dict[str, str] = {}
-    for option, path in given.items():
+    for option in ("--csv", "--json", "--plot"):
+        path = getattr(arguments, option.removeprefix("--"))
+        if path is None:
+            continue
         place = path if path == "-" else os.path.realpath(path)
         if place in seen:
             where = "standard output" if path == "-" else path
@@ -32,7 +31,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
             )
         seen[place] = option
         if path != "-":
-            check_writable(str(path), option)
+            check_writable(path, option)
     if arguments.plot is not None:
         _check_plot(arguments.plot)
 
@@ -42,19 +41,22 @@ def _check_plot(path: str) -> None:
     matplotlib = import_optional("matplotlib", extra="plots", purpose="--plot")
     matplotlib.use("Agg")
     bases = import_optional("matplotlib.backend_bases", extra="plots", purpose="--plot")
-    known = bases.FigureCanvasBase.get_supported_filetypes()
-    if Path(path).suffix.lower().lstrip(".") not in known:
+    if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
         raise ValueError(
             f"--plot must name a file that ends in .png, .svg, .pdf or the like, got "
             f"{path}"
         )
 
 
+def _form(path: str) -> str:
+    """The format that the name of a file asks for."""
+    return Path(path).suffix.lower().lstrip(".")
+
+
 def write_plot(path: str, figure: Any) -> None:
     """Write a figure in the format that its file name asks for."""
-    form = Path(path).suffix.lower().lstrip(".")
     with whole_file(Path(path), binary=True) as file:
-        figure.savefig(file, format=form, dpi=150)
+        figure.savefig(file, format=_form(path), dpi=150)
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
@@ -62,13 +64,8 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({key: _blank(value) for key, value in row.items()})
+    writer.writerows(_nulls(rows))
     return out.getvalue()
-
-
-def _blank(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -77,6 +74,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def _nulls(value: Any) -> Any:
+    """The value with None, which CSV leaves empty, for NaN."""
     if isinstance(value, dict):
         return {key: _nulls(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,21 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection import RankingFeatureSelector
-from ..measures import Measure
-from ._axes import VERMILLION, legend, panels, show_ranges
+from ._axes import VERMILLION, plain, show_ranges
+from ._display_base import Display, Panels
 
 
 @dataclass(eq=False)
-class FeatureScreeningDisplay:
+class FeatureScreeningDisplay(Display):
     """Features by what each is worth alone, with its ties, and the chance level.
 
     Make it with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
-    features : tuple of str
+    feature_names : tuple of str
         The best first.
     measures : tuple of str
     mean, best, worst : ndarray of shape (n_features, n_measures)
@@ -40,6 +39,8 @@ class FeatureScreeningDisplay:
     figure_ : matplotlib Figure
     axes_ : list of matplotlib Axes
         A panel per measure.
+    ax_ : matplotlib Axes
+        The only panel, for one measure.
 
     Examples
     --------
@@ -52,11 +53,11 @@ class FeatureScreeningDisplay:
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
     >>> display = FeatureScreeningDisplay.from_estimator(
     ...     selector, feature_names=web.feature_names)
-    >>> display.features[0]
+    >>> display.feature_names[0]
     'clicks'
     """
 
-    features: tuple[str, ...]
+    feature_names: tuple[str, ...]
     measures: tuple[str, ...]
     mean: FloatArray
     best: FloatArray
@@ -72,7 +73,7 @@ class FeatureScreeningDisplay:
         feature_names: Sequence[str] | None = None,
         max_features: int = 20,
         ax: Any = None,
-    ) -> FeatureScreeningDisplay:
+    ) -> Self:
         """Plot the best features of a fitted selector.
 
         Parameters
@@ -80,7 +81,7 @@ class FeatureScreeningDisplay:
         selector : RankingFeatureSelector
             Fitted.
         feature_names : list of str, optional
-            Names of all columns, if it was not fitted on a data frame.
+            Names of the features screened, if it was not fitted on a data frame.
         max_features : int, default=20
             How many to show.
         ax : matplotlib Axes or list of them, optional
@@ -97,63 +98,51 @@ class FeatureScreeningDisplay:
         """
         check_is_fitted(selector)
         check_count(max_features, "max_features")
-        names = None if feature_names is None else list(map(str, feature_names))
-        if names is not None and len(names) != selector.n_features_in_:
-            raise ValueError(
-                f"feature_names must have {selector.n_features_in_} names, got "
-                f"{len(names)}"
-            )
         screening = selector.screening_
-        if names is not None:
-            features = np.asarray(selector.directions_) != "qid"
-            screening = screening.named(np.array(names, dtype=object)[features])
-        rows = screening.rows()[:max_features]
-        measures = screening.measures
-
-        def column(suffix: str) -> FloatArray:
-            return np.array([[row[m + suffix] for m in measures] for row in rows])
-
+        if feature_names is not None:
+            screening = screening.named(feature_names)
+        names = [
+            row["feature"] + " (low first)" * (row["direction"] == "ascending")
+            for row in screening.rows()[:max_features]
+        ]
+        shown = np.argsort(screening.ranking)[:max_features]
         return cls(
-            features=tuple(
-                row["feature"] + (" (low first)" * (row["direction"] == "ascending"))
-                for row in rows
-            ),
-            measures=tuple(measures),
-            mean=column(""),
-            best=column("_best"),
-            worst=column("_worst"),
-            interval=np.stack([column("_low"), column("_high")], axis=-1),
-            chance=np.asarray(selector.chance_),
-        ).plot(ax=ax)
+            tuple(names),
+            screening.measures,
+            mean=screening.mean[shown],
+            best=screening.best[shown],
+            worst=screening.worst[shown],
+            interval=screening.interval[shown],
+            chance=screening.chance,
+        ).plot(ax)
 
     @classmethod
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        features: Any,
+        y_score: Any,
         *,
         qid: Any = None,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
         feature_names: Sequence[str] | None = None,
         max_features: int = 20,
         ax: Any = None,
         **options: Any,
-    ) -> FeatureScreeningDisplay:
-        """Screen features and plot them.
+    ) -> Self:
+        """Screen features, each taken as a score, and plot them.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like of shape (n_documents,)
             Labels.
-        features : array-like, sparse matrix or data frame, (n_rows, n_features)
-        qid : array-like of shape (n_rows,), optional
-            Query of each row.
-        measures : str, Measure or list of them
-            As in `RankingFeatureSelector`.
+        y_score : mapping of str to array-like, data frame, sparse matrix, or \
+array-like of shape (n_documents,) or (n_documents, n_features)
+            A feature per column.
+        qid : array-like of shape (n_documents,), optional
+            Query of each document.
         feature_names, max_features, ax
             As in `from_estimator`.
         **options
-            Further parameters of `RankingFeatureSelector`.
+            As in `RankingFeatureSelector`.
 
         Returns
         -------
@@ -164,47 +153,24 @@ class FeatureScreeningDisplay:
         ValueError
             As in `RankingFeatureSelector.fit`.
         """
-        selector = RankingFeatureSelector(measures, **options)
-        selector.fit(features, y_true, qid=qid)
+        if isinstance(y_score, Mapping):
+            feature_names = list(y_score) if feature_names is None else feature_names
+            y_score = np.column_stack(list(y_score.values()))
+        elif np.ndim(y_score) == 1:
+            y_score = np.asarray(y_score)[:, None]
+        selector = RankingFeatureSelector(**options).fit(y_score, y_true, qid=qid)
         return cls.from_estimator(
             selector, feature_names=feature_names, max_features=max_features, ax=ax
         )
 
-    def plot(self, ax: Any = None) -> FeatureScreeningDisplay:
-        """Draw it: a row per feature, a panel per measure.
+    def _panels(self) -> Panels:
+        height = max(1.4 + 0.3 * len(self.feature_names), 2.4)
+        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or list of them, optional
-            One per measure.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-            Itself, with `figure_` and `axes_`.
-        """
-        height = max(1.4 + 0.3 * len(self.features), 2.4)
-        self.figure_, self.axes_ = panels(
-            ax, len(self.measures), width=4.6, height=height, sharey=True
-        )
-        for m, (axis, measure) in enumerate(
-            zip(self.axes_, self.measures, strict=True)
-        ):
-            show_ranges(
-                axis,
-                self.features,
-                self.mean[:, m],
-                self.worst[:, m],
-                self.best[:, m],
-                interval=self.interval[:, m],
-            )
-            axis.axvline(
-                self.chance[m],
-                color=VERMILLION,
-                linestyle="--",
-                linewidth=1.5,
-                label="chance",
-            )
-            axis.set_xlabel(f"{measure}, mean over queries")
-        legend(self.figure_, self.axes_, ax is None)
-        return self
+    def _draw(self, axes: list[Any]) -> None:
+        tables = self.mean, self.worst, self.best, self.interval
+        for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
+            show_ranges(axis, self.feature_names, *(table[:, m] for table in tables))
+            dashed = {"color": VERMILLION, "linestyle": "--"}
+            axis.axvline(self.chance[m], label="chance", **dashed)
+            axis.set_xlabel(f"{plain(measure)}, mean over queries")

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..score_precision import PrecisionStudy
-from ._axes import BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, legend, panels, tidy
-from ._inputs import study_of
+from ..score_precision import PrecisionStudy, precision_study
+from ._axes import BLACK, BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, title
+from ._display_base import Panels
+from ._systems_display import Systems, SystemsDisplay
 
 #: smaller p values are drawn here
 _FLOOR = 1e-8
 
 
 @dataclass(eq=False)
-class PairwisePValueDisplay:
+class PairwisePValueDisplay(SystemsDisplay):
     """p values of all pairs of systems, under exact and under coarser scores.
 
-    Make it with `from_study` or `from_predictions`.
+    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_study`; if not of one `coarseness`, ``"rho=1.1"`` by default,
+    the last one is shown.
 
     Parameters
     ----------
@@ -38,7 +40,9 @@ class PairwisePValueDisplay:
     Attributes
     ----------
     figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
     ax_ : matplotlib Axes
+        The only panel.
 
     Notes
     -----
@@ -68,7 +72,7 @@ class PairwisePValueDisplay:
     @classmethod
     def from_study(
         cls, study: PrecisionStudy, *, level: str | None = None, ax: Any = None
-    ) -> PairwisePValueDisplay:
+    ) -> Self:
         """Plot the pairs of a study at one level.
 
         Parameters
@@ -103,103 +107,43 @@ class PairwisePValueDisplay:
         ).plot(ax=ax)
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_scores: Any,
-        *,
-        qid: Any = None,
-        coarseness: Any = "rho=1.1",
-        ax: Any = None,
-        **options: Any,
-    ) -> PairwisePValueDisplay:
-        """Study systems at one level of coarseness, and plot their pairs.
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        options = {"coarseness": "rho=1.1"} | options
+        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
 
-        Parameters
-        ----------
-        y_true, y_scores, qid
-            As in `precision_study`.
-        coarseness : float, str or mapping, default="rho=1.1"
-            One level, as in `precision_study`.
-        ax : matplotlib Axes, optional
-        **options
-            Further parameters of `precision_study`.
+    def _panels(self) -> Panels:
+        return Panels(1, width=5.4, height=5.4)
 
-        Returns
-        -------
-        PairwisePValueDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `precision_study`.
-        """
-        options["coarseness"] = coarseness
-        return cls.from_study(study_of(y_true, y_scores, qid, options), ax=ax)
-
-    def plot(self, ax: Any = None) -> PairwisePValueDisplay:
-        """Draw it: four quadrants by significance before and after.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        PairwisePValueDisplay
-            Itself, with `figure_` and `ax_`.
-        """
-        self.figure_, (self.ax_,) = panels(ax, 1, width=5.4, height=5.4)
-        axis = self.ax_
-        there = ~(np.isnan(self.exact) | np.isnan(self.coarse))
-        both = np.stack([self.exact[there], self.coarse[there]])
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
+        both = np.stack([self.exact, self.coarse])
+        there = ~np.isnan(both).any(axis=0)
         before, after = both <= self.alpha
-        least = max(float(both.min(initial=1.0)), _FLOOR)
+        least = max(float(both[:, there].min(initial=1.0)), _FLOOR)
         floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, self.alpha / 2)))
-        x, y = np.maximum(both, floor)
-        turned = np.asarray(self.turned)[there]
-        kinds = (
+        for line in (axis.axvline, axis.axhline):
+            line(self.alpha, color=GREY, linewidth=1, linestyle="--")
+        axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
+
+        def show(label: str, pairs: Any, **style: Any) -> None:
+            chosen = np.maximum(both[:, there & pairs], floor)
+            label = f"{label}: {chosen.shape[1]}"
+            axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
+
+        filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
+        quadrants = (
             ("significant in both", before & after, BLUE),
             ("in neither", ~before & ~after, SKY),
             ("newly significant", ~before & after, VERMILLION),
             ("no longer significant", before & ~after, ORANGE),
         )
-        axis.axvline(self.alpha, color=GREY, linewidth=1, linestyle="--")
-        axis.axhline(self.alpha, color=GREY, linewidth=1, linestyle="--")
-        axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
-        for (label, chosen, colour), marker in zip(kinds, MARKERS, strict=False):
-            axis.scatter(
-                x[chosen],
-                y[chosen],
-                s=30,
-                color=colour,
-                marker=marker,
-                alpha=0.8,
-                linewidths=0,
-                label=f"{label}: {int(chosen.sum())}",
-                clip_on=False,
-                zorder=3,
-            )
-        if turned.any():
-            axis.scatter(
-                x[turned],
-                y[turned],
-                s=80,
-                facecolors="none",
-                edgecolors="black",
-                label=f"the other one better: {int(turned.sum())}",
-                clip_on=False,
-                zorder=4,
-            )
+        for (label, pairs, colour), marker in zip(quadrants, MARKERS, strict=False):
+            show(label, pairs, color=colour, marker=marker, **filled)
+        if (there & self.turned).any():
+            label = "the other one better"
+            show(label, self.turned, s=80, facecolors="none", edgecolors=BLACK)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
-        tidy(axis)
         axis.set_xlabel("p value under exact scores")
         axis.set_ylabel(f"p value under {self.level}")
-        axis.set_title(
-            f"{self.measure}, pairs of systems, α = {self.alpha:g}",
-            loc="left",
-            fontsize="medium",
-        )
-        legend(self.figure_, [axis], ax is None)
-        return self
+        title(axis, f"{self.measure}, pairs of systems, α = {self.alpha:g}")

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
-from ..score_precision import PrecisionStudy
-from ._axes import BLUE, GREY, SKY, VERMILLION, legend, panels, short, tidy
-from ._inputs import study_of
+from ..score_precision import PrecisionStudy, precision_study
+from ._axes import BLUE, GREY, SKY, VERMILLION, short, title
+from ._display_base import Panels
+from ._systems_display import Systems, SystemsDisplay
 
 
 @dataclass(eq=False)
-class PrecisionLossDisplay:
+class PrecisionLossDisplay(SystemsDisplay):
     """What coarser scores change on each query: a box per level of coarseness.
 
-    Make it with `from_study` or `from_predictions`.
+    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_study`.
 
     Parameters
     ----------
@@ -33,7 +34,9 @@ class PrecisionLossDisplay:
     Attributes
     ----------
     figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
     ax_ : matplotlib Axes
+        The only panel.
 
     Notes
     -----
@@ -60,7 +63,7 @@ class PrecisionLossDisplay:
     @classmethod
     def from_study(
         cls, study: PrecisionStudy, *, system: str | None = None, ax: Any = None
-    ) -> PrecisionLossDisplay:
+    ) -> Self:
         """Plot the queries of one system of a study, or of all.
 
         Parameters
@@ -79,64 +82,29 @@ class PrecisionLossDisplay:
         ValueError
             For a system that is not of the study.
         """
-        changes = study.changes()[1:]
-        whose = f"{len(study.systems)} systems"
-        if system is not None or len(study.systems) == 1:
-            name = study.systems[0] if system is None else system
-            check_choice(name, "system", study.systems)
-            changes = changes[:, :, [study.systems.index(name)]]
-            whose = name
+        if system is not None:
+            check_choice(system, "system", study.systems)
+        chosen = study.systems if system is None else (system,)
+        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
+        columns = [study.systems.index(name) for name in chosen]
+        changes = study.changes()[1:, :, columns]
         each = [level[~np.isnan(level)] for level in changes]
         return cls(study.levels[1:], each, study.measure, whose).plot(ax=ax)
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_scores: Any,
-        *,
-        qid: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> PrecisionLossDisplay:
-        """Study systems, or one column of scores, and plot the queries of all.
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
 
-        Parameters
-        ----------
-        y_true, y_scores, qid
-            As in `precision_study`.
-        ax : matplotlib Axes, optional
-        **options
-            Further parameters of `precision_study`.
+    def _panels(self) -> Panels:
+        width = min(max(4.0, 1.6 + 0.95 * len(self.levels)), 14)
+        return Panels(1, width=width, height=4.2)
 
-        Returns
-        -------
-        PrecisionLossDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `precision_study`.
-        """
-        return cls.from_study(study_of(y_true, y_scores, qid, options), ax=ax)
-
-    def plot(self, ax: Any = None) -> PrecisionLossDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        PrecisionLossDisplay
-            Itself, with `figure_` and `ax_`.
-        """
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
         n = len(self.levels)
-        width = min(max(4.0, 1.6 + 0.95 * n), 14)
-        self.figure_, (self.ax_,) = panels(ax, 1, width=width, height=4.2)
-        axis = self.ax_
         axis.axhline(0, color=GREY, linewidth=1)
+        diamond = {"marker": "D", "mfc": VERMILLION, "mec": "white", "ms": 7}
+        dots = {"marker": ".", "mfc": GREY, "mec": "none", "ms": 4, "alpha": 0.5}
         drawn = axis.boxplot(
             self.changes,
             positions=np.arange(n),
@@ -147,36 +115,15 @@ class PrecisionLossDisplay:
             medianprops={"color": BLUE, "linewidth": 2},
             whiskerprops={"color": BLUE},
             capprops={"color": BLUE},
-            meanprops={
-                "marker": "D",
-                "markerfacecolor": VERMILLION,
-                "markeredgecolor": "white",
-                "markersize": 7,
-            },
-            flierprops={
-                "marker": ".",
-                "markersize": 4,
-                "markerfacecolor": GREY,
-                "markeredgecolor": "none",
-                "alpha": 0.5,
-            },
+            meanprops=diamond,
+            flierprops=dots,
         )
-        parts = {
-            "middle half, median": drawn["boxes"][0],
-            "mean": drawn["means"][0],
-            "single queries, far out": drawn["fliers"][0],
-        }
-        for label, artist in parts.items():
-            artist.set_label(label)
-        axis.set_xticks(np.arange(n), short(self.levels))
-        if n > 5:
-            axis.tick_params(axis="x", labelrotation=35)
-            for label in axis.get_xticklabels():
-                label.set_horizontalalignment("right")
+        drawn["boxes"][0].set_label("middle half, median")
+        drawn["means"][0].set_label("mean")
+        drawn["fliers"][0].set_label("single queries, far out")
+        angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
+        axis.set_xticks(np.arange(n), short(self.levels), **angled)
         axis.set_xlabel("coarseness of scores")
         axis.set_ylabel(f"change of {self.measure}, per query")
-        axis.set_title(short([self.systems])[0], loc="left", fontsize="medium")
-        tidy(axis)
+        title(axis, *short([self.systems]))
         axis.grid(visible=False, axis="x")
-        legend(self.figure_, [axis], ax is None)
-        return self

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import ArrayLike
+from typing import Any, Self
 
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
-from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
-from ._inputs import each_system, predictions
+from ._axes import line_style, short, title
+from ._display_base import Panels
+from ._systems_display import Systems, SystemsDisplay
 
 
 @dataclass(eq=False)
-class PrecisionRecallBandDisplay:
+class PrecisionRecallBandDisplay(SystemsDisplay):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
     Where ties are long, a curve takes a second and more (see `InterpolatedPrecision`).
 
-    Make it with `from_predictions`, `from_estimator` or `from_curves`.
+    Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_recall_curve`.
 
     Parameters
     ----------
@@ -28,7 +28,9 @@ class PrecisionRecallBandDisplay:
     Attributes
     ----------
     figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
     ax_ : matplotlib Axes
+        The only panel.
 
     Examples
     --------
@@ -46,94 +48,12 @@ class PrecisionRecallBandDisplay:
     curves: dict[str, PrecisionRecallCurve]
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_scores: Any,
-        *,
-        qid: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> PrecisionRecallBandDisplay:
-        """Compute and plot the curves of systems, or of one column of scores.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,)
-            Labels.
-        y_scores : mapping, data frame or array-like
-            As in `compare_systems`, or one column of scores.
-        qid : array-like of shape (n_documents,), optional
-            Query of each document.
-        ax : matplotlib Axes, optional
-        **options
-            Further parameters of `precision_recall_curve`.
-
-        Returns
-        -------
-        PrecisionRecallBandDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `precision_recall_curve`.
-        """
-        names, columns = each_system(y_true, y_scores)
-        return cls.from_curves(
-            {
-                name: precision_recall_curve(y_true, column, qid=qid, **options)
-                for name, column in zip(names, columns, strict=True)
-            },
-            ax=ax,
-        )
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: Any = None,
-        response_method: str | Sequence[str] = "predict",
-        ax: Any = None,
-        **options: Any,
-    ) -> PrecisionRecallBandDisplay:
-        """Rank by fitted estimators, and plot their curves.
-
-        Parameters
-        ----------
-        estimator : fitted estimator, or mapping of str to such
-        X : array-like or data frame of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-            Labels.
-        qid : array-like of shape (n_rows,), optional
-            Query of each row.
-        response_method
-            As in `make_ranking_scorer`.
-        ax : matplotlib Axes, optional
-        **options
-            Further parameters of `precision_recall_curve`.
-
-        Returns
-        -------
-        PrecisionRecallBandDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `precision_recall_curve`, and for scores that are NaN.
-        """
-        scores = predictions(estimator, X, response_method, qid)
-        return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)
-
-    @classmethod
     def from_curves(
         cls,
         curves: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve],
         *,
         ax: Any = None,
-    ) -> PrecisionRecallBandDisplay:
+    ) -> Self:
         """Plot curves that are there.
 
         Parameters
@@ -149,43 +69,26 @@ class PrecisionRecallBandDisplay:
             curves = {"precision": curves}
         return cls(dict(curves)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> PrecisionRecallBandDisplay:
-        """Draw it.
+    @classmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        curves = {
+            name: precision_recall_curve(y_true, score, **options)
+            for name, score in systems.items()
+        }
+        return cls.from_curves(curves, ax=ax)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
+    def _panels(self) -> Panels:
+        return Panels(1, width=5.6, height=4.4)
 
-        Returns
-        -------
-        PrecisionRecallBandDisplay
-            Itself, with `figure_` and `ax_`.
-        """
-        self.figure_, (self.ax_,) = panels(ax, 1, width=5.6, height=4.4)
-        axis = self.ax_
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
         names = short(list(self.curves))
-        for i, (name, curve) in enumerate(
-            zip(names, self.curves.values(), strict=True)
-        ):
-            colour = CYCLE[i % len(CYCLE)]
-            axis.fill_between(
-                curve.recall, curve.worst, curve.best, color=colour, alpha=0.2, lw=0
-            )
-            axis.plot(
-                curve.recall,
-                curve.mean,
-                color=colour,
-                linestyle=DASHES[i // len(CYCLE) % len(DASHES)],
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=5,
-                label=name,
-            )
+        for i, curve in enumerate(self.curves.values()):
+            style = line_style(i)
+            band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
+            axis.fill_between(curve.recall, curve.worst, curve.best, **band)
+            axis.plot(curve.recall, curve.mean, label=names[i], **style)
         axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02))
         axis.set_xlabel("recall")
         axis.set_ylabel("interpolated precision, mean over queries")
-        axis.set_title(
-            "band: worst to best order of ties", loc="left", fontsize="medium"
-        )
-        tidy(axis)
-        legend(self.figure_, [axis], ax is None)
-        return self
+        title(axis, "band: worst to best order of ties")

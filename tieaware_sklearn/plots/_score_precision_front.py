@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._engine.ties import FloatArray
-from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION, legend, panels, tidy
+from ..score_precision._coarseness import KINDS
+from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION
+from ._display_base import Display, Panels
 
 
 @dataclass(eq=False)
-class ScorePrecisionDisplay:
+class ScorePrecisionDisplay(Display):
     """Trials of a `ScorePrecisionObjective`, their Pareto front, and the coarsest.
 
     Make it with `from_study`.
@@ -21,8 +23,8 @@ class ScorePrecisionDisplay:
     ----------
     values, bits : ndarray of shape (n_trials,)
         Mean of the measure, and bits of the scores.
-    kinds, names : list of str
-        Kind and text of each trial's coarseness.
+    coarseness : list of str
+        Of each trial, such as ``"rho=1.1"``.
     front : ndarray of int
         Trials of the Pareto front, by their bits.
     exact : float
@@ -35,7 +37,9 @@ class ScorePrecisionDisplay:
     Attributes
     ----------
     figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
     ax_ : matplotlib Axes
+        The only panel.
 
     Examples
     --------
@@ -56,8 +60,7 @@ class ScorePrecisionDisplay:
 
     values: FloatArray
     bits: FloatArray
-    kinds: list[str]
-    names: list[str]
+    coarseness: list[str]
     front: Any
     exact: float
     chosen: int | None
@@ -67,7 +70,7 @@ class ScorePrecisionDisplay:
     @classmethod
     def from_study(
         cls, study: Any, *, tolerance: float = 0.99, alpha: float = 0.05, ax: Any = None
-    ) -> ScorePrecisionDisplay:
+    ) -> Self:
         """Plot a study.
 
         Parameters
@@ -94,84 +97,46 @@ class ScorePrecisionDisplay:
         trials = complete_trials(study)
         numbers = [trial.number for trial in trials]
         try:
-            chosen = numbers.index(coarsest(study, tolerance, alpha).number)
+            best = coarsest(study, tolerance=tolerance, alpha=alpha)
+            chosen = numbers.index(best.number)
         except NothingKept:
             chosen = None
-        best = {trial.number for trial in study.best_trials}
-        bits = np.array([trial.values[1] for trial in trials])
-        front = [i for i in np.argsort(bits, kind="stable") if numbers[i] in best]
+        values, bits = np.array([trial.values for trial in trials]).T
+        optimal = [trial.number for trial in study.best_trials]
+        front = np.flatnonzero(np.isin(numbers, optimal))
         return cls(
-            values=np.array([trial.values[0] for trial in trials]),
+            values=values,
             bits=bits,
-            kinds=[trial.params["kind"] for trial in trials],
-            names=[trial.user_attrs["coarseness"] for trial in trials],
-            front=np.array(front, dtype=np.int64),
+            coarseness=[trial.user_attrs["coarseness"] for trial in trials],
+            front=front[np.argsort(bits[front], kind="stable")],
             exact=float(trials[0].user_attrs["exact"]),
             chosen=chosen,
             tolerance=float(tolerance),
             measure=trials[0].user_attrs["measure"],
-        ).plot(ax=ax)
+        ).plot(ax)
 
-    def plot(self, ax: Any = None) -> ScorePrecisionDisplay:
-        """Draw it.
+    def _panels(self) -> Panels:
+        return Panels(1, width=6.4, height=4.6)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ScorePrecisionDisplay
-            Itself, with `figure_` and `ax_`.
-        """
-        self.figure_, (self.ax_,) = panels(ax, 1, width=6.4, height=4.6)
-        axis = self.ax_
-        axis.axhline(
-            self.exact, color=GREY, linewidth=1.5, linestyle="--", label="exact scores"
-        )
-        kinds = sorted(set(self.kinds))
-        for kind in kinds:
-            at = [i for i, other in enumerate(self.kinds) if other == kind]
-            number = ("rho", "bits", "decimals", "significant", "levels").index(kind)
-            axis.plot(
-                self.bits[at],
-                self.values[at],
-                linestyle="none",
-                marker=MARKERS[number],
-                color=CYCLE[number],
-                alpha=0.6,
-                markersize=6,
-                label=kind,
-            )
-        axis.step(
-            self.bits[self.front],
-            self.values[self.front],
-            where="post",
-            color=BLUE,
-            linewidth=1.2,
-            label="Pareto front",
-        )
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
+        axis.axhline(self.exact, color=GREY, linestyle="--", label="exact scores")
+        kinds = np.array([text.partition("=")[0] for text in self.coarseness])
+        for kind, colour, marker in zip(KINDS, CYCLE, MARKERS, strict=False):
+            at = kinds == kind
+            if at.any():
+                style = {"color": colour, "marker": marker, "alpha": 0.6}
+                axis.scatter(self.bits[at], self.values[at], label=kind, **style)
+        front = self.bits[self.front], self.values[self.front]
+        line = {"color": BLUE, "linewidth": 1.2}
+        axis.step(*front, where="post", label="Pareto front", **line)
         if self.chosen is not None:
             point = self.bits[self.chosen], self.values[self.chosen]
-            axis.plot(
-                *point,
-                linestyle="none",
-                marker="o",
-                markersize=15,
-                markerfacecolor="none",
-                markeredgecolor=VERMILLION,
-                markeredgewidth=2,
-                label=f"coarsest > {100 * self.tolerance:g} %",
-            )
-            axis.annotate(
-                self.names[self.chosen],
-                point,
-                xytext=(12, -22),
-                textcoords="offset points",
-                color=VERMILLION,
-            )
+            label = f"coarsest > {100 * self.tolerance:g} %"
+            ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
+            axis.scatter(*point, s=225, label=label, **ring)
+            beside = {"xytext": (12, -22), "textcoords": "offset points"}
+            text = self.coarseness[self.chosen]
+            axis.annotate(text, point, color=VERMILLION, **beside)
         axis.set_xlabel("bits of a score (log2 of the distinct scores of a query)")
         axis.set_ylabel(f"{self.measure}, mean over queries")
-        tidy(axis)
-        legend(self.figure_, [axis], ax is None)
-        return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
 from ..measures import Measure, parse_measures
-from ._axes import CYCLE, DASHES, MARKERS, legend, panels, short, tidy
+from ._axes import line_style, short
+from ._display_base import Display, Panels
 
 _PANELS = (
     ("weight", "W(i): share of attention"),
@@ -22,7 +23,7 @@ _PANELS = (
 
 
 @dataclass(eq=False)
-class UserModelDisplay:
+class UserModelDisplay(Display):
     """Weight, continuation and last document of measures with a user model.
 
     Make it with `from_measures`.
@@ -36,7 +37,8 @@ class UserModelDisplay:
     Attributes
     ----------
     figure_ : matplotlib Figure
-    axes_ : list of three matplotlib Axes
+    axes_ : list of matplotlib Axes
+        Three panels.
 
     Notes
     -----
@@ -67,7 +69,7 @@ class UserModelDisplay:
         depth: int = 20,
         ranking: ArrayLike | None = None,
         ax: Any = None,
-    ) -> UserModelDisplay:
+    ) -> Self:
         """Plot the users of measures.
 
         Parameters
@@ -94,47 +96,22 @@ class UserModelDisplay:
         check_count(depth, "depth")
         parsed = parse_measures(measures)
         ranks = np.arange(1, depth + 1)
-        tables = []
-        for name, _ in _PANELS:
-            rows = []
-            for measure in parsed:
-                model: Any = getattr(measure, name, None)
-                if model is None:
-                    raise ValueError(f"{measure} has no user model")
-                rows.append(np.asarray(model(ranks, ranking)))
-            tables.append(np.stack(rows))
-        return cls(tuple(map(str, parsed)), *tables).plot(ax=ax)
+        tables = [
+            np.stack([getattr(measure, name)(ranks, ranking) for measure in parsed])
+            for name, _ in _PANELS
+        ]
+        return cls(tuple(map(str, parsed)), *tables).plot(ax)
 
-    def plot(self, ax: Any = None) -> UserModelDisplay:
-        """Draw it: three panels, a line per measure.
+    def _panels(self) -> Panels:
+        return Panels(len(_PANELS), width=4.0, height=3.6)
 
-        Parameters
-        ----------
-        ax : list of three matplotlib Axes, optional
-
-        Returns
-        -------
-        UserModelDisplay
-            Itself, with `figure_` and `axes_`.
-        """
-        self.figure_, self.axes_ = panels(ax, 3, width=4.0, height=3.6)
-        for axis, (name, label) in zip(self.axes_, _PANELS, strict=True):
+    def _draw(self, axes: list[Any]) -> None:
+        for axis, (name, label) in zip(axes, _PANELS, strict=True):
             table = getattr(self, name)
             ranks = np.arange(1, table.shape[1] + 1)
-            for i, name_of in enumerate(short(self.measures)):
-                axis.plot(
-                    ranks,
-                    table[i],
-                    color=CYCLE[i % len(CYCLE)],
-                    linestyle=DASHES[i % len(DASHES)],
-                    marker=MARKERS[i % len(MARKERS)],
-                    markersize=4,
-                    label=name_of,
-                )
+            for i, measure in enumerate(short(self.measures)):
+                axis.plot(ranks, table[i], label=measure, **line_style(i))
             axis.set_xlabel("rank i")
             axis.set_ylabel(label)
             axis.set_ylim(bottom=0)
             axis.xaxis.get_major_locator().set_params(integer=True)
-            tidy(axis)
-        legend(self.figure_, self.axes_, ax is None)
-        return self
