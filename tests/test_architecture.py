@@ -66,7 +66,7 @@ OF_A_WHOLE_ROOM = {
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
 MODULES = [tieaware_sklearn, comparison, dask, datasets, judgments]
-MODULES += [lightgbm, optuna, plots, score_precision]
+MODULES += [lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
 #: there
 PATHS = {
@@ -76,7 +76,6 @@ PATHS = {
     if module is tieaware_sklearn
     or getattr(module, name) is not getattr(tieaware_sklearn, name, None)
 }
-PATHS["tieaware_sklearn.xgboost.custom_metric"] = xgboost.custom_metric
 
 
 def modules() -> list[Path]:

@@ -10,6 +10,7 @@ from tests.signatures import PAGE, attributes, calls, page, parameters, public, 
 
 #: parameters with several defaults, and why
 EXCEPTIONS = {
+    "coarseness": "a ranker has one level, a study tries several",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",

@@ -13,47 +13,43 @@ from ._optional import import_optional
 from .measures import Measure
 from .rankers._boosting_measures import BoostingMeasures
 
+__all__ = ["custom_metric"]
+
 _ranker_module = import_optional(
     "xgboost.sklearn", extra="xgboost", purpose="tieaware_sklearn.xgboost"
 )
 
 #: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
 _MAXIMISED = "precise-"
-_Result = tuple[str, float]
 
 
 class _CustomMetric(BoostingMeasures):
     """Called as XGBoost calls a custom metric: ``(predictions, DMatrix)``."""
 
+    made_by = "custom_metric"
+
     @property
     def __name__(self) -> str:
-        return ", ".join(map(self._name, self.measures))
+        return ", ".join(self.result(measure, 0.0)[0] for measure in self.measures)
 
-    @staticmethod
-    def _name(measure: Measure) -> str:
+    def result(self, measure: Measure, value: float) -> tuple[str, float]:
         # XGBoost writes "set-name:value" and reads it back
         name = str(measure).replace(":", "=").replace(" ", "")
-        return _MAXIMISED + name if measure.greater_is_better else name
+        return (_MAXIMISED + name if measure.greater_is_better else name), value
 
-    def __call__(self, predictions: FloatArray, data: Any) -> _Result | list[_Result]:
+    def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
                 "custom_metric takes predictions and a DMatrix, got "
                 f"{type(data).__name__}: it cannot be averaged over single queries"
             )
-        starts = data.get_uint_info("group_ptr")
+        starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
-        weight = data.get_weight()
         if not len(weight):
             weight = None
         elif sizes is not None and len(weight) == len(sizes):
             weight = np.repeat(weight, sizes)
-        values = self.values(data, data.get_label(), sizes, weight, predictions)
-        results = list(zip(map(self._name, self.measures), values, strict=True))
-        return results[0] if self.single else results
-
-    def __repr__(self) -> str:
-        return f"custom_metric({', '.join(map(str, self.measures))})"
+        return self.results(data, data.get_label(), sizes, weight, predictions)
 
 
 __all__ = ["custom_metric"]

@@ -47,7 +47,7 @@ class Stop(NamedTuple):
 def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
     """Whole queries in so many shares."""
     cv = QueryKFold(sum(parts), shuffle=True, random_state=seed)
-    tests = [test for _, test in cv.split(rows.X, qid=rows.qid)]
+    tests = [test for _, test in cv.split(rows.X, groups=rows.qid)]
     ends = np.cumsum(parts)
     shares = zip(ends - parts, ends, strict=True)
     return [rows.take(np.concatenate(tests[a:b])) for a, b in shares]

@@ -36,7 +36,8 @@ from tieaware_sklearn.plots import (
 from tieaware_sklearn.score_precision import round_scores, worst_case_loss
 
 RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
-COARSENESS = [*RHO, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]
+BANDS = [f"rho={rho}" for rho in RHO]
+COARSENESS = [*BANDS, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]
 
 
 class Systems(NamedTuple):
@@ -66,7 +67,7 @@ def trained(data: Any) -> Systems:
     scores = {}
     for leaves, trees in itertools.product((4, 16, 64), (10, 50, 150, 300)):
         column = np.empty(len(data.target))
-        for train, test in QueryKFold(5).split(data.data, qid=data.qid):
+        for train, test in QueryKFold(5).split(data.data, groups=data.qid):
             model = QueryLGBMRanker(
                 num_leaves=leaves,
                 n_estimators=trees,
@@ -96,7 +97,7 @@ def disorder_table(systems: Systems) -> str:
         measure=systems.measure,
         unjudged="nonrelevant",
     )
-    means = compared.means()
+    averages = compared.summary()
     rows = []
     # as Table 1 of Yang et al. counts them
     for i, (name, scores) in enumerate(systems.scores.items()):
@@ -108,7 +109,9 @@ def disorder_table(systems: Systems) -> str:
             str(found.n_documents),
             f"{found.repeated_documents:.1%}",
             f"{found.tied_queries:.1%}",
-            *(f"{means[column][i]:.4f}" for column in ("mean", "worst", "best")),
+            f"{averages.mean[i]:.4f}",
+            f"{averages.worst[i]:.4f}",
+            f"{averages.best[i]:.4f}",
         ]
         if systems.disorder is not None:
             row += [str(count) for count in systems.disorder[i]]
@@ -152,9 +155,9 @@ def main() -> None:
         **data,
     )
     print("", study, sep="\n")
-    best = study.systems[int(np.argmax(study.means()[0]))]
+    best = study.systems[int(np.argmax(study.summary().mean[0]))]
     objective = ScorePrecisionObjective(
-        systems.scores[best], systems.target, measure=systems.measure, **data
+        systems.target, systems.scores[best], measure=systems.measure, **data
     )
     search = objective.create_study(seed=0)
     search.optimize(objective, n_trials=arguments.trials)
@@ -182,7 +185,7 @@ def figures(
     target, scores = systems.target, systems.scores
     names = [systems.measure, "p@10", "rr"]
     coarse = {
-        name: round_scores(column, levels=10, qid=systems.qid)
+        name: round_scores(column, "levels=10", qid=systems.qid)
         for name, column in list(scores.items())[:3]
     }
     rest = {

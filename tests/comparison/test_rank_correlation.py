@@ -100,14 +100,23 @@ def test_queries_and_documents_that_one_side_lacks():
     reference, judged = [3, 2, 1, -inf, 1, 1], [3, 2, -inf, 1, 2, 1]
     found = rank_correlation(reference, judged, qid=list("aaaabb"))
     assert found.n_documents.tolist() == [4, 2]
-    values = found.to_pandas()
-    assert values.loc["a", ("pearson", "value")] == 1
-    assert values.loc["b", ("tau_a", "value")] == 0
-    assert math.isnan(values.loc["b", ("tau_b", "value")])
-    assert found.means()[1] == found.values[0, 1]
+    frame = found.to_pandas()
+    assert frame.columns.tolist()[:2] == ["qid", "coefficient"]
+    values = frame.set_index(["qid", "coefficient"])["value"]
+    assert values["a", "pearson"] == 1
+    assert values["b", "tau_a"] == 0
+    assert math.isnan(values["b", "tau_b"])
+    summary = found.summary()
+    assert summary.mean[1] == summary.lowest[1] == found.values[0, 1]
+    assert summary.n_queries.tolist() == [2, 1, 2, 1, 1]
+    assert summary.highest[0] == max(found.values[:, 0])
+    assert summary.to_pandas()["coefficient"].tolist() == list(found.coefficients)
+    assert str(found) == str(summary)
     assert "queries" in str(found)
     alone = rank_correlation([1.0], [2.0])
     assert np.isnan(alone.values).all()
+    nothing = rank_correlation([1.0, 1.0], [2.0, 2.0], qid=[1, 2]).summary()
+    assert np.isnan([nothing.mean, nothing.lowest, nothing.highest]).all()
 
 
 def test_row_order_of_documents_does_not_matter():
@@ -135,7 +144,7 @@ def test_large_scores_and_long_lists():
     ("call", "message"),
     [
         (lambda: rank_correlation([1, 2], [1, 2, 3]), "y_score must have one value"),
-        (lambda: rank_correlation([], []), "reference must not be empty"),
+        (lambda: rank_correlation([], []), "y_true must not be empty"),
         (
             lambda: rank_correlation([1], [1], coefficients=None),
             "coefficients must be a list of .*, got None",
@@ -144,13 +153,13 @@ def test_large_scores_and_long_lists():
             lambda: rank_correlation([1], [1], coefficients=["pearson", "pearson"]),
             "coefficients must hold each once, got 'pearson' twice",
         ),
-        (lambda: rank_correlation([[1], [1, 2]], [1]), "reference must be a 1-D array"),
+        (lambda: rank_correlation([[1], [1, 2]], [1]), "y_true must be a 1-D array"),
         (
             lambda: rank_correlation([1], [1], coefficients="tau"),
             "coefficients must be one of",
         ),
         (lambda: rank_correlation([1], [1], coefficients=[]), "must not be empty"),
-        (lambda: rank_correlation([1, math.nan], [1, 2]), "reference must not be NaN"),
+        (lambda: rank_correlation([1, math.nan], [1, 2]), "y_true must not be NaN"),
     ],
 )
 def test_bad_orderings(call, message):

@@ -32,8 +32,8 @@ def test_pairs_by_hand(measure):
     assert found.pairs.tolist() == [
         list(p) for p in itertools.combinations(range(4), 2)
     ]
-    assert found.means()["mean"].tolist() == [s.mean[0] for s in summaries]
-    assert found.means()["tie_std"].tolist() == [s.tie_std[0] for s in summaries]
+    assert found.summary().mean.tolist() == [s.mean[0] for s in summaries]
+    assert found.summary().tie_std.tolist() == [s.tie_std[0] for s in summaries]
     for i, (a, b) in enumerate(found.pairs.tolist()):
         values = np.column_stack([reports[x].expected[:, 0] for x in (a, b)])
         there = ~np.isnan(values).any(axis=1)
@@ -50,9 +50,10 @@ def test_pairs_by_hand(measure):
         assert found.difference[i] == pytest.approx(
             np.subtract(*values[there].T).mean()
         )
-        assert found.low[i] == pytest.approx(low.mean())
-        assert found.high[i] == pytest.approx(high.mean())
-        assert found.low[i] <= found.difference[i] <= found.high[i]
+        least, most = found.tie_range[i]
+        assert least == pytest.approx(low.mean())
+        assert most == pytest.approx(high.mean())
+        assert least <= found.difference[i] <= most
         assert found.survives[i] == (low.mean() > 0 or high.mean() < 0)
         assert found.pvalues[i] == pytest.approx(t.pvalue)
         assert found.statistic[i] == pytest.approx(t.statistic)
@@ -70,7 +71,8 @@ def test_row_order_does_not_matter(test):
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     a = compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, **options)
     b = compare_systems(WEB.target[rows], shuffled, qid=WEB.qid[rows], **options)
-    for name in ("difference", "tie_std", "low", "pvalues", "adjusted", "effect"):
+    names = ("difference", "tie_std", "tie_range", "pvalues", "adjusted_pvalues")
+    for name in (*names, "effect"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
     assert set(b.qid.tolist()) == set(a.qid.tolist())
 
@@ -85,10 +87,37 @@ def test_kinds_of_input_agree():
     assert array.systems == ("0", "1", "2", "3")
     table = by_name.to_pandas()
     assert table.loc[0, "b"] == by_name.systems[1]
+    for name, ends in (("tie", "tie_range"), ("effect_interval", "effect_interval")):
+        columns = table[[f"{name}_low", f"{name}_high"]]
+        assert np.array_equal(columns, getattr(by_name, ends))
+    averages = by_name.summary().to_pandas()
+    assert averages["system"].tolist() == list(by_name.systems)
+    assert averages["worst"].tolist() == by_name.summary().worst.tolist()
     assert len(str(by_name).splitlines()) == 4 + 2 + 1 + 6 + 2
     alone = compare_systems(WEB.target, matrix[:, :1], qid=WEB.qid)
     assert len(alone.pairs) == 0
+    one = compare_systems(WEB.target, matrix[:, 0], qid=WEB.qid)
+    assert one.systems == ("scores",)
+    assert np.array_equal(one.expected, alone.expected)
     assert "A - B" not in str(alone)
+
+
+def test_random_states():
+    def pvalues(random_state):
+        return compare_systems(
+            WEB.target,
+            SYSTEMS,
+            qid=WEB.qid,
+            test="randomization",
+            n_resamples=99,
+            random_state=random_state,
+        ).pvalues.tolist()
+
+    assert pvalues(1) == pvalues(np.int64(1))
+    first = pvalues(np.random.RandomState(1))
+    assert first == pvalues(np.random.RandomState(1))
+    assert first != pvalues(np.random.RandomState(2))
+    assert np.isfinite(pvalues(None)).all()
 
 
 def test_a_system_and_itself():
@@ -115,7 +144,7 @@ def test_undefined_systems():
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
         found = compare_systems(labels, nothing, qid=qid, measure="esl")
     assert np.isnan(found.pvalues[0])
-    assert math.isnan(found.means()["mean"][1])
+    assert math.isnan(found.summary().mean[1])
 
 
 @pytest.mark.parametrize(
@@ -126,15 +155,19 @@ def test_undefined_systems():
         ({"alternative": "x"}, "alternative must be one of"),
         ({"confidence": 1}, r"confidence must be a number in \(0, 1\), got 1"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
-        ({"y_scores": {}}, "y_scores must hold at least one system"),
-        ({"y_scores": [1, 2, 3]}, r"y_scores must map names .* got shape \(3,\)"),
-        ({"y_scores": [[1], [1, 2]]}, "y_scores must be a 2-D array"),
-        ({"y_scores": {"a": [1, 2]}}, r"y_scores\['a'\] must have one value per row"),
-        ({"y_scores": {1: [1, 2, 3], "1": [1, 2, 3]}}, "each system once, got 1 twice"),
-        ({"y_scores": {"a": [1, 2, math.nan]}}, r"y_scores\['a'\] must not be NaN"),
+        ({"y_score": {}}, "y_score must hold at least one system"),
+        ({"y_score": [[[1]]]}, r"y_score must map names .* got shape \(1, 1, 1\)"),
+        ({"y_score": [[1], [1, 2]]}, "y_score must be an array"),
+        ({"y_score": [1, 2]}, "y_score must have one value per row"),
+        ({"y_score": np.zeros((3, 0))}, "y_score must hold at least one system"),
+        ({"random_state": -1}, "random_state must be an integer from 0"),
+        ({"random_state": "x"}, "random_state must be an integer from 0"),
+        ({"y_score": {"a": [1, 2]}}, r"y_score\['a'\] must have one value per row"),
+        ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, "each system once, got 1 twice"),
+        ({"y_score": {"a": [1, 2, math.nan]}}, r"y_score\['a'\] must not be NaN"),
     ],
 )
 def test_bad_input(options, message):
-    options = {"y_scores": {"a": [1, 2, 3]}} | options
+    options = {"y_score": {"a": [1, 2, 3]}} | options
     with pytest.raises(ValueError, match=message):
         compare_systems([0, 1, 0], **options)

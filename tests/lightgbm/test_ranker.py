@@ -588,7 +588,7 @@ def test_an_arrow_table_with_a_qid_column(web):
         web.target, plain.predict(table), qid=web.qid
     )
     folds = QueryKFold(3, qid="qid").split(with_qid)
-    again = QueryKFold(3).split(web.data, qid=web.qid)
+    again = QueryKFold(3).split(web.data, groups=web.qid)
     for (_, a), (_, b) in zip(folds, again, strict=True):
         assert np.array_equal(a, b)
 

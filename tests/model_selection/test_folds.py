@@ -47,7 +47,7 @@ def test_folds_are_whole_balanced_and_fixed(options, sizes, n_splits, data):
     assert max(loads) - min(loads) <= (2 if options else 1) * max(sizes)
     # the same queries together in any order of rows
     order = np.array(data.draw(st.permutations(range(len(qid)))))
-    again = checked(list(cv.split(X, qid=qid[order])), len(qid))
+    again = checked(list(cv.split(X, groups=qid[order])), len(qid))
     assert [set(qid[test]) for test in tests] == [
         set(qid[order][test]) for test in again
     ]
@@ -58,7 +58,7 @@ def test_balance_on_queries_of_many_sizes(options):
     sizes = np.random.default_rng(0).geometric(1 / 100, size=200)
     qid = np.repeat(np.arange(200), sizes)
     X = np.zeros((len(qid), 1))
-    loads = [len(test) for _, test in QueryKFold(5, **options).split(X, qid=qid)]
+    loads = [len(test) for _, test in QueryKFold(5, **options).split(X, groups=qid)]
     assert max(loads) - min(loads) <= 5
     shuffled = GroupKFold(5, shuffle=True, random_state=0).split(X, groups=qid)
     theirs = [len(test) for _, test in shuffled]
@@ -69,7 +69,7 @@ def test_unshuffled_folds_are_as_even_as_group_k_folds():
     sizes = np.random.default_rng(1).integers(1, 60, size=40)
     qid = np.repeat(np.arange(40), sizes)
     X = np.zeros((len(qid), 1))
-    ours = sorted(len(test) for _, test in QueryKFold(4).split(X, qid=qid))
+    ours = sorted(len(test) for _, test in QueryKFold(4).split(X, groups=qid))
     theirs = sorted(len(test) for _, test in GroupKFold(4).split(X, groups=qid))
     assert ours == theirs
 
@@ -78,7 +78,7 @@ def test_one_huge_query_stands_alone():
     qid = np.r_[np.full(1000, 99), np.repeat(np.arange(30), 10)]
     X = np.zeros((len(qid), 1))
     for options in SHUFFLES:
-        loads = [len(test) for _, test in QueryKFold(4, **options).split(X, qid=qid)]
+        loads = [len(test) for _, test in QueryKFold(4, **options).split(X, groups=qid)]
         assert sorted(loads) == [100, 100, 100, 1000]
 
 
@@ -87,7 +87,7 @@ def test_shuffling_draws_other_folds():
     X = np.zeros((len(qid), 1))
 
     def first(**options):
-        return set(qid[next(QueryKFold(3, **options).split(X, qid=qid))[1]])
+        return set(qid[next(QueryKFold(3, **options).split(X, groups=qid))[1]])
 
     drawn = {frozenset(first(shuffle=True, random_state=s)) for s in range(10)}
     assert len(drawn) == 10
@@ -172,7 +172,7 @@ def test_repr_clone_and_pickle():
 )
 def test_errors(cv, qid, message):
     with pytest.raises(ValueError, match=message):
-        cv.split(np.zeros((3, 1)), qid=qid)
+        cv.split(np.zeros((3, 1)), groups=qid)
 
 
 def test_with_routing_on_the_message_says_so():
@@ -197,7 +197,7 @@ def test_ids_of_partial_order_give_the_same_folds(ids):
     X = np.zeros((len(qid), 1))
 
     def folds(qid):
-        tests = [test for _, test in QueryKFold(3).split(X, qid=qid)]
+        tests = [test for _, test in QueryKFold(3).split(X, groups=qid)]
         return [{ids.index(qid[row]) for row in test} for test in tests]
 
     rng = np.random.default_rng(0)
@@ -211,5 +211,5 @@ def test_errors_of_options():
         QueryKFold(1)
     with pytest.raises(ValueError, match="random_state"):
         QueryKFold(2, random_state=0)
-    with pytest.raises(ValueError, match="given once, got groups too"):
-        QueryKFold(2).split(np.zeros((2, 1)), groups=[1, 2], qid=[1, 2])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'qid'"):
+        QueryKFold(2).split(np.zeros((2, 1)), qid=[1, 2])

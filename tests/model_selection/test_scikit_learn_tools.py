@@ -105,7 +105,7 @@ def by_hand(name, measure="ndcg@10"):
     """Each fold's score, without scikit-learn's help."""
     at = setting(name, False)
     values = []
-    for train, test in QueryKFold(3).split(FRAME, qid=WEB.qid):
+    for train, test in QueryKFold(3).split(FRAME, groups=WEB.qid):
         model = clone(at.ranker).fit(WITH_QID.iloc[train], WEB.target[train])
         predicted = model.predict(WITH_QID.iloc[test])
         values.append(
@@ -327,7 +327,7 @@ def test_a_pipeline_with_the_selector_and_routing(name):
             **at.params,
         )
     selected = []
-    for train, test in QueryKFold(3).split(FRAME, qid=WEB.qid):
+    for train, test in QueryKFold(3).split(FRAME, groups=WEB.qid):
         selector = RankingFeatureSelector(n_features_to_select=4)
         rows = FRAME.iloc[train], WEB.target[train]
         X = selector.fit(*rows, qid=WEB.qid[train]).transform(FRAME)

@@ -144,7 +144,7 @@ def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
             return_estimator=True,
             error_score="raise",
         )
-    for i, (_, test) in enumerate(cv.split(web.data, qid=web.qid)):
+    for i, (_, test) in enumerate(cv.split(web.data, groups=web.qid)):
         predicted = found["estimator"][i].predict(web.data[test])
         assert found["test_score"][i] == ranking_score(
             web.target[test],
@@ -326,7 +326,7 @@ def test_training_scores_are_no_split(web):
             return_estimator=True,
             error_score="raise",
         )
-    for i, (train, _) in enumerate(QueryKFold(3).split(web.data, qid=web.qid)):
+    for i, (train, _) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
         predicted = found["estimator"][i].predict(web.data[train])
         assert found["train_score"][i] == ranking_score(
             web.target[train], predicted, qid=web.qid[train]

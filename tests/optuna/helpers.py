@@ -26,8 +26,7 @@ def linear(X, y, qid, **options):
     return LinearScoringObjective(X, y, qid=qid, feature_names=names, **options)
 
 
-def tree(X, y, qid):
+def tree(X, y, qid, **options):
     space = {"max_depth": IntDistribution(1, 6)}
-    return RankerObjective(
-        DecisionTreeRegressor(random_state=0), space, X, y, qid=qid, cv=QueryKFold(3)
-    )
+    model = DecisionTreeRegressor(random_state=0)
+    return RankerObjective(model, space, X, y, qid=qid, cv=QueryKFold(3), **options)

@@ -54,25 +54,44 @@ def test_starts_are_simple_weights_and_come_first(web):
     assert set(study.best_params) == {f"weight_{name}" for name in web.feature_names}
 
 
-def test_signs_bounds_and_simplex(web):
-    signs = [1, -1, 0] * 4
-    objective = linear(web.data, web.target, web.qid, signs=signs, bounds=(-2, 3))
+PAIRS = [(0, 3), (-2, 0), (-2, 3)] * 4
+
+
+@pytest.mark.parametrize(
+    ("bounds", "pairs"),
+    [
+        ((0, 1), [(0, 1)] * 12),
+        (PAIRS, PAIRS),
+        (np.array(PAIRS), PAIRS),
+        ({"f1": (0, 3), "f2": (-2, 0)}, [(-1, 1), (0, 3), (-2, 0), *[(-1, 1)] * 9]),
+    ],
+    ids=["of all", "of each", "as an array", "of some"],
+)
+def test_bounds(web, bounds, pairs):
+    objective = linear(web.data, web.target, web.qid, bounds=bounds)
     study = objective.create_study(0, pruner=NopPruner())
     study.optimize(objective, n_trials=15)
     for trial in study.trials:
+        ends = [(d.low, d.high) for d in trial.distributions.values()]
+        assert list(trial.distributions) == [f"weight_f{j}" for j in range(12)]
+        assert ends == pairs
         weights = np.array(list(trial.params.values()))
-        assert (weights[::3] >= 0).all()
-        assert (weights[1::3] <= 0).all()
-        assert (weights >= -2).all()
-        assert (weights <= 3).all()
-    simplex = linear(web.data, web.target, web.qid, simplex=True)
-    study = simplex.create_study(0, pruner=NopPruner())
-    study.optimize(simplex, n_trials=15)
-    deviation = web.data.std(axis=0)
+        assert (np.array(pairs)[:, 0] <= weights).all()
+        assert (weights <= np.array(pairs)[:, 1]).all()
+
+
+def test_weights_divided_by_their_sum_rank_alike(web):
+    objective = linear(web.data, web.target, web.qid, bounds=(0, 1))
+    study = objective.create_study(0)
+    study.optimize(objective, n_trials=5)
     for trial in study.trials:
-        weights = simplex.to_estimator(trial).coef_ * deviation
-        assert (weights >= 0).all()
-        assert weights.sum() == pytest.approx(1)
+        weights = np.array(list(trial.params.values()))
+        ranker = objective.to_estimator(trial)
+        ranker.coef_ /= weights.sum()
+        deviation = web.data.std(axis=0)
+        assert (ranker.coef_ * deviation).sum() == pytest.approx(1)
+        scores = ranker.predict(web.data)
+        assert ranking_score(web.target, scores, qid=web.qid) == trial.value
 
 
 def test_the_sampler_suits_the_number_of_weights_and_trials(web):
@@ -97,15 +116,15 @@ def test_the_sampler_suits_the_number_of_weights_and_trials(web):
     assert study.best_value > max(t.value for t in study.trials[:3])
 
 
-def test_starts_keep_to_a_simplex_and_to_bounds():
+def test_starts_keep_to_bounds():
     rng = np.random.default_rng(0)
     web = make_web_search(n_queries=40, n_documents=15, random_state=0)
     noise = rng.normal(size=(len(web.qid), 3)) + web.target[:, None] * [0.3, 0.6, 0.3]
     names = {"feature_names": ["a", "b", "c"]}
-    simplex = LinearScoringObjective(
-        noise, web.target, qid=web.qid, simplex=True, **names
+    positive = LinearScoringObjective(
+        noise, web.target, qid=web.qid, bounds=(0, 1), **names
     )
-    starts = [list(start.values()) for start in simplex.starts()]
+    starts = [list(start.values()) for start in positive.starts()]
     assert [0.0, 1.0, 0.0] in starts
     assert [1.0, 1.0, 1.0] in starts
     assert len(starts) == 3
@@ -154,21 +173,24 @@ def test_constant_features_and_equal_rows(web):
         ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
         ({"feature_names": ["a"] * 12}, "a different name"),
         ({"bounds": (1, 0)}, "two finite numbers that rise"),
-        ({"signs": [1]}, r"one entry per feature \(12\), got 1"),
-        ({"signs": [0.5] * 12}, "signs must be -1, 0 or 1, got 0.5"),
-        ({"signs": [-1] * 12, "bounds": (0, 1)}, "leave room within bounds"),
-        ({"signs": [1] * 12, "simplex": True}, "left out with simplex"),
-        ({"bounds": (0, 1), "simplex": True}, "left out with simplex"),
         ({"bounds": (1,)}, "two finite numbers that rise"),
         ({"bounds": None}, "two finite numbers that rise"),
-        ({"signs": 1}, "signs must be a list of -1, 0 and 1"),
+        ({"bounds": (0, np.inf)}, "two finite numbers that rise"),
+        ({"bounds": "ab"}, "two finite numbers that rise"),
+        ({"bounds": [(0, 1)] * 11}, r"such a pair for each feature \(12\), got"),
+        ({"bounds": [(0, 1)] * 11 + [(1, 1)]}, "two finite numbers that rise"),
+        ({"bounds": [(0, 1)] * 11 + [(1,)]}, "two finite numbers that rise"),
+        ({"bounds": {"x1": (1, 0)}}, "two finite numbers that rise"),
+        ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
         ({"transforms": 3}, "transforms must be a name or a list"),
         ({"feature_names": "abcdefghijkl"}, "a different name"),
         ({"transforms": "square"}, "transforms must be one of"),
         ({"measure": "ndgc"}, "did you mean 'NDCG'"),
         ({"report_every": 0}, "report_every must be an integer >= 1, got 0"),
         ({"block_size": 2.5}, "block_size must be an integer >= 1, got 2.5"),
-        ({"random_state": None}, "random_state must be an integer >= 0, got None"),
+        ({"random_state": "a"}, "'a' cannot be used to seed"),
+        ({"random_state": -1}, "Seed must be between 0 and"),
+        ({"unjudged": "drop"}, "unjudged must be one of"),
     ],
 )
 def test_bad_linear_objectives(web, options, message):

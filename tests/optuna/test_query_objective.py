@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import sys
 
@@ -22,7 +23,13 @@ from tests.optuna.helpers import boosted, linear, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
-from tieaware_sklearn.optuna import RankerObjective, ScoringObjective
+from tieaware_sklearn.optuna import (
+    LinearScoringObjective,
+    QueryObjective,
+    RankerObjective,
+    ScorePrecisionObjective,
+    ScoringObjective,
+)
 
 ATTRIBUTES = {"best", "worst", "tie_std", "tied_documents", "n_queries", "pruned"}
 
@@ -267,21 +274,76 @@ def test_undefined_values_are_never_reported(web):
         )
 
 
+def test_every_kind_of_random_state_deals_buckets(web):
+    def dealt(random_state):
+        objective = scoring(web, random_state=random_state, report_every=7)
+        return [bucket.tolist() for bucket in objective._dealt]
+
+    # an int deals the same in every process; a RandomState goes on
+    assert dealt(3) == dealt(np.int64(3)) != dealt(4)
+    rng = np.random.RandomState(0)
+    first, second = dealt(rng), dealt(rng)
+    assert first != second
+    assert dealt(np.random.RandomState(0)) == first
+    assert dealt(None) != dealt(None)
+
+
+@pytest.mark.parametrize("name", ["function", "linear", "tree"])
+def test_documents_that_nobody_judged(web, name):
+    missing = np.arange(len(web.qid)) % 5 == 0
+    y = np.where(missing, np.nan, web.target)
+    with pytest.raises(ValueError, match="y must be judged"):
+        OBJECTIVES[name](web.data, y, web.qid)
+    accepted = OBJECTIVES[name](web.data, y, web.qid, unjudged="nonrelevant")
+    plain = OBJECTIVES[name](web.data, np.where(missing, 0, web.target), web.qid)
+    study = plain.create_study(0)
+    study.optimize(plain, n_trials=3)
+    for trial in study.trials:
+        assert accepted(optuna.trial.FixedTrial(trial.params)) == trial.value
+
+
+def test_bpref_leaves_out_documents_that_nobody_judged(web):
+    y = np.where(web.target == 1, np.nan, web.target)
+    value = ScoringObjective(boosted, web.data, y, qid=web.qid, measure="bpref")(
+        optuna.trial.FixedTrial({"boost": 1.0})
+    )
+    scores = web.data[:, 5] + web.data[:, 1]
+    assert value == ranking_score(y, scores, qid=web.qid, measure="bpref")
+
+
+def test_all_objectives_show_one_set_of_options():
+    shared = inspect.signature(QueryObjective).parameters
+    for cls in (ScoringObjective, LinearScoringObjective, RankerObjective):
+        own = inspect.signature(cls).parameters
+        assert not {"options", "self"} & set(own)
+        for name, parameter in shared.items():
+            assert own[name].default == parameter.default, name
+            assert own[name].kind == parameter.kind, name
+    studies = {
+        inspect.signature(cls.create_study)
+        for cls in (LinearScoringObjective, RankerObjective, ScorePrecisionObjective)
+    }
+    assert len(studies) == 1
+    with pytest.raises(TypeError, match="unexpected keyword argument 'signs'"):
+        LinearScoringObjective([[1.0]], [1], qid=[1], signs=[1])
+
+
 def test_a_fixed_trial_is_just_a_value(web):
     value = scoring(web)(optuna.trial.FixedTrial({"boost": 1.0}))
     scores = web.data[:, 5] + web.data[:, 1]
     assert value == ranking_score(web.target, scores, qid=web.qid)
 
 
-def lightgbm(X, y, qid):
+def lightgbm(X, y, qid, **options):
     model = QueryLGBMRanker(n_estimators=3, min_child_samples=5, verbosity=-1, n_jobs=1)
-    return RankerObjective(
-        model, {"num_leaves": IntDistribution(2, 12)}, X, y, qid=qid, cv=QueryKFold(3)
-    )
+    space = {"num_leaves": IntDistribution(2, 12)}
+    return RankerObjective(model, space, X, y, qid=qid, cv=QueryKFold(3), **options)
 
 
 OBJECTIVES = {
-    "function": lambda X, y, qid: ScoringObjective(boosted, X, y, qid=qid),
+    "function": lambda X, y, qid, **more: ScoringObjective(
+        boosted, X, y, qid=qid, **more
+    ),
     "linear": linear,
     "tuned transforms": lambda X, y, qid: linear(
         X[:, :3], y, qid, transforms=["tune", "rank", "identity"]

@@ -86,7 +86,7 @@ def test_cross_validated_value_by_hand(web, pruner):
     rows = order[content]
     X, y, qid = web.data[rows], web.target[rows], web.qid[rows]
     values = []
-    for train, test in cv.split(X, qid=qid):
+    for train, test in cv.split(X, groups=qid):
         model = QueryLGBMRanker(n_estimators=3, verbosity=-1, **first.params)
         model.fit(X[train], y[train], qid=qid[train])
         values += ranking_score(

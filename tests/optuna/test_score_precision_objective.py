@@ -21,7 +21,7 @@ FIRST = 9
 
 def searched(n_trials=25, rows=slice(None), seed=3, **options):
     objective = ScorePrecisionObjective(
-        TEXT[rows], WEB.target[rows], qid=WEB.qid[rows], **options
+        WEB.target[rows], TEXT[rows], qid=WEB.qid[rows], **options
     )
     study = objective.create_study(seed=seed)
     study.optimize(objective, n_trials=n_trials)
@@ -39,32 +39,32 @@ def searched(n_trials=25, rows=slice(None), seed=3, **options):
         (
             {"kind": "decimals", "decimals": 1},
             "decimals=1",
-            lambda s, q: round_scores(s, decimals=1),
+            lambda s, q: round_scores(s, "decimals=1"),
         ),
         (
             {"kind": "significant", "significant": 2},
             "significant=2",
-            lambda s, q: round_scores(s, significant=2),
+            lambda s, q: round_scores(s, "significant=2"),
         ),
         (
             {"kind": "bits", "format": "bfloat16"},
             "bits=bfloat16",
-            lambda s, q: round_scores(s, bits="bfloat16"),
+            lambda s, q: round_scores(s, "bits=bfloat16"),
         ),
         (
             {"kind": "bits", "format": "linear", "linear_bits": 4},
             "bits=4",
-            lambda s, q: round_scores(s, bits=4, qid=q),
+            lambda s, q: round_scores(s, "bits=4", qid=q),
         ),
         (
             {"kind": "levels", "levels": 9},
             "levels=9",
-            lambda s, q: round_scores(s, levels=9, qid=q),
+            lambda s, q: round_scores(s, "levels=9", qid=q),
         ),
     ],
 )
 def test_both_objectives_by_hand(parameters, name, scores):
-    objective = ScorePrecisionObjective(TEXT, WEB.target, qid=WEB.qid, measure="ap")
+    objective = ScorePrecisionObjective(WEB.target, TEXT, qid=WEB.qid, measure="ap")
     trial = optuna.trial.FixedTrial(parameters)
     value, bits = objective(trial)
     coarse = scores(TEXT, WEB.qid)
@@ -79,8 +79,8 @@ def test_both_objectives_by_hand(parameters, name, scores):
     study = precision_study(
         WEB.target, {"s": TEXT}, qid=WEB.qid, measure="ap", coarseness=[name]
     )
-    assert found["exact"] == study.means()[0, 0]
-    assert value == study.means()[1, 0]
+    assert found["exact"] == study.summary().mean[0, 0]
+    assert value == study.summary().mean[1, 0]
     assert bits == study.bits[1, 0]
     assert found["tied_documents"] == study.tied_documents[1, 0]
 
@@ -140,7 +140,7 @@ def test_nothing_is_good_enough():
     study = searched(3, kinds=["rho"])
     with pytest.raises(ValueError, match="no trial of 3 is shown to keep more than 1"):
         coarsest(study, tolerance=1)
-    worthless = ScorePrecisionObjective([-math.inf] * 2, [0, 1])
+    worthless = ScorePrecisionObjective([0, 1], [-math.inf] * 2)
     study = worthless.create_study(seed=0)
     study.optimize(worthless, n_trials=2)
     with pytest.raises(ValueError, match="the exact mean is 0"):
@@ -168,13 +168,13 @@ def test_kinds_and_limits():
 def test_decimals_go_with_the_size_of_scores():
     for scale, low in ((1e-6, 4), (1, -2), (1e6, -8)):
         objective = ScorePrecisionObjective(
-            TEXT * scale, WEB.target, qid=WEB.qid, kinds="decimals"
+            WEB.target, TEXT * scale, qid=WEB.qid, kinds="decimals"
         )
         study = objective.create_study(seed=0)
         study.optimize(objective, n_trials=10)
         found = study.trials[0].distributions["decimals"]
         assert (found.low, found.high) == (low, low + 8)
-    constant = ScorePrecisionObjective([1.0, 1.0], [0, 1], kinds="decimals")
+    constant = ScorePrecisionObjective([0, 1], [1.0, 1.0], kinds="decimals")
     value, bits = constant(optuna.trial.FixedTrial({"kind": "decimals", "decimals": 0}))
     assert bits == 0
     assert value == pytest.approx((1 + 1 / math.log2(3)) / 2)
@@ -185,7 +185,7 @@ def test_workers_join_a_study(tmp_path):
     storage = optuna.storages.JournalStorage(
         optuna.storages.journal.JournalFileBackend(path)
     )
-    objective = ScorePrecisionObjective(TEXT, WEB.target, qid=WEB.qid)
+    objective = ScorePrecisionObjective(WEB.target, TEXT, qid=WEB.qid)
     for _ in range(2):
         study = objective.create_study(
             seed=1, storage=storage, study_name="s", load_if_exists=True
@@ -208,20 +208,22 @@ def test_workers_join_a_study(tmp_path):
         ({"max_rho": math.inf}, "max_rho must be a finite number > 1.01, got inf"),
         ({"scale": "fit"}, "scale must be one of"),
         ({"measure": "x"}, "measure"),
+        ({"y_score": [[1, 2], [2, 3]]}, "y_score must be the scores of one system"),
+        ({"y_score": [1.0]}, "y_score must have one value per row"),
     ],
 )
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
-        ScorePrecisionObjective([1.0, 2.0], [0, 1], **options)
+        ScorePrecisionObjective([0, 1], **{"y_score": [1.0, 2.0]} | options)
 
 
 def test_bad_studies_and_queries():
-    objective = ScorePrecisionObjective([1.0, 2.0], [0, 1])
+    objective = ScorePrecisionObjective([0, 1], [1.0, 2.0])
     study = optuna.create_study(directions=["minimize", "minimize"])
     with pytest.raises(
         ValueError, match="the study must maximize NDCG@10 and minimize"
     ):
         study.optimize(objective, n_trials=1)
-    undefined = ScorePrecisionObjective([1.0, 2.0], [0, 0], zero_relevance="skip")
+    undefined = ScorePrecisionObjective([0, 0], [1.0, 2.0], zero_relevance="skip")
     with pytest.raises(ValueError, match="NDCG@10 is undefined for every query"):
         undefined(optuna.trial.FixedTrial({"kind": "rho", "rho": 2}))

@@ -21,7 +21,9 @@ WEB = make_web_search(n_queries=40, random_state=2)
 Y, QID = WEB.target, WEB.qid
 FEW = QID <= 4
 SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
-STUDY = precision_study(Y, SYSTEMS, qid=QID, coarseness=[1.2, "levels=4", 3])
+STUDY = precision_study(
+    Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
+)
 
 
 def tick_labels(axis):

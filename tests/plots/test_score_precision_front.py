@@ -12,7 +12,7 @@ from tieaware_sklearn.plots import ScorePrecisionDisplay
 
 
 def test_the_front_of_a_study():
-    objective = ScorePrecisionObjective(WEB.data[:, 5], Y, qid=QID)
+    objective = ScorePrecisionObjective(Y, WEB.data[:, 5], qid=QID)
     study = objective.create_study(seed=0)
     study.optimize(objective, n_trials=20)
     display = ScorePrecisionDisplay.from_study(study, tolerance=0.8)

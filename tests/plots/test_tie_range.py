@@ -38,7 +38,7 @@ def test_ranges_are_those_of_the_report():
 def test_ranges_of_estimators_and_comparisons():
     frame = pd.DataFrame(WEB.data, columns=WEB.feature_names)
     model = LinearRegression().fit(frame, Y)
-    coarse = CoarseRanker(LinearRegression(), rho=2).fit(frame, Y)
+    coarse = CoarseRanker(LinearRegression(), "rho=2").fit(frame, Y)
     display = TieRangeDisplay.from_estimator(
         {"exact": model, "bands": coarse}, frame, Y, qid=QID
     )

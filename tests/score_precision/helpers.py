@@ -12,5 +12,5 @@ SYSTEMS = {
     "both": TEXT + CLICKS,
     "length": -WEB.data[:, 3],
 }
-LEVELS = ["rho=1.5", {"bits": 3}, "decimals=0", "bits=float16", 2.0]
+LEVELS = ["rho=1.5", "bits=3", "decimals=0", "bits=float16", "rho=2.0"]
 NAMES = ("exact", "rho=1.5", "bits=3", "decimals=0", "bits=float16", "rho=2.0")

@@ -16,7 +16,6 @@ from tieaware_sklearn.score_precision import (
     band_scores,
     geometric_bands,
     rank_safe_depth,
-    round_scores,
     worst_case_loss,
 )
 
@@ -116,44 +115,8 @@ def test_a_ratio_close_to_one_changes_nothing():
         (lambda: band_scores([1, 2], 2, qid=[1]), "qid must have one value per row"),
         (lambda: worst_case_loss("ap", 2), "measure must be RR or RBP without a cut"),
         (lambda: worst_case_loss("rr@5", 2), "measure must be RR or RBP without a cut"),
-        (lambda: round_scores([1]), "exactly one of decimals, .* got none"),
-        (
-            lambda: round_scores([1], bits=8, levels=2),
-            "exactly one of decimals, .* got bits, levels",
-        ),
-        (
-            lambda: round_scores([1], significant=0),
-            "significant must be an integer",
-        ),
         (lambda: geometric_bands(2**70, 2), "n must be at most"),
         (lambda: band_scores([[1], [1, 2]], 2), "y_score must be a 1-D array"),
-        (lambda: round_scores([[1], [1, 2]], decimals=1), "y_score must be a 1-D"),
-        (
-            lambda: round_scores([1], decimals=0, limits=(5, 1)),
-            "limits go with levels or a number of bits, got decimals=0",
-        ),
-        (
-            lambda: round_scores([1], levels=2, limits=(1, (2, 3))),
-            "limits must be two finite ascending numbers",
-        ),
-        (
-            lambda: round_scores([1], levels=2, limits=(False, True)),
-            "limits must be two finite ascending numbers",
-        ),
-        (
-            lambda: round_scores([1], levels=3, limits=(1, 0)),
-            r"limits must be two finite ascending numbers, got \(1, 0\)",
-        ),
-        (
-            lambda: round_scores([1], levels=3, limits=(0, 1), qid=[1]),
-            "give either limits or qid, got both",
-        ),
-        (lambda: round_scores([1], levels=1), "levels must be an integer >= 2, got 1"),
-        (lambda: round_scores([1], bits="int8"), "bits must be one of .* got 'int8'"),
-        (
-            lambda: round_scores([1], decimals=1.5),
-            "decimals must be an integer",
-        ),
     ],
 )
 def test_bad_input(call, message):

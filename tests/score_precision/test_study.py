@@ -20,8 +20,8 @@ def coarse(scores, level, qid=WEB.qid):
         return scores
     if level in (1, 5):
         return band_scores(scores, 1.5 if level == 1 else 2, qid=qid)
-    how = [{"bits": 3, "qid": qid}, {"decimals": 0}, {"bits": "float16"}]
-    return round_scores(scores, **how[level - 2])
+    how = ["bits=3", "decimals=0", "bits=float16"]
+    return round_scores(scores, how[level - 2], qid=qid)
 
 
 @pytest.mark.parametrize("measure", ["ap", "fallout@5"])
@@ -33,7 +33,7 @@ def test_every_number_by_hand(measure):
     assert study.systems == tuple(SYSTEMS)
     assert study.dropped == ()
     up = measure == "ap"
-    means = study.means()
+    means = study.summary().mean
     for i in range(len(NAMES)):
         columns = {name: coarse(scores, i) for name, scores in SYSTEMS.items()}
         compared = compare_systems(WEB.target, columns, qid=WEB.qid, measure=measure)
@@ -41,8 +41,8 @@ def test_every_number_by_hand(measure):
         assert np.array_equal(study.best[i], compared.best)
         assert np.array_equal(study.worst[i], compared.worst)
         assert np.array_equal(study.pvalues[i], compared.pvalues)
-        assert np.array_equal(study.differences[i], compared.difference)
-        assert means[i].tolist() == compared.means()["mean"].tolist()
+        assert np.array_equal(study.difference[i], compared.difference)
+        assert means[i].tolist() == compared.summary().mean.tolist()
         side = 1 if up else -1
         found = rank_correlation(side * means[0], side * means[i])
         values = dict(zip(found.coefficients, found.values[0], strict=True))
@@ -58,7 +58,7 @@ def test_every_number_by_hand(measure):
     assert study.discrimination().tolist() == significant.mean(axis=1).tolist()
     changed = significant & ~significant[0]
     lost = significant[0] & ~significant
-    turned = study.differences * study.differences[0] < 0
+    turned = study.difference * study.difference[0] < 0
     changed |= significant & turned
     assert study.false_positives().tolist() == changed.sum(axis=1).tolist()
     assert study.false_negatives().tolist() == lost.sum(axis=1).tolist()
@@ -66,7 +66,7 @@ def test_every_number_by_hand(measure):
     kept = (study.inferiority <= 0.05).sum(axis=2)
     assert study.not_inferior().tolist() == kept.tolist()
     width = np.abs(study.best.mean(axis=1) - study.worst.mean(axis=1))
-    np.testing.assert_allclose(study.imprecision(), width / means)
+    np.testing.assert_allclose(study.summary().imprecision, width / means)
     np.testing.assert_array_equal(study.changes()[0], 0)
 
 
@@ -80,11 +80,11 @@ def test_one_system():
 
 
 def test_systems_far_below_the_best_are_dropped():
-    means = precision_study(WEB.target, SYSTEMS, qid=WEB.qid).means()[0]
+    means = precision_study(WEB.target, SYSTEMS, qid=WEB.qid).summary().mean[0]
     share = (np.sort(means)[0] + 1e-9) / means.max()
     study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, min_share=share)
     assert study.dropped == (list(SYSTEMS)[int(np.argmin(means))],)
-    assert study.means().shape == (6, 3)
+    assert study.summary().mean.shape == (6, 3)
     assert study.dropped[0] in str(study)
     lower = precision_study(
         WEB.target, SYSTEMS, qid=WEB.qid, measure="fallout@5", min_share=0.999
@@ -123,7 +123,7 @@ def test_options_reach_the_scores(existing_ties, scale):
     )
     bands = band_scores(CLICKS, 1.5, qid=WEB.qid, existing_ties=existing_ties)
     by_query = WEB.qid if scale == "query" else None
-    levels = round_scores(CLICKS, levels=5, qid=by_query)
+    levels = round_scores(CLICKS, "levels=5", qid=by_query)
     for i, scores in enumerate((bands, levels), start=1):
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
         assert np.array_equal(study.expected[i], report.expected)
@@ -138,25 +138,25 @@ def test_row_order_does_not_matter():
         WEB.target[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
     )
     assert str(a) == str(b)
-    for name in ("bits", "inferiority", "pvalues", "tau_b", "tau_ap", "differences"):
+    for name in ("bits", "inferiority", "pvalues", "tau_b", "tau_ap", "difference"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
 
 
 def test_skipped_queries_are_left_out_of_tests():
     labels = np.where(WEB.qid == WEB.qid[0], 0, WEB.target)
     study = precision_study(
-        labels, SYSTEMS, qid=WEB.qid, coarseness=[1.5], zero_relevance="skip"
+        labels, SYSTEMS, qid=WEB.qid, coarseness=["rho=1.5"], zero_relevance="skip"
     )
     others = WEB.qid != WEB.qid[0]
     without = precision_study(
         labels[others],
         {name: scores[others] for name, scores in SYSTEMS.items()},
         qid=WEB.qid[others],
-        coarseness=[1.5],
+        coarseness=["rho=1.5"],
         zero_relevance="skip",
     )
     assert np.isnan(study.expected[:, 0]).all()
-    assert np.array_equal(study.means(), without.means())
+    assert np.array_equal(study.summary().mean, without.summary().mean)
     assert np.array_equal(study.inferiority, without.inferiority)
     assert np.array_equal(study.pvalues, without.pvalues)
     assert len(list(itertools.combinations(study.systems, 2))) == len(study.pairs)
@@ -166,20 +166,28 @@ def test_skipped_queries_are_left_out_of_tests():
     ("options", "message"),
     [
         ({"coarseness": []}, "coarseness must not be empty"),
-        ({"coarseness": ["rho=1.1", 1.1]}, "each level once, got rho=1.1 and rho=1.1"),
-        ({"coarseness": [2, "rho=4/2"]}, "each level once, got rho=2 and rho=4/2"),
+        (
+            {"coarseness": ["rho=1.1", "rho=1.1"]},
+            "each once, got rho=1.1 and rho=1.1",
+        ),
+        (
+            {"coarseness": ["rho=2", "rho=4/2"]},
+            "coarseness must hold each once, got rho=2 and rho=4/2",
+        ),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
         ({"coarseness": ["rho=0.9"]}, "rho must be > 1"),
         ({"coarseness": ["bits=x"]}, "bits must be one of"),
         ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
-        ({"coarseness": {"rho": 2, "bits": 3}}, "coarseness must be a text such"),
+        ({"coarseness": 1.1}, "coarseness must be a text such .* got 1.1"),
+        ({"coarseness": ["rho=2", 1.1]}, "coarseness must be a text such .* got 1.1"),
+        ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
         ({"tolerances": []}, "tolerances must not be empty"),
         ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\], got 1.5"),
-        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each share once, got 0.9"),
+        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each once, got 0.9"),
         ({"tolerances": True}, r"tolerances must be a number in \(0, 1\], got True"),
-        ({"min_share": -1}, r"min_share must be a number in \(0, 1\]"),
-        ({"min_share": False}, r"min_share must be a number in \(0, 1\]"),
+        ({"min_share": -1}, r"min_share must be a number in \[0, 1\]"),
+        ({"min_share": False}, r"min_share must be a number in \[0, 1\]"),
         ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
         ({"test": "z"}, "test must be one of"),
         ({"scale": "fit"}, "scale must be one of"),
@@ -194,12 +202,12 @@ def test_bad_input(options, message):
 def test_systems_that_retrieve_nothing():
     empty = np.full(len(TEXT), -np.inf)
     systems = {"text": TEXT, "clicks": CLICKS, "none": empty}
-    options = {"qid": WEB.qid, "measure": "esl", "coarseness": [2]}
+    options = {"qid": WEB.qid, "measure": "esl", "coarseness": "rho=2"}
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
         study = precision_study(WEB.target, systems, **options)
-    assert np.isnan(study.means()[:, 2]).all()
+    assert np.isnan(study.summary().mean[:, 2]).all()
     assert np.isfinite(study.tau_b).all()
-    assert np.isnan(study.differences[0, 1:]).all()
+    assert np.isnan(study.difference[0, 1:]).all()
     assert len(str(study).splitlines()) > 4
     kept = precision_study(WEB.target, systems, min_share=0.1, **options)
     assert kept.dropped == ("none",)
@@ -215,5 +223,5 @@ def test_differences_are_of_the_queries_that_both_have():
         "a": [1, 2, 3] * 2 + [3, 2, 1] * 2,
         "b": [2, 1, 3] * 2 + [-np.inf] * 6,
     }
-    study = precision_study(labels, systems, qid=qid, measure="esl", coarseness=2)
-    assert study.differences[0].tolist() == [1]
+    study = precision_study(labels, systems, qid=qid, measure="esl", coarseness="rho=2")
+    assert study.difference[0].tolist() == [1]

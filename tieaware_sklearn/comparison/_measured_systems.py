@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.ties import FloatArray
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_labels, check_qid, check_scores
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measure
+
+#: the name of a system that came without one
+ONE_SYSTEM = "scores"
 
 
 class MeasuredSystems:
@@ -31,7 +34,7 @@ class MeasuredSystems:
     def __init__(
         self,
         y_true: ArrayLike,
-        y_scores: Any,
+        y_score: Any,
         qid: Any,
         measure: str | Measure,
         zero_relevance: float | str,
@@ -41,7 +44,7 @@ class MeasuredSystems:
         self.measure = parse_measure(measure)
         self._asked = ask([self.measure], zero_relevance, unjudged)
         labels = check_labels(y_true, unjudged=self._asked.unjudged)
-        self.names, self.scores = check_systems(y_scores, len(labels))
+        self.names, self.scores = check_systems(y_score, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
         self._n_jobs = n_jobs
         self._prepared = Prepared(labels, self.queries, keep=True)
@@ -49,7 +52,7 @@ class MeasuredSystems:
     def values(
         self, scores: NDArray[Any], statistics: Sequence[str]
     ) -> dict[str, FloatArray]:
-        """Each of `statistics` per query, of the measure under these scores."""
+        """`expected` and each of `statistics` per query, under these scores."""
         names = ("expected", *statistics)
         found = self._prepared.values(self._asked, scores, names, n_jobs=self._n_jobs)
         return {name: values[:, 0] for name, values in found.items()}
@@ -67,34 +70,36 @@ class MeasuredSystems:
         }
 
 
-def check_systems(
-    y_scores: Any, n_rows: int
-) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
-    """Names and score columns: a mapping, a data frame, or an array of columns."""
-    if isinstance(y_scores, Mapping):
-        names = list(y_scores)
-        columns = [y_scores[name] for name in names]
-    elif hasattr(y_scores, "columns"):
-        names = list(y_scores.columns)
-        columns = [y_scores[name] for name in names]
+def pairs_of(n: int) -> IntArray:
+    """Every pair of n systems, of shape (n_pairs, 2)."""
+    return np.column_stack(np.triu_indices(n, k=1))
+
+
+def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]]:
+    """Names and score columns: a mapping, a data frame, or an array of one or more."""
+    if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
+        keys = y_score if isinstance(y_score, Mapping) else y_score.columns
+        given = [(str(key), y_score[key]) for key in keys]
     else:
         try:
-            array = np.asarray(y_scores)
+            array = np.asarray(y_score)
         except ValueError as error:
-            raise ValueError(f"y_scores must be a 2-D array: {error}") from None
+            raise ValueError(f"y_score must be an array: {error}") from None
+        if array.ndim == 1:
+            return (ONE_SYSTEM,), [check_scores(y_score, n_rows=n_rows)]
         if array.ndim != 2:
             raise ValueError(
-                "y_scores must map names of systems to scores, or be an array of shape "
+                "y_score must map names of systems to scores, or be an array of shape "
                 f"(n_documents, n_systems), got shape {array.shape}"
             )
-        names, columns = list(range(array.shape[1])), list(array.T)
-    if not names:
-        raise ValueError("y_scores must hold at least one system, got none")
-    texts = tuple(map(str, names))
-    for name in texts:
-        if texts.count(name) > 1:
-            raise ValueError(f"y_scores must name each system once, got {name} twice")
-    return texts, [
-        check_scores(column, n_rows=n_rows, name=f"y_scores[{name!r}]")
-        for name, column in zip(texts, columns, strict=True)
+        given = [(str(j), column) for j, column in enumerate(array.T)]
+    if not given:
+        raise ValueError("y_score must hold at least one system, got none")
+    names = tuple(name for name, _ in given)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"y_score must name each system once, got {name} twice")
+    return names, [
+        check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
+        for name, column in given
     ]

@@ -17,14 +17,51 @@ from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
 from .._engine.validation import check_choices, check_qid, check_scores
-from .._optional import import_optional
-from ..evaluation._averages import mean
+from ..evaluation._averages import means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: all orders of so few documents are counted, for the p value of tau-AP
 _FEW = 7
 #: values this close are one
 _SAME = 1e-12
+#: level of the p values that a summary counts
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrelationSummary(Result):
+    """Averages over queries of an `OrderingCorrelation`; prints as a table.
+
+    Attributes
+    ----------
+    coefficients : tuple of str
+    mean, lowest, highest : ndarray of shape (n_coefficients,)
+        Over the queries where a coefficient is defined.
+    n_significant : ndarray of shape (n_coefficients,), int
+        Queries with a p value below 0.05.
+    n_queries : ndarray of shape (n_coefficients,), int
+        Queries averaged.
+    """
+
+    coefficients: tuple[str, ...]
+    mean: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    n_significant: IntArray
+    n_queries: IntArray
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("mean", "lowest", "highest", "n_significant", "n_queries")
+        values = {name: getattr(self, name) for name in names}
+        return {"coefficient": self.coefficients} | values
+
+    def __str__(self) -> str:
+        rows = [
+            [name, *map(number, row[:3]), *map(str, row[3:])]
+            for name, *row in zip(*self._columns().values(), strict=True)
+        ]
+        header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
+        return format_table(header, rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,51 +87,49 @@ class OrderingCorrelation(Result):
     pvalues: FloatArray
     n_documents: IntArray
 
-    def means(self) -> FloatArray:
+    def summary(self) -> CorrelationSummary:
         """Averages over the queries where each coefficient is defined.
 
         Returns
         -------
-        ndarray of shape (n_coefficients,)
+        CorrelationSummary
         """
-        return np.array([mean(column) for column in self.values.T])
+        there = ~np.isnan(self.values)
+        some = np.where(there.any(axis=0), 1.0, np.nan)
+        return CorrelationSummary(
+            coefficients=self.coefficients,
+            mean=means(self.values),
+            lowest=some * self.values.min(axis=0, where=there, initial=math.inf),
+            highest=some * self.values.max(axis=0, where=there, initial=-math.inf),
+            n_significant=(self.pvalues < _ALPHA).sum(axis=0),
+            n_queries=there.sum(axis=0),
+        )
 
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row per query."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        columns: dict[tuple[str, str], Any] = {}
-        for j, name in enumerate(self.coefficients):
-            columns[name, "value"] = self.values[:, j]
-            columns[name, "pvalue"] = self.pvalues[:, j]
-        return pandas.DataFrame(columns, index=pandas.Index(self.qid, name="qid"))
+    def _columns(self) -> dict[str, Any]:
+        n_queries, n_coefficients = self.values.shape
+        return {
+            "qid": np.repeat(self.qid, n_coefficients),
+            "coefficient": self.coefficients * n_queries,
+            "value": self.values.ravel(),
+            "pvalue": self.pvalues.ravel(),
+            "n_documents": np.repeat(self.n_documents, n_coefficients),
+        }
 
     def __str__(self) -> str:
-        single = len(self.qid) == 1
-        header = ["coefficient", "value", "p"]
-        if not single:
-            header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-        rows = []
-        for j, name in enumerate(self.coefficients):
-            values, pvalues = self.values[:, j], self.pvalues[:, j]
-            if single:
-                row = [number(float(values[0])), probability(float(pvalues[0]))]
-            else:
-                there = values[~np.isnan(values)]
-                figures = [mean(values), *(_ends(there))]
-                row = [*map(number, figures), str(int((pvalues < 0.05).sum()))]
-                row.append(str(len(there)))
-            rows.append([name, *row])
-        return format_table(header, rows)
-
-
-def _ends(values: FloatArray) -> tuple[float, float]:
-    if not len(values):
-        return math.nan, math.nan
-    return float(values.min()), float(values.max())
+        if len(self.qid) > 1:
+            return str(self.summary())
+        values, pvalues = self.values[0].tolist(), self.pvalues[0].tolist()
+        rows = [
+            [name, number(value), probability(pvalue)]
+            for name, value, pvalue in zip(
+                self.coefficients, values, pvalues, strict=True
+            )
+        ]
+        return format_table(["coefficient", "value", "p"], rows)
 
 
 def rank_correlation(
-    reference: ArrayLike,
+    y_true: ArrayLike,
     y_score: ArrayLike,
     *,
     qid: Any = None,
@@ -104,8 +139,9 @@ def rank_correlation(
 
     Parameters
     ----------
-    reference : array-like of shape (n_documents,)
-        Scores of the ordering that is taken as right, higher first.
+    y_true : array-like of shape (n_documents,)
+        Scores of the ordering that is taken as right, higher first; -inf is not
+        retrieved.
     y_score : array-like of shape (n_documents,)
         Scores of the ordering that is judged. Only tau-AP tells the two apart.
     qid : array-like of shape (n_documents,), optional
@@ -127,7 +163,7 @@ def rank_correlation(
     Notes
     -----
     τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, with C(i) the documents above rank
-    i that `reference` has above the one there, too (Yilmaz, Aslam and Robertson,
+    i that `y_true` has above the one there, too (Yilmaz, Aslam and Robertson,
     SIGIR 2008, eq. 3): errors at the top cost more. Under ties it is the exact mean
     over their orders, on both sides. Its p values count all orders of up to 7
     documents; beyond they are normal, with the variance of random orders, ties
@@ -151,7 +187,7 @@ def rank_correlation(
     pearson      0.8000  0.2000
     """
     names = check_choices(coefficients, "coefficients", COEFFICIENTS)
-    right = check_scores(reference, name="reference")
+    right = check_scores(y_true, name="y_true")
     judged = check_scores(y_score, n_rows=len(right))
     queries = check_qid(qid, n_rows=len(right))
     right, judged = queries.arrange(right), queries.arrange(judged)
@@ -164,15 +200,15 @@ def rank_correlation(
     return OrderingCorrelation(
         coefficients=tuple(names),
         qid=queries.qid,
-        values=found[:, 0],
-        pvalues=found[:, 1],
+        values=found[:, :, 0],
+        pvalues=found[:, :, 1],
         n_documents=queries.sizes,
     )
 
 
 def _correlate(
     right: NDArray[Any], judged: NDArray[Any], names: list[str]
-) -> tuple[list[float], list[float]]:
+) -> list[tuple[float, float]]:
     """Coefficients and p values of one list."""
     first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
     # rows in an order of their own: sums must not depend on that of the file
@@ -180,21 +216,12 @@ def _correlate(
     first, second = first[order], second[order]
     kept = np.isfinite(right[order]) & np.isfinite(judged[order])
     values = right[order][kept], judged[order][kept]
-    found = []
-    for name in names:
-        if name == "tau_ap":
-            found.append(_tau_ap(first, second))
-        elif name == "pearson":
-            found.append(_of_scipy(stats.pearsonr, *_scaled(*values)))
-        elif name == "spearman":
-            found.append(_of_scipy(stats.spearmanr, first, second))
-        else:
-            tau, pvalue = _of_scipy(stats.kendalltau, first, second)
-            if name == "tau_a":
-                tau = _all_pairs(tau, first, second)
-            found.append((tau, pvalue))
-    coefficients, pvalues = zip(*found, strict=True)
-    return list(coefficients), list(pvalues)
+    return [
+        _of_scipy(stats.pearsonr, *map(_scaled, values))
+        if name == "pearson"
+        else _OF_RANKS[name](first, second)
+        for name in names
+    ]
 
 
 def _of_scipy(
@@ -207,29 +234,32 @@ def _of_scipy(
     return float(found.statistic), float(found.pvalue)
 
 
-def _scaled(*columns: NDArray[Any]) -> list[FloatArray]:
-    """Columns of at most 1, so that squares neither overflow nor vanish."""
-    out = []
-    for column in columns:
-        values = column.astype(np.float64)
-        largest = float(np.abs(values).max(initial=0.0))
-        out.append(values / largest if largest > 0 else values)
-    return out
+def _scaled(column: NDArray[Any]) -> FloatArray:
+    """Values of at most 1, so that squares neither overflow nor vanish."""
+    values = column.astype(np.float64)
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > 0 else values
 
 
-def _all_pairs(tau_b: float, first: IntArray, second: IntArray) -> float:
-    """tau-a: (concordant - discordant) / all pairs; 0 where all tie."""
+def _tau_b(first: IntArray, second: IntArray) -> tuple[float, float]:
+    return _of_scipy(stats.kendalltau, first, second)
+
+
+def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
+    """(concordant - discordant) / all pairs, 0 where all tie; p value of tau-b."""
     n = len(first)
+    tau_b, pvalue = _tau_b(first, second)
     if n < 2:
-        return math.nan
+        return math.nan, pvalue
     if math.isnan(tau_b):
-        return 0.0
+        return 0.0, pvalue
     every = n * (n - 1) / 2
     apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
-    return float(tau_b * math.sqrt(apart[0] * apart[1]) / every)
+    return float(tau_b * math.sqrt(apart[0] * apart[1]) / every), pvalue
 
 
-# -- tau-AP
+def _spearman(first: IntArray, second: IntArray) -> tuple[float, float]:
+    return _of_scipy(stats.spearmanr, first, second)
 
 
 def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
@@ -241,20 +271,12 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     right = right[order]
     starts = run_starts(judged[order])
     sizes = np.diff(starts, append=n)
-    # mean of 1/(i - 1) over the places i of a group; nothing stands above the first
-    weights = np.array(
-        [
-            math.fsum(1 / above for above in range(max(lo, 1), lo + size)) / size
-            if lo
-            else 0.0
-            for lo, size in zip(starts.tolist(), sizes.tolist(), strict=True)
-        ]
-    )
+    groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
+    weights = np.array([_weight(lo, size) for lo, size in groups])
     # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
     # over its places x, halved
     inside = [
-        math.fsum(x / (lo + x) for x in range(1, size)) / 2
-        for lo, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+        math.fsum(x / (lo + x) for x in range(1, size)) / 2 for lo, size in groups
     ]
     above = _agreeing_above(right, starts, sizes)
     total = math.fsum([*(weights * above).tolist(), *inside])
@@ -269,17 +291,29 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
 
 
+_OF_RANKS = {
+    "tau_a": _tau_a,
+    "tau_b": _tau_b,
+    "tau_ap": _tau_ap,
+    "spearman": _spearman,
+}
+
+
+def _weight(lo: int, size: int) -> float:
+    """Mean of 1/(i - 1) over the places i of a group; nothing is above the first."""
+    return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
+
+
 def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """Per group: pairs with a document above it that agree, ties halved."""
     group = np.repeat(np.arange(len(starts)), sizes)
-    # documents of the own group must not count: they are put in an order in which
-    # those before are never greater, then never smaller
-    ascending = np.lexsort((right, group))
-    greater = np.empty(len(right), dtype=np.int64)
-    greater[ascending] = _greater_before(right[ascending])
-    descending = np.lexsort((-right, group))
-    less = np.empty(len(right), dtype=np.int64)
-    less[descending] = _greater_before(-right[descending])
+    before = np.empty((2, len(right)), dtype=np.int64)
+    for counts, values in zip(before, (right, -right), strict=True):
+        # documents of the own group must not count: they are put in an order in
+        # which those before are never greater
+        order = np.lexsort((values, group))
+        counts[order] = _greater_before(values[order])
+    greater, less = before
     agreeing = (greater + (np.repeat(starts, sizes) - less)) / 2
     return np.add.reduceat(agreeing, starts)
 
@@ -318,7 +352,7 @@ def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
     total = np.zeros(orders.shape[1])
     lo = 0
     for size in sizes:
-        weight = math.fsum(1 / above for above in range(lo, lo + size) if lo) / size
+        weight = _weight(lo, size)
         for e, d in itertools.product(range(lo, lo + size), range(lo)):
             total += weight * np.sign(orders[d] - orders[e])
         lo += size

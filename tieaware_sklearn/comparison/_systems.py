@@ -2,33 +2,67 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+import numbers
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import DIGITS, format_table, number, probability
+from .._display.tables import bracketed, format_table, number, probability
+from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
-from .._optional import import_optional
-from ..evaluation._averages import mean, std_of_mean
+from ..evaluation._averages import mean, means, std_of_mean
 from ..evaluation._intervals import NO_DIFFERENCE
 from ..measures import Measure
-from ._measured_systems import MeasuredSystems
+from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import (
     ALTERNATIVES,
     CORRECTIONS,
     TESTS,
-    PairedTest,
     adjust,
     paired_effect,
     paired_test,
 )
+
+#: seeds to draw from, for a generator that is not seeded by a number
+_MOST_SEEDS = 2**31
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemSummary(Result):
+    """Averages over queries of a `SystemComparison`; prints as a table.
+
+    Attributes
+    ----------
+    systems : tuple of str
+    measure : str
+    mean, worst, best : ndarray of shape (n_systems,)
+        Averages over queries.
+    tie_std : ndarray of shape (n_systems,)
+        Standard deviation of `mean` over the orders of tied documents.
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    mean: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    tie_std: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("mean", "worst", "best", "tie_std")
+        return {"system": self.systems} | {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        averages = np.array([self.mean, self.worst, self.best, self.tie_std]).T
+        rows = [
+            [name, *map(number, row)]
+            for name, row in zip(self.systems, averages.tolist(), strict=True)
+        ]
+        return format_table([self.measure, "mean", "worst", "best", "tie std"], rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,11 +87,11 @@ class SystemComparison(Result):
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents,
         those of A and B independent.
-    low, high : ndarray of shape (n_pairs,)
+    tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference that orders of ties can make.
     survives : ndarray of shape (n_pairs,), bool
         Whether the difference has the same sign in every order of ties.
-    statistic, pvalues, adjusted : ndarray of shape (n_pairs,)
+    statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Of the paired test over queries; p values as they are, and corrected for
         the number of pairs.
     effect : ndarray of shape (n_pairs,)
@@ -81,12 +115,11 @@ class SystemComparison(Result):
     pairs: IntArray
     difference: FloatArray
     tie_std: FloatArray
-    low: FloatArray
-    high: FloatArray
+    tie_range: FloatArray
     survives: NDArray[np.bool_]
     statistic: FloatArray
     pvalues: FloatArray
-    adjusted: FloatArray
+    adjusted_pvalues: FloatArray
     effect: FloatArray
     effect_interval: FloatArray
     n_queries: IntArray
@@ -95,92 +128,72 @@ class SystemComparison(Result):
     alternative: str
     confidence: float
 
-    def means(self) -> dict[str, FloatArray]:
-        """Averages over queries by name, each of shape (n_systems,).
+    def summary(self) -> SystemSummary:
+        """Averages over queries of each system.
 
         Returns
         -------
-        dict
-            ``mean``, ``worst``, ``best`` and ``tie_std``.
+        SystemSummary
         """
-        tables = {"mean": self.expected, "worst": self.worst, "best": self.best}
-        out = {
-            name: np.array([mean(column) for column in table.T])
-            for name, table in tables.items()
-        }
-        out["tie_std"] = np.array([std_of_mean(column) for column in self.std.T])
-        return out
+        return SystemSummary(
+            systems=self.systems,
+            measure=self.measure,
+            mean=means(self.expected),
+            worst=means(self.worst),
+            best=means(self.best),
+            tie_std=np.apply_along_axis(std_of_mean, 0, self.std),
+        )
 
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row per pair."""
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+    def _columns(self) -> dict[str, Any]:
         names = np.array(self.systems, dtype=object)
-        columns = {
+        return {
             "a": names[self.pairs[:, 0]],
             "b": names[self.pairs[:, 1]],
             "difference": self.difference,
             "tie_std": self.tie_std,
-            "low": self.low,
-            "high": self.high,
+            "tie_low": self.tie_range[:, 0],
+            "tie_high": self.tie_range[:, 1],
             "survives": self.survives,
             "statistic": self.statistic,
             "pvalue": self.pvalues,
-            "adjusted": self.adjusted,
+            "adjusted_pvalue": self.adjusted_pvalues,
             "effect": self.effect,
-            "effect_low": self.effect_interval[:, 0],
-            "effect_high": self.effect_interval[:, 1],
+            "effect_interval_low": self.effect_interval[:, 0],
+            "effect_interval_high": self.effect_interval[:, 1],
             "n_queries": self.n_queries,
         }
-        return pandas.DataFrame(columns)
 
     def __str__(self) -> str:
-        averages = np.column_stack(list(self.means().values()))
-        systems = [
-            [name, *map(number, row)]
-            for name, row in zip(self.systems, averages.tolist(), strict=True)
-        ]
-        header = [self.measure, "mean", "worst", "best", "tie std"]
-        tables = [format_table(header, systems)]
-        if len(self.pairs):
-            tables += ["", self._pair_table()]
-        return "\n".join(tables)
+        averages = str(self.summary())
+        return f"{averages}\n\n{self._pair_table()}" if len(self.pairs) else averages
 
     def _pair_table(self) -> str:
-        corrected = self.correction is not None and len(self.pairs) > 1
-        header = [
-            "A",
-            "B",
-            "A - B",
-            "tie std",
-            "tie range",
-            "holds",
-            f"p ({self.test})",
-        ]
-        header += [f"p ({self.correction})"] * corrected
+        p_columns = {self.test: self.pvalues}
+        if self.correction is not None and len(self.pairs) > 1:
+            p_columns[self.correction] = self.adjusted_pvalues
+        header = ["A", "B", "A - B", "tie std", "tie range", "holds"]
+        header += [f"p ({name})" for name in p_columns]
         header += ["d", f"{self.confidence:.0%} interval"]
-        rows = []
-        for i, (a, b) in enumerate(self.pairs.tolist()):
-            cells = [self.systems[a], self.systems[b]]
-            cells += [number(float(self.difference[i])), number(float(self.tie_std[i]))]
-            cells.append(_interval(float(self.low[i]), float(self.high[i])))
-            cells.append("yes" if self.survives[i] else "no")
-            cells.append(probability(float(self.pvalues[i])))
-            if corrected:
-                cells.append(probability(float(self.adjusted[i])))
-            cells.append(number(float(self.effect[i]), 2))
-            low, high = self.effect_interval[i].tolist()
-            cells.append(_interval(low, high, 2))
-            rows.append(cells)
+        rows = [
+            [
+                self.systems[a],
+                self.systems[b],
+                number(float(self.difference[i])),
+                number(float(self.tie_std[i])),
+                bracketed(self.tie_range[i]),
+                "yes" if self.survives[i] else "no",
+                *(probability(float(column[i])) for column in p_columns.values()),
+                number(float(self.effect[i]), 2),
+                bracketed(self.effect_interval[i], 2),
+            ]
+            for i, (a, b) in enumerate(self.pairs.tolist())
+        ]
         return format_table(header, rows, left=2)
-
-
-def _interval(low: float, high: float, digits: int = DIGITS) -> str:
-    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def compare_systems(
     y_true: ArrayLike,
-    y_scores: Any,
+    y_score: Any,
     *,
     qid: Any = None,
     measure: str | Measure = "ndcg@10",
@@ -189,7 +202,7 @@ def compare_systems(
     correction: str | None = "holm",
     confidence: float = 0.95,
     n_resamples: int = 9999,
-    random_state: int = 0,
+    random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     n_jobs: int | None = None,
@@ -200,8 +213,8 @@ def compare_systems(
     ----------
     y_true : array-like of shape (n_documents,)
         Labels: finite and >= 0. NaN is unjudged.
-    y_scores : mapping of str to array-like, data frame, or array-like of shape \
-(n_documents, n_systems)
+    y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems) or (n_documents,)
         The scores of each system for the same documents, -inf where it does not
         retrieve one. `load_trec` with a list of runs gives them so. An array has one
         dtype for all; the columns of a mapping or frame keep theirs.
@@ -222,7 +235,7 @@ def compare_systems(
         Of the interval of the effect size.
     n_resamples : int, default=9999
         Random signs of "randomization"; all signs if there are no more.
-    random_state : int, default=0
+    random_state : int, RandomState instance or None, default=0
         Of "randomization".
     zero_relevance, unjudged
         As in `ranking_score`.
@@ -249,7 +262,8 @@ def compare_systems(
     The test says what other queries might have given, `tie_std` and the range what
     other orders of the ties might have. Tie orders of A and B are taken as
     independent: variances add, and the range is from worst A less best B to best A
-    less worst B. For tests and effect sizes see Smucker, Allan and Carterette (CIKM
+    less worst B. There is no `query_weight`: not all three tests are defined for
+    weighted queries. For tests and effect sizes see Smucker, Allan and Carterette (CIKM
     2007), Sakai (SIGIR Forum 2014), Cumming and Finch (2001).
 
     Examples
@@ -275,29 +289,29 @@ def compare_systems(
     check_choice(correction, "correction", CORRECTIONS)
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples")
-    check_count(random_state, "random_state", least=0)
+    # a number, so that every pair draws alike
+    drawn = check_seed(random_state).randint(_MOST_SEEDS)
+    seed = random_state if isinstance(random_state, numbers.Integral) else drawn
+    options = {
+        "test": test,
+        "alternative": alternative,
+        "n_resamples": n_resamples,
+        "random_state": int(seed),
+    }
     systems = MeasuredSystems(
-        y_true, y_scores, qid, measure, zero_relevance, unjudged, n_jobs
+        y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
     found = systems.all_values(("best", "worst", "std"))
     # whatever order the rows came in
     by_id = systems.queries.sorted()
-    sorted_values = {name: values[by_id] for name, values in found.items()}
     if np.isnan(found["expected"]).all(axis=0).any():
         systems.warn_undefined()
-    pairs = list(itertools.combinations(range(len(systems.names)), 2))
-    test_pair = partial(
-        paired_test,
-        test=test,
-        alternative=alternative,
-        n_resamples=n_resamples,
-        random_state=random_state,
-    )
+    pairs = pairs_of(len(systems.names))
     rows = [
         _compare(
-            {name: values[:, pair] for name, values in sorted_values.items()},
-            test_pair,
+            {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
             confidence,
+            options,
         )
         for pair in pairs
     ]
@@ -309,15 +323,14 @@ def compare_systems(
         greater_is_better=systems.measure.greater_is_better,
         qid=systems.queries.qid,
         **found,
-        pairs=np.array(pairs, dtype=np.int64).reshape(len(pairs), 2),
+        pairs=pairs,
         difference=difference,
         tie_std=tie_std,
-        low=low,
-        high=high,
+        tie_range=np.column_stack([low, high]),
         survives=(low > NO_DIFFERENCE) | (high < -NO_DIFFERENCE),
         statistic=statistic,
         pvalues=pvalues,
-        adjusted=adjust(pvalues, correction),
+        adjusted_pvalues=adjust(pvalues, correction),
         effect=effect[0],
         effect_interval=np.column_stack(effect[1:]),
         n_queries=n_queries.astype(np.int64),
@@ -329,9 +342,7 @@ def compare_systems(
 
 
 def _compare(
-    values: dict[str, FloatArray],
-    test_pair: Callable[[FloatArray], PairedTest],
-    confidence: float,
+    values: dict[str, FloatArray], confidence: float, options: dict[str, Any]
 ) -> list[float]:
     """Difference, its tie std and range, test, effect and queries of a pair."""
     there = ~np.isnan(values["expected"]).any(axis=1)
@@ -346,7 +357,7 @@ def _compare(
         std_of_mean(spread),
         mean(smallest[:, 0]) - mean(largest[:, 1]),
         mean(largest[:, 0]) - mean(smallest[:, 1]),
-        *test_pair(difference),
+        *paired_test(difference, **options),
         *paired_effect(difference, confidence),
         float(there.sum()),
     ]

@@ -14,33 +14,23 @@ from .._engine.ties import FloatArray
 from ..measures import Measure
 from ..rankers._boosting_measures import BoostingMeasures
 
+#: name, value, whether higher is better
 _Result = tuple[str, float, bool]
 
 
-class _Metrics(BoostingMeasures):
-    """Measures as LightGBM wants results: name, value, whether higher is better."""
+class _Feval(BoostingMeasures):
+    made_by = "feval"
 
-    def __init__(
-        self,
-        measure: str | Measure | Iterable[str | Measure],
-        zero_relevance: float | str,
-        negate: bool = False,
-    ) -> None:
-        super().__init__(measure, zero_relevance)
+    def __init__(self, negate: bool, *options: Any) -> None:
+        super().__init__(*options)
         self.negate = negate
 
-    def results(self, *data: Any) -> _Result | list[_Result]:
-        results = []
-        for measure, value in zip(self.measures, self.values(*data), strict=True):
-            result = (str(measure), value, measure.greater_is_better)
-            if self.negate:
-                result = ("neg_" + result[0], -value, not result[2])
-            results.append(result)
-        return results[0] if self.single else results
+    def result(self, measure: Measure, value: float) -> _Result:
+        if self.negate:
+            return f"neg_{measure}", -value, not measure.greater_is_better
+        return str(measure), value, measure.greater_is_better
 
-
-class _Feval(_Metrics):
-    def __call__(self, preds: FloatArray, eval_data: Any) -> _Result | list[_Result]:
+    def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
             raise TypeError(
                 "feval(...) is for lightgbm.train and lightgbm.cv: fit of a ranker "
@@ -50,11 +40,13 @@ class _Feval(_Metrics):
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
         return self.results(eval_data, labels, sizes, weight, preds)
 
-    def __repr__(self) -> str:
-        return f"feval({', '.join(map(str, self.measures))})"
 
+class _EvalMetric(BoostingMeasures):
+    made_by = "eval_metric"
 
-class _EvalMetric(_Metrics):
+    def result(self, measure: Measure, value: float) -> _Result:
+        return str(measure), value, measure.greater_is_better
+
     # LightGBM counts the parameters: it passes weights and groups to four
     def __call__(
         self,
@@ -62,7 +54,7 @@ class _EvalMetric(_Metrics):
         y_pred: FloatArray,
         weight: NDArray[Any] | None = None,
         group: NDArray[Any] | None = None,
-    ) -> _Result | list[_Result]:
+    ) -> Any:
         if hasattr(y_pred, "get_label"):
             raise TypeError(
                 "eval_metric(...) is for fit of a ranker: lightgbm.train and "
@@ -70,9 +62,6 @@ class _EvalMetric(_Metrics):
             )
         y_true = np.asarray(y_true)
         return self.results(y_true, y_true, group, weight, y_pred)
-
-    def __repr__(self) -> str:
-        return f"eval_metric({', '.join(map(str, self.measures))})"
 
 
 def feval(
@@ -129,7 +118,7 @@ def feval(
     >>> list(history["training"])
     ['NDCG@10']
     """
-    return _Feval(measure, zero_relevance, negate)
+    return _Feval(negate, measure, zero_relevance)
 
 
 def eval_metric(
@@ -223,11 +212,9 @@ def metrics_of(wanted: Any) -> list[Any]:
         wanted = [wanted]
     metrics: list[Any] = []
     for ready, group in groupby(wanted, key=callable):
-        if ready:
-            metrics += group
-            continue
+        together = list(group)
         try:
-            metrics.append(eval_metric(list(group)))
+            metrics += together if ready else [eval_metric(together)]
         except ValueError as error:
             raise ValueError(
                 f"eval_metric: {error}; metrics of LightGBM's own go into the "

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.digests import query_marks
-from .._engine.qid_column import list_columns, qid_index, split_qid_column
-from .._engine.validation import reject
+from .._engine.qid_column import list_columns, split_qid_column
+from .._engine.validation import Queries, check_labels, reject
 from .._optional import import_optional
 from ..model_selection import make_ranking_scorer
 from ..rankers._query_data import (
     Columns,
+    GivenSet,
     QueryData,
     check_columns,
     check_eval_names,
@@ -22,6 +24,7 @@ from ..rankers._query_data import (
     split_eval_sets,
     without_qid,
 )
+from ..rankers._signature import options_of
 from ._metrics import FirstMetric, metrics_of
 
 lightgbm = import_optional(
@@ -120,54 +123,10 @@ random_state, n_jobs, importance_type
     }
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    def __init__(
-        self,
-        *,
-        boosting_type: str = "gbdt",
-        num_leaves: int = 31,
-        max_depth: int = -1,
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample_for_bin: int = 200000,
-        objective: Any = None,
-        class_weight: Any = None,
-        min_split_gain: float = 0.0,
-        min_child_weight: float = 1e-3,
-        min_child_samples: int = 20,
-        subsample: float = 1.0,
-        subsample_freq: int = 0,
-        colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        importance_type: str = "split",
-        qid: str | int | None = None,
-        **kwargs: Any,
-    ) -> None:
+    @options_of(lightgbm.LGBMRanker.__init__)
+    def __init__(self, *, qid: str | int | None = None, **options: Any) -> None:
         self.qid = qid
-        super().__init__(
-            boosting_type=boosting_type,
-            num_leaves=num_leaves,
-            max_depth=max_depth,
-            learning_rate=learning_rate,
-            n_estimators=n_estimators,
-            subsample_for_bin=subsample_for_bin,
-            objective=objective,
-            class_weight=class_weight,
-            min_split_gain=min_split_gain,
-            min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples,
-            subsample=subsample,
-            subsample_freq=subsample_freq,
-            colsample_bytree=colsample_bytree,
-            reg_alpha=reg_alpha,
-            reg_lambda=reg_lambda,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            importance_type=importance_type,
-            **kwargs,
-        )
+        super().__init__(**options)
 
     def fit(
         self,
@@ -239,26 +198,19 @@ random_state, n_jobs, importance_type
             measures that break a rule above; for early stopping without an
             evaluation set.
         """
-        train = gather_queries(X, y, qid, sample_weight, init_score, column=self.qid)
-        self._check_limits(train)
-        columns = Columns.of(train.X)
-        if self.qid is not None:
-            at = qid_index(X if hasattr(X, "shape") else np.asarray(X), self.qid)
-            categorical_feature = without_qid(categorical_feature, self.qid, at)
-        evals: list[QueryData] = []
-        names: list[str] = []
-        for one in split_eval_sets(
+        own = GivenSet(X, y, qid, sample_weight, init_score)
+        train = gather_queries(*own, column=self.qid)
+        self._check_limits(y, train.queries)
+        sets = split_eval_sets(
             eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
-        ):
-            seen = one.X is X and one.y is y and one.qid is qid
-            plain = one.weight is one.init_score is sample_weight is None
-            if seen and plain and self.class_weight is None:
-                evals.append(train)
-            else:
-                evals.append(gather_queries(*one, column=self.qid, evaluation=True))
-                check_columns(evals[-1].X, columns, "eval_X")
-            names.append("training" if seen else f"valid_{len(names)}")
+        )
+        # LightGBM knows the training data, and does not stop on it, by this name
+        names = [
+            "training" if one.same_rows(own) else f"valid_{number}"
+            for number, one in enumerate(sets)
+        ]
         shown = check_eval_names(eval_names, names)
+        evals = [self._gather_evaluation(one, own, train) for one in sets]
         metrics = metrics_of(eval_metric)
         theirs = self._first_of(_METRIC) is not None
         self._check_stopping(names, bool(metrics) or theirs)
@@ -273,7 +225,6 @@ random_state, n_jobs, importance_type
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            # LightGBM knows the training data, and does not stop on it, by this name
             eval_names=[
                 "training" if name == "training" else other
                 for name, other in zip(names, shown, strict=True)
@@ -287,32 +238,34 @@ random_state, n_jobs, importance_type
             eval_metric=metrics,
             eval_at=eval_at,
             feature_name=feature_name,
-            categorical_feature=categorical_feature,
+            categorical_feature=without_qid(categorical_feature, X, self.qid),
             callbacks=callbacks or None,
             init_model=init_model,
         )
-        for name, other in zip(names, shown, strict=True):
-            if name != other and name == "training":
-                for results in (self.evals_result_, self.best_score_):
-                    if name in results:
-                        results[other] = results.pop(name)
-        self._columns_ = columns
+        if "training" in set(names) - set(shown):
+            other = shown[names.index("training")]
+            for results in (self.evals_result_, self.best_score_):
+                if "training" in results:
+                    results[other] = results.pop("training")
+        self._columns_ = Columns.of(train.X)
         self._query_marks_ = query_marks(train.y, train.queries.offsets)
         self.query_ids_ = train.queries.qid
         self.query_sizes_ = train.queries.sizes
         return self
 
-    def predict(
-        self,
-        X: Any,
-        raw_score: bool = False,
-        start_iteration: int = 0,
-        num_iteration: int | None = None,
-        pred_leaf: bool = False,
-        pred_contrib: bool = False,
-        validate_features: bool = False,
-        **kwargs: Any,
-    ) -> Any:
+    def _gather_evaluation(
+        self, one: GivenSet, own: GivenSet, train: QueryData
+    ) -> QueryData:
+        """An evaluation set; the very training data where values are theirs too."""
+        plain = one.weight is one.init_score is own.weight is self.class_weight is None
+        if plain and one.same_rows(own):
+            return train
+        data = gather_queries(*one, column=self.qid, evaluation=True)
+        check_columns(data.X, Columns.of(train.X), "eval_X")
+        return data
+
+    @wraps(lightgbm.LGBMRanker.predict, assigned=())
+    def predict(self, X: Any, *args: Any, **options: Any) -> Any:
         """Scores of the rows of X, in their order.
 
         Parameters
@@ -336,16 +289,7 @@ validate_features, **kwargs
             For a data frame with other columns than that of `fit`, or in another
             order.
         """
-        return super().predict(
-            self._features(X),
-            raw_score=raw_score,
-            start_iteration=start_iteration,
-            num_iteration=num_iteration,
-            pred_leaf=pred_leaf,
-            pred_contrib=pred_contrib,
-            validate_features=validate_features,
-            **kwargs,
-        )
+        return super().predict(self._features(X), *args, **options)
 
     def score(self, X: Any, y: ArrayLike, *, qid: Any = None) -> float:
         """Exact NDCG@10 of the ranking of X: what searches without `scoring` take.
@@ -413,12 +357,11 @@ validate_features, **kwargs
                 "fit or metric to the constructor"
             )
 
-    def _check_limits(self, train: QueryData) -> None:
+    def _check_limits(self, y: ArrayLike, queries: Queries) -> None:
         """What LightGBM's ranking objectives refuse, in plain words."""
         objective = self._first_of(_OBJECTIVE) or "lambdarank"
         if objective not in _RANKING:
             return
-        queries, y = train.queries, train.y
         advice = 'objective="regression" has no such limit'
         largest = int(np.argmax(queries.sizes))
         if queries.sizes[largest] > MAX_QUERY_ROWS:
@@ -429,11 +372,10 @@ validate_features, **kwargs
             )
         if objective != "lambdarank":
             return
-        rows = np.empty(len(y))
-        rows[slice(None) if queries.order is None else queries.order] = y
+        labels = check_labels(y, name="y")
         reject(
-            rows != np.floor(rows),
-            rows,
+            labels != np.floor(labels),
+            labels,
             "y",
             f"be integers for LightGBM's {objective} ({advice})",
         )
@@ -442,8 +384,8 @@ validate_features, **kwargs
         if gains is not None:
             n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
         reject(
-            rows >= n_gains,
-            rows,
+            labels >= n_gains,
+            labels,
             "y",
             f"be below {n_gains} for LightGBM's {objective} (label_gain= takes one "
             f"gain for each label from 0 on; {advice})",

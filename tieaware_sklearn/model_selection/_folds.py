@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import UNUSED
 
 from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
 from .._engine.validation import Queries, check_qid
@@ -28,7 +27,7 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
         for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as ``groups``.
+        ``qid`` by metadata routing, without further request, or as `groups`.
     shuffle : bool, default=False
         Draw the folds at random. They stay balanced.
     random_state : int, RandomState instance or None, default=None
@@ -57,17 +56,14 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
     >>> import numpy as np
     >>> from tieaware_sklearn import QueryKFold
     >>> qid = np.array(["a", "b", "a", "c", "b", "d"])
-    >>> for train, test in QueryKFold(2).split(np.zeros((6, 1)), qid=qid):
+    >>> for train, test in QueryKFold(2).split(np.zeros((6, 1)), groups=qid):
     ...     print(qid[train], qid[test])
     ['b' 'b' 'd'] ['a' 'a' 'c']
     ['a' 'a' 'c'] ['b' 'b' 'd']
     """
 
     # scikit-learn passes `qid` on as `groups`
-    __metadata_request__split: ClassVar[dict[str, str]] = {
-        "groups": "qid",
-        "qid": UNUSED,
-    }
+    __metadata_request__split: ClassVar[dict[str, str]] = {"groups": "qid"}
 
     def __init__(
         self,
@@ -81,7 +77,7 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         self.qid = qid
 
     def split(
-        self, X: Any, y: Any = None, groups: Any = None, *, qid: Any = None
+        self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Rows of each training and test set.
 
@@ -89,8 +85,8 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
-        groups, qid : array-like of shape (n_rows,), optional
-            Query of each row, under either name but not both.
+        groups : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it.
 
         Yields
         ------
@@ -104,46 +100,24 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         ValueError
             Without query ids, and for more folds than queries.
         """
-        queries = self._queries(X, groups, qid)
-        fold = self._folds(queries)[queries.row_codes()]
-        return (
-            (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
-            for number in range(self.n_splits)
-        )
-
-    def get_n_splits(
-        self, X: Any = None, y: Any = None, groups: Any = None, *, qid: Any = None
-    ) -> int:
-        """Number of folds.
-
-        Parameters
-        ----------
-        X, y, groups, qid : ignored
-
-        Returns
-        -------
-        int
-        """
-        return int(self.n_splits)
-
-    def _queries(self, X: Any, groups: Any, qid: Any) -> Queries:
-        if groups is not None and qid is not None:
-            raise ValueError("qid must be given once, got groups too")
-        given = groups if qid is None else qid
         request = "set_split_request(groups=False)"
-        _, given = resolve_qid(X, self.qid, given, request=request)
-        if given is None:
+        _, qid = resolve_qid(X, self.qid, groups, request=request)
+        if qid is None:
             raise ValueError(
-                "qid must say which rows are one query, got None. "
+                "groups must say which rows are one query, got None. "
                 f"{how_to_pass_qid()}, QueryKFold(qid=<name or index>)"
             )
-        queries = check_qid(given, n_rows=count_rows(X))
+        queries = check_qid(qid, n_rows=count_rows(X), name="groups")
         if queries.n_queries < self.n_splits:
             raise ValueError(
                 f"n_splits must be at most the number of queries "
                 f"({queries.n_queries}), got {self.n_splits}"
             )
-        return queries
+        fold = self._folds(queries)[queries.row_codes()]
+        return (
+            (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+            for number in range(self.n_splits)
+        )
 
     def _folds(self, queries: Queries) -> NDArray[np.int64]:
         """The fold of each query."""

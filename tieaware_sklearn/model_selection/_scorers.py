@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -148,10 +149,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         zero_relevance: float | str,
         unjudged: str,
     ) -> None:
-        self._single = isinstance(measure, (str, Measure))
-        given: list[Any] = [measure]
-        if isinstance(measure, Iterable) and not self._single:
-            given = list(measure)
+        several = isinstance(measure, Iterable) and not isinstance(measure, str)
+        self._single = not several
+        given: list[Any] = list(measure) if several else [measure]  # type: ignore[arg-type]
         self.measures = tuple(parse_measures(given))
         self._names = tuple(map(str, given))
         self.keys = tuple(
@@ -161,15 +161,14 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         check_choice(unjudged, "unjudged", UNJUDGED)
         self._asked = ask(self.measures, zero_relevance, unjudged)
         self.qid = qid
-        self._zero_relevance = zero_relevance
-        self._unjudged = unjudged
-        self._requests: dict[str, Any] = {"qid": qid is None, "query_weight": None}
         super().__init__(
             score_func=ranking_score,
             sign=1,
-            kwargs={},
+            kwargs={"zero_relevance": zero_relevance, "unjudged": unjudged},
             response_method=check_response_method(response_method),
         )
+        self._metadata_request = MetadataRequest(owner=self)
+        self.set_score_request(qid=qid is None, query_weight=None)
 
     @property
     def __name__(self) -> str:
@@ -269,42 +268,29 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         -------
         self
         """
-        given = {"qid": qid, "query_weight": query_weight}
-        given = {name: alias for name, alias in given.items() if alias != UNCHANGED}
-        before, self._requests = self._requests, {**self._requests, **given}
-        try:
-            self.get_metadata_routing()
-        except ValueError:
-            self._requests = before
-            raise
+        request = self.get_metadata_routing()
+        for parameter, alias in {"qid": qid, "query_weight": query_weight}.items():
+            if alias != UNCHANGED:
+                request.score.add_request(param=parameter, alias=alias)
+        self._metadata_request = request
         return self
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn routes to this scorer.
-
-        Returns
-        -------
-        sklearn.utils.metadata_routing.MetadataRequest
-        """
-        request = MetadataRequest(owner=self)
-        for parameter, alias in self._requests.items():
-            request.score.add_request(param=parameter, alias=alias)
-        return request
 
     def _spelled(self) -> str:
         return repr(self._names[0] if self._single else [*self._names])
 
     def __repr__(self) -> str:
-        shown = [self._spelled()]
-        if self.qid is not None:
-            shown.append(f"qid={self.qid!r}")
-        if self._response_method != "predict":
-            shown.append(f"response_method={self._response_method!r}")
-        if self._zero_relevance != 0:
-            shown.append(f"zero_relevance={self._zero_relevance!r}")
-        if self._unjudged != "raise":
-            shown.append(f"unjudged={self._unjudged!r}")
-        return f"make_ranking_scorer({', '.join(shown)})"
+        given = {
+            "qid": self.qid,
+            "response_method": self._response_method,
+            **self._kwargs,
+        }
+        usual = signature(make_ranking_scorer).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in given.items()
+            if value != usual[name].default
+        ]
+        return f"make_ranking_scorer({', '.join([self._spelled(), *shown])})"
 
 
 def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) -> None:

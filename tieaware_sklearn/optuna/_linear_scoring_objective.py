@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from sklearn.utils import check_array
 
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
-from ..measures import Measure
 from ..rankers import LinearRanker
 from ..rankers._linear import (
     TRANSFORMS,
@@ -20,12 +19,14 @@ from ..rankers._linear import (
     scales,
     transformed,
 )
+from ..rankers._signature import options_of
 from ._scoring_objective import ScoringObjective
 from ._studies import optuna
 
 #: from so many weights or trials on, CMA-ES learns more from a trial than TPE
 MANY_WEIGHTS = 20
 MANY_TRIALS = 200
+DEFAULT_BOUNDS = (-1.0, 1.0)
 
 
 class LinearScoringObjective(ScoringObjective):
@@ -38,18 +39,17 @@ class LinearScoringObjective(ScoringObjective):
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Finite numbers.
-    y, qid, measure, zero_relevance, query_weight, block_size, report_every, \
-random_state
+    y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
+        As in `QueryObjective`.
+    block_size : int, optional
         As in `ScoringObjective`.
     feature_names : list of str, optional
         By default the columns of a data frame, or ``x0``, ``x1``, ...
-    bounds : (float, float), default=(-1, 1)
-        Of every weight.
-    signs : list of {-1, 0, 1}, optional
-        Per feature: 1 allows no negative weight, -1 no positive one, 0 both.
-    simplex : bool, default=False
-        Weights are not negative and sum to 1: parameters between 0 and 1 are
-        divided by their sum (equal weights if all are 0).
+    bounds : pair of float, list of such or dict, default=(-1, 1)
+        Least and greatest value of every weight, of each (one pair per feature), or
+        of those that a dict names, between -1 and 1 for others: ``(0, 1)`` allows no
+        negative weight, ``(-1, 0)`` no positive one. To have weights that sum to 1,
+        divide them by their sum: no ranking changes by a positive factor.
     transforms : str or list of str, optional
         Per feature or for all: ``"identity"``, ``"log1p"`` or ``"rank"`` as in
         `LinearRanker`, or ``"tune"``, which makes the transform a parameter of the
@@ -82,45 +82,28 @@ random_state
     (2,)
     """
 
+    @options_of(ScoringObjective.__init__)
     def __init__(
         self,
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any,
-        measure: str | Measure = "ndcg@10",
         feature_names: Sequence[str] | None = None,
-        bounds: tuple[float, float] = (-1.0, 1.0),
-        signs: Sequence[int] | None = None,
-        simplex: bool = False,
+        bounds: Any = DEFAULT_BOUNDS,
         transforms: str | Sequence[str] | None = None,
-        zero_relevance: float | str = 0.0,
-        query_weight: ArrayLike | None = None,
-        block_size: int | None = None,
-        report_every: int | None = None,
-        random_state: int = 0,
+        **options: Any,
     ) -> None:
-        names = list_columns(X) if feature_names is None else feature_names
         data = check_array(X, dtype=np.float64, order="C", input_name="X")
-        super().__init__(
-            self._linear,
-            np.arange(len(data))[:, None],  # `score` is given numbers of rows
-            y,
-            qid=qid,
-            measure=measure,
-            zero_relevance=zero_relevance,
-            query_weight=query_weight,
-            block_size=block_size,
-            report_every=report_every,
-            random_state=random_state,
-        )
         n_features = data.shape[1]
-        self.feature_names = _names(names, n_features)
-        self._bounds = _bounds(bounds, signs, simplex, n_features)
-        self._simplex = simplex
+        names = list_columns(X) if feature_names is None else feature_names
+        self.feature_names = _check_names(names, n_features)
+        self._bounds = _check_bounds(bounds, self.feature_names)
         self._transforms = check_transforms(
             transforms, n_features, (*TRANSFORMS, "tune")
         )
+        # `score` is given numbers of rows
+        rows = np.arange(len(data))[:, None]
+        super().__init__(self._linear, rows, y, **options)
         tuned = "tune" in self._transforms
         kinds = TRANSFORMS if tuned else tuple(sorted(set(self._transforms)))
         # each feature by each transform that it may have, and what it is divided by
@@ -152,20 +135,17 @@ random_state
             else kind
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
         ]
-        weights = np.array(
-            [
-                trial.suggest_float(f"weight_{name}", *ends)
-                for name, ends in zip(self.feature_names, self._bounds, strict=True)
-            ]
-        )
-        return kinds, self._coef(kinds, weights)
+        weights = [
+            trial.suggest_float(f"weight_{name}", *ends)
+            for name, ends in zip(
+                self.feature_names, self._bounds.tolist(), strict=True
+            )
+        ]
+        return kinds, self._coef(kinds, np.array(weights))
 
     def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
-        if self._simplex:
-            total = weights.sum()
-            weights = weights / total if total > 0 else np.full(len(weights), 1.0)
-        scale = np.array([self._scales[kind][j] for j, kind in enumerate(kinds)])
-        return np.asarray(weights / scale)
+        scale = [self._scales[kind][j] for j, kind in enumerate(kinds)]
+        return np.asarray(weights / np.array(scale))
 
     def starts(self) -> list[dict[str, Any]]:
         """Parameters to begin with, the best last.
@@ -176,28 +156,24 @@ random_state
             Equal weights, the best single feature, and weights in proportion to what
             the features are worth alone, above chance: sorted by their value.
         """
-        low, high = np.array(self._bounds).T
+        low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
         everything = np.arange(self._queries.n_queries)
-
-        def worth(scores: FloatArray) -> float:
-            found = self._data.mean(self._data.measured(everything, scores))
-            return found if self.measure.greater_is_better else -found
+        sign = 1 if self.measure.greater_is_better else -1
 
         def value(weights: FloatArray) -> float:
-            coef = self._coef(kinds, weights)
-            return worth(self._scores(self._X[:, 0], kinds, coef))
+            scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
+            return sign * self._data.mean(self._data.measured(everything, scores))
 
-        down = [value(w) if w.any() else -np.inf for w in np.diag(low)]
-        up = [value(w) if w.any() else -np.inf for w in np.diag(high)]
-        rising = np.array(up) >= np.array(down)
-        alone = np.where(rising, up, down)
-        ends = np.where(rising, high, low)
-        single = np.zeros(len(low))
-        single[np.argmax(alone)] = ends[np.argmax(alone)]
-        equal = np.where(high > 0, high, low)
-        candidates = [equal, single]
-        lifts = np.maximum(alone - worth(np.zeros(self._queries.n_rows)), 0)
+        down, up = (
+            np.array([value(w) if w.any() else -np.inf for w in np.diag(ends)])
+            for ends in (low, high)
+        )
+        alone = np.maximum(down, up)
+        ends = np.where(up >= down, high, low)
+        best = np.arange(len(ends)) == np.argmax(alone)
+        candidates = [np.where(high > 0, high, low), np.where(best, ends, 0.0)]
+        lifts = np.maximum(alone - value(np.zeros(len(ends))), 0)
         if lifts.any():
             candidates.append(ends * lifts / lifts.max())
         candidates = [np.clip(weights, low, high) for weights in candidates]
@@ -207,41 +183,11 @@ random_state
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
             if kind == "tune"
         }
+        names = [f"weight_{name}" for name in self.feature_names]
         return [
-            {
-                **fixed,
-                **{
-                    f"weight_{name}": float(weight)
-                    for name, weight in zip(self.feature_names, weights, strict=True)
-                },
-            }
+            {**fixed, **dict(zip(names, weights.tolist(), strict=True))}
             for weights in candidates
         ]
-
-    def create_study(
-        self,
-        seed: int | None = None,
-        *,
-        n_trials: int | None = None,
-        pruner: Any = None,
-        **options: Any,
-    ) -> Any:
-        """A study that starts from simple weights, with a sampler that suits them.
-
-        Parameters
-        ----------
-        seed, n_trials, **options
-            As in `QueryObjective.create_study`. More than 200 trials are for CMA-ES,
-            as more than 20 weights are.
-        pruner : optional
-            By default none.
-
-        Returns
-        -------
-        optuna.study.Study
-        """
-        pruner = optuna.pruners.NopPruner() if pruner is None else pruner
-        return super().create_study(seed, n_trials=n_trials, pruner=pruner, **options)
 
     def _first_trials(self) -> list[dict[str, Any]]:
         return self.starts()
@@ -252,6 +198,9 @@ random_state
         if not many or "tune" in self._transforms or len(self.feature_names) < 2:
             return super()._sampler(seed, n_trials)
         return optuna.samplers.CmaEsSampler(seed=seed)
+
+    def _pruner(self) -> Any:
+        return optuna.pruners.NopPruner()
 
     def to_estimator(self, study: Any) -> LinearRanker:
         """The best trial's score as a fitted estimator, which needs no Optuna.
@@ -271,7 +220,7 @@ random_state
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
-def _names(names: Any, n_features: int) -> list[str]:
+def _check_names(names: Any, n_features: int) -> list[str]:
     if not len(names):
         names = [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
@@ -283,36 +232,22 @@ def _names(names: Any, n_features: int) -> list[str]:
     return each
 
 
-def _bounds(
-    bounds: Any, signs: Any, simplex: bool, n_features: int
-) -> list[tuple[float, float]]:
-    """Smallest and largest value of each weight."""
+def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
+    """Least and greatest value of each weight, of shape (n_features, 2)."""
+    each = bounds
+    if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in names]
+        if unknown:
+            raise ValueError(f"bounds must name features ({names}), got {unknown[0]!r}")
+        each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
-        low, high = (float(end) for end in bounds)
+        ends = np.array(each, dtype=np.float64)
     except (TypeError, ValueError):
-        low = high = np.nan
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise ValueError(f"bounds must be two finite numbers that rise, got {bounds!r}")
-    if simplex:
-        if signs is not None or (low, high) != (-1, 1):
-            raise ValueError("signs and bounds must be left out with simplex=True")
-        return [(0.0, 1.0)] * n_features
-    if signs is not None and not isinstance(signs, (list, tuple, np.ndarray)):
-        raise ValueError(f"signs must be a list of -1, 0 and 1, got {signs!r}")
-    each = [0] * n_features if signs is None else list(signs)
-    if len(each) != n_features:
+        ends = np.array(np.nan)
+    fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
+    if not fits or (ends[..., 0] >= ends[..., 1]).any():
         raise ValueError(
-            f"signs must have one entry per feature ({n_features}), got {len(each)}"
+            "bounds must be two finite numbers that rise, or such a pair for each "
+            f"feature ({len(names)}), got {bounds!r}"
         )
-    ends = []
-    for sign in each:
-        if sign not in (-1, 0, 1):
-            raise ValueError(f"signs must be -1, 0 or 1, got {sign!r}")
-        least = max(low, 0.0) if sign > 0 else low
-        most = min(high, 0.0) if sign < 0 else high
-        if least >= most:
-            raise ValueError(
-                f"signs must leave room within bounds, got {sign} in {bounds}"
-            )
-        ends.append((least, most))
-    return ends
+    return np.broadcast_to(ends, (len(names), 2))

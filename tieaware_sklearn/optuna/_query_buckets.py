@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
-from .._engine.validation import Queries
 from ..evaluation._averages import mean, std_of_mean
 from ..evaluation._labelled_queries import STATISTICS, statistics_of
 from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._undefined import ask
-from ..measures import Measure
+from ..evaluation._undefined import Asked
 
 
 class Measured(NamedTuple):
@@ -27,111 +25,76 @@ class Measured(NamedTuple):
     ranked: int
 
 
-class Summary(NamedTuple):
-    """Averages over the queries measured so far."""
-
-    value: float
-    best: float
-    worst: float
-    tie_std: float
-    tied_documents: float
-    n_queries: int
-
-
 class QueryBuckets:
     """Labels of queries, measured for any choice of them.
 
     Parameters
     ----------
-    labels : ndarray of shape (n_rows,), float64
-        Query by query.
-    queries : Queries
-        In the order of their ids, their rows arranged already.
-    measure : Measure
-    zero_relevance : float, "skip" or "raise"
-    weight : ndarray of shape (n_queries,) or None
+    prepared : Prepared
+        The queries in the order of their ids, their rows query by query.
+    asked : Asked
+        One measure.
     """
 
-    def __init__(
-        self,
-        labels: FloatArray,
-        queries: Queries,
-        measure: Measure,
-        zero_relevance: float | str,
-        weight: FloatArray | None,
-    ) -> None:
-        self.queries = Queries(queries.qid, queries.offsets, None)
-        self.labels = labels
-        self.zero_relevance = zero_relevance
-        self.weight = weight
-        self._asked = ask([measure], zero_relevance)
-        self._prepare()
-        (chance,) = self._all.of_labels(self._asked, ["chance"])
+    def __init__(self, prepared: Prepared, asked: Asked) -> None:
+        self.prepared = prepared
+        self._asked = asked
+        (chance,) = prepared.of_labels(asked, ["chance"])
         counts = ~np.isnan(chance[:, 0])
-        if weight is not None:
-            counts &= weight > 0
+        if prepared.weight is not None:
+            counts &= prepared.weight > 0
         if not counts.any():
             raise ValueError(
-                f"y must hold a query for which {measure} is defined"
-                f"{'' if weight is None else ' and that has weight'}, got none (of "
-                f"{self.queries.n_queries} queries)"
+                f"y must hold a query for which {asked.measures[0]} is defined"
+                f"{'' if prepared.weight is None else ' and that has weight'}, got "
+                f"none (of {prepared.queries.n_queries} queries)"
             )
-
-    def _prepare(self) -> None:
-        self._all = Prepared(self.labels, self.queries, self.weight, keep=True)
-
-    def reorder(self, rows: IntArray) -> None:
-        """Take the rows of each query in another order."""
-        self.labels = self.labels[rows]
-        self._prepare()
 
     def measured(self, chosen: IntArray, scores: Any) -> Measured:
         """Exact values of these queries, given scores of their rows in order."""
-        some = self._all
-        if len(chosen) < self.queries.n_queries or (np.diff(chosen) != 1).any():
-            some = self._all.of_queries(chosen)
+        some = self.prepared
+        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
+            some = some.of_queries(chosen)
 
         def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
             found = statistics_of(self._asked.measures, STATISTICS, groups)
             tied = int(groups.n[groups.n > 1].sum())
             return found, tied, int(groups.n.sum())
 
-        parts = some.labelled.each_block(compute, scores)
-        stacked = [
-            some.labelled.in_order(arrays)
-            for arrays in zip(*(part[0] for part in parts), strict=True)
-        ]
+        parts, tied, ranked = zip(
+            *some.labelled.each_block(compute, scores), strict=True
+        )
+        stacked = map(some.labelled.in_order, zip(*parts, strict=True))
         found = dict(zip(STATISTICS, stacked, strict=True))
         filled = self._asked.fill_statistics(found, some.queries)
-        return Measured(
-            chosen,
-            {name: values[:, 0] for name, values in filled.items()},
-            sum(part[1] for part in parts),
-            sum(part[2] for part in parts),
-        )
+        values = {name: column[:, 0] for name, column in filled.items()}
+        return Measured(chosen, values, sum(tied), sum(ranked))
 
     def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:
         """Mean value of some of the queries, NaN where none is defined."""
-        values, chosen = measured.values["expected"][part], measured.chosen[part]
-        return mean(values, None if self.weight is None else self.weight[chosen])
+        weight = self._weight(measured.chosen[part])
+        return mean(measured.values["expected"][part], weight)
 
-    def summary(self, parts: list[Measured]) -> Summary:
-        """Averages over all that was measured."""
+    def summary(self, parts: list[Measured]) -> dict[str, float]:
+        """Averages over all that was measured; its value is the ``"mean"``."""
         chosen = np.concatenate([part.chosen for part in parts])
-        weight = None if self.weight is None else self.weight[chosen]
-        values = {
-            name: np.concatenate([part.values[name] for part in parts])
-            for name in STATISTICS
-        }
-        ranked = sum(part.ranked for part in parts)
-        return Summary(
-            value=mean(values["expected"], weight),
-            best=mean(values["best"], weight),
-            worst=mean(values["worst"], weight),
-            tie_std=std_of_mean(values["std"], weight),
-            tied_documents=sum(part.tied for part in parts) / max(ranked, 1),
-            n_queries=len(chosen),
+        weight = self._weight(chosen)
+        expected, best, worst, std = (
+            np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
         )
+        ranked = sum(part.ranked for part in parts)
+        return {
+            "mean": mean(expected, weight),
+            "best": mean(best, weight),
+            "worst": mean(worst, weight),
+            "tie_std": std_of_mean(std, weight),
+            "tied_documents": sum(part.tied for part in parts) / max(ranked, 1),
+            "n_queries": len(chosen),
+        }
+
+    def _weight(self, chosen: IntArray) -> FloatArray | None:
+        weight = self.prepared.weight
+        return None if weight is None else weight[chosen]
 
 
 def deal(n_queries: int, size: int, seed: int) -> list[IntArray]:

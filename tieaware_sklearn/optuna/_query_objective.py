@@ -1,34 +1,37 @@
-"""What objectives over queries share: buckets, reports, pruning, studies."""
+"""What objectives over queries share: buckets, reports, pruning."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import numbers
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from .._engine.digests import query_marks
-from .._engine.ties import IntArray
+from .._engine.qid_column import take_rows
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
+    Queries,
     check_count,
     check_labels,
     check_qid,
     check_query_weight,
 )
-from ..evaluation._undefined import check_zero_relevance
+from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measure
-from ._query_buckets import Measured, QueryBuckets, Summary, deal
-from ._studies import open_study, optuna
+from ._query_buckets import Measured, QueryBuckets, deal
+from ._studies import StudyCreator, optuna
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
-#: queries are scored in about so many blocks where trials may be pruned
-N_BLOCKS = 16
 _REPORTS = "reports"
 #: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
 #: which takes a quarter of a second
@@ -43,55 +46,103 @@ class Step(NamedTuple):
     is_last: bool
 
 
-class QueryObjective(ABC):
+class QueryObjective(StudyCreator):
     """An Optuna objective whose value is the mean of a measure over queries.
 
     `ScoringObjective`, `LinearScoringObjective` and `RankerObjective` are the ones
-    to use.
+    to use; all take these options.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or Arrow table
+        Of shape (n_rows, n_features).
+    y : array-like of shape (n_rows,)
+        Labels: finite and >= 0. NaN is unjudged.
+    qid : array-like of shape (n_rows,)
+        Query of each row.
+    measure : str or Measure, default="ndcg@10"
+        See `parse_measure`.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+    unjudged : {"raise", "nonrelevant"}, default="raise"
+        What to do with NaN labels.
+    query_weight : array-like of shape (n_rows,), optional
+        Weight of each row's query.
+    report_every : int, optional
+        How many queries share one reported value, their mean; by default as many as
+        make at most 256 values. 1 reports query by query.
+    random_state : int, RandomState instance or None, default=0
+        Deals the queries into the buckets that share a value, the same ones in
+        every trial, and draws their order, another one for every trial. Processes
+        that share a study must draw the same buckets: give each the same int.
+
+    Notes
+    -----
+    For `WilcoxonPruner`, which compares trials bucket by bucket, buckets are scored
+    in an order drawn for each trial. It is asked once 14 values are reported. A
+    pruned trial returns its running mean, so that Optuna counts it as complete; it
+    is never the best. Other pruners compare running means, over one order of
+    buckets; with them a trial ends as pruned. A value that is undefined is never
+    reported.
+
+    Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the
+    measure over the orders of tied documents, ``tied_documents`` (the share of
+    documents whose score another one has), ``n_queries`` that were scored, and
+    ``pruned``.
     """
 
     def __init__(
         self,
+        X: Any,
         y: ArrayLike,
         *,
         qid: Any,
-        measure: str | Measure,
-        zero_relevance: float | str,
-        query_weight: ArrayLike | None,
-        report_every: int | None,
-        random_state: int,
+        measure: str | Measure = "ndcg@10",
+        zero_relevance: float | str = 0.0,
+        unjudged: str = "raise",
+        query_weight: ArrayLike | None = None,
+        report_every: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.measure = parse_measure(measure)
-        check_zero_relevance(zero_relevance)
+        asked = ask([self.measure], zero_relevance, unjudged)
         if report_every is not None:
             check_count(report_every, "report_every")
-        check_count(random_state, "random_state", least=0)
-        labels = check_labels(y, name="y")
-        self.random_state = int(random_state)
-        self._queries = check_qid(qid, n_rows=len(labels)).by_id()
-        self._data = QueryBuckets(
+        self._seed = _seed_of(random_state)
+        labels = check_labels(y, unjudged=asked.unjudged, name="y")
+        queries = check_qid(qid, n_rows=len(labels)).by_id()
+        weight = check_query_weight(query_weight, queries)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.shape[0] != queries.n_rows:
+            raise ValueError(
+                f"X must have one row per label ({queries.n_rows}), got {X.shape[0]}"
+            )
+        self._queries = self._ordered(X, labels, queries)
+        self._X = take_rows(X, self._queries.order)
+        prepared = Prepared(
             self._queries.arrange(labels),
-            self._queries,
-            self.measure,
-            zero_relevance,
-            check_query_weight(query_weight, self._queries),
+            Queries(queries.qid, queries.offsets, None),
+            weight,
+            keep=True,
         )
+        self._data = QueryBuckets(prepared, asked)
+        self._zero_relevance = zero_relevance
         self._report_every = report_every
         self._digest: str | None = None
 
-    def _check_rows(self, X: Any) -> Any:
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.shape[0] != self._queries.n_rows:
-            raise ValueError(
-                f"X must have one row per label ({self._queries.n_rows}), got "
-                f"{X.shape[0]}"
-            )
-        return X
+    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
+        """The queries, the rows of each in the order in which they are scored."""
+        return queries
 
     @property
     def direction(self) -> str:
         """``"maximize"`` or ``"minimize"``: what a study must do with the measure."""
         return "maximize" if self.measure.greater_is_better else "minimize"
+
+    @property
+    def directions(self) -> list[str]:
+        """The direction, as `optuna.create_study` takes several."""
+        return [self.direction]
 
     @abstractmethod
     def _steps(
@@ -101,6 +152,10 @@ class QueryObjective(ABC):
 
         `order` draws the order of buckets; without it they stand as they are.
         """
+
+    @abstractmethod
+    def _step_queries(self) -> list[IntArray]:
+        """The queries of each bucket."""
 
     def __call__(self, trial: Any) -> float:
         """The exact mean of the measure, or of the queries before pruning.
@@ -120,46 +175,54 @@ class QueryObjective(ABC):
             objectives and prunes, and for scores that cannot rank.
         """
         pruner = self._check_study(trial)
-        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
         prune = pruner is not None
-        if prune:
-            self._check_reports(trial.study, paired)
-        seed = [self.random_state, trial.number]
-        order = np.random.default_rng(seed) if paired else None
+        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
+        order = np.random.default_rng([self._seed, trial.number]) if paired else None
         parts: list[Measured] = []
         reported = 0
         pruned = False
-        for part, buckets, is_last in self._steps(trial, order, prune):
-            parts.append(part)
+        for step in self._steps(trial, order, prune):
+            parts.append(step.measured)
             if not prune:
                 continue
-            if paired:
-                for bucket, places in buckets:
-                    value = self._data.mean(part, places)
-                    if not math.isnan(value):
-                        trial.report(value, step=bucket)
-                        reported += 1
-            else:
-                so_far = self._data.summary(parts)
-                if not math.isnan(so_far.value):
-                    trial.report(so_far.value, step=so_far.n_queries)
+            reported += self._report(trial, step, parts, paired)
             few = paired and reported < _LEAST_PAIRS
-            if is_last or few or not trial.should_prune():
-                continue
-            # a part of the queries must not pass for the best trial
-            if not paired or self._is_worse(self._data.summary(parts).value, trial):
+            if not (step.is_last or few) and self._ends(trial, parts, paired):
                 pruned = True
                 break
         summary = self._data.summary(parts)
-        self._tell(trial, summary, pruned)
+        value = summary.pop("mean")
+        for name, attribute in {**summary, "pruned": pruned}.items():
+            trial.set_user_attr(name, attribute)
         if pruned and not paired:
             raise optuna.TrialPruned(
-                f"{self.measure} of {summary.n_queries} queries: {summary.value:.6g}"
+                f"{self.measure} of {summary['n_queries']} queries: {value:.6g}"
             )
-        return summary.value
+        return value
 
-    def _is_worse(self, value: float, trial: Any) -> bool:
-        best = trial.study.best_value
+    def _report(
+        self, trial: Any, step: Step, parts: list[Measured], paired: bool
+    ) -> int:
+        """Report what a step adds to its trial; how many values that is."""
+        if paired:
+            measured = step.measured
+            values = [(n, self._data.mean(measured, part)) for n, part in step.buckets]
+        else:
+            so_far = self._data.summary(parts)
+            values = [(int(so_far["n_queries"]), so_far["mean"])]
+        defined = [(number, value) for number, value in values if not math.isnan(value)]
+        for number, value in defined:
+            trial.report(value, step=number)
+        return len(defined)
+
+    def _ends(self, trial: Any, parts: list[Measured], paired: bool) -> bool:
+        """Whether a trial ends with the queries measured so far."""
+        if not trial.should_prune():
+            return False
+        if not paired:
+            return True
+        # a part of the queries must not pass for the best trial
+        value, best = self._data.summary(parts)["mean"], trial.study.best_value
         return bool(value < best if self.measure.greater_is_better else value > best)
 
     def _check_study(self, trial: Any) -> Any:
@@ -190,14 +253,13 @@ class QueryObjective(ABC):
                 f"the study must {self.direction} {self.measure}, got direction "
                 f'"{direction}": optuna.create_study(direction="{self.direction}")'
             )
+        if pruner is not None:
+            self._check_reports(study, pruner)
         return pruner
 
-    @abstractmethod
-    def _step_queries(self) -> list[IntArray]:
-        """The queries of each bucket."""
-
-    def _check_reports(self, study: Any, paired: bool) -> None:
+    def _check_reports(self, study: Any, pruner: Any) -> None:
         """Refuse a study whose trials reported other things under the same steps."""
+        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
         kind = "values of buckets" if paired else "running means"
         mine = f"{kind} of {self.measure}, {self._data_digest()}"
         theirs = study.user_attrs.get(_REPORTS)
@@ -214,10 +276,10 @@ class QueryObjective(ABC):
     def _data_digest(self) -> str:
         """Tells objectives apart whose steps or values mean other things."""
         if self._digest is None:
-            data = self._data
+            data = self._data.prepared
             digest = hashlib.blake2b(digest_size=8)
             digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
-            digest.update(repr((data.zero_relevance, data.weight is None)).encode())
+            digest.update(repr((self._zero_relevance, data.weight is None)).encode())
             if data.weight is not None:
                 digest.update(data.weight.tobytes())
             for bucket in self._step_queries():
@@ -225,69 +287,22 @@ class QueryObjective(ABC):
             self._digest = f"data {digest.hexdigest()}"
         return self._digest
 
-    def _tell(self, trial: Any, summary: Summary, pruned: bool) -> None:
-        for name in ("best", "worst", "tie_std", "tied_documents", "n_queries"):
-            trial.set_user_attr(name, getattr(summary, name))
-        trial.set_user_attr("pruned", pruned)
-
-    def create_study(
-        self,
-        seed: int | None = None,
-        *,
-        n_trials: int | None = None,
-        storage: Any = None,
-        study_name: str | None = None,
-        load_if_exists: bool = False,
-        sampler: Any = None,
-        pruner: Any = None,
-    ) -> Any:
-        """A study that suits the objective; `optuna.create_study` does as well.
-
-        Parameters
-        ----------
-        seed : int, optional
-            With one worker, equal seeds give equal studies. Workers that join a
-            study derive seeds of their own: with equal ones they would all try the
-            same.
-        n_trials : int, optional
-            How many trials there will be, where the choice of a sampler depends on
-            it.
-        storage, study_name, load_if_exists
-            As in `optuna.create_study`. For several processes,
-            ``JournalStorage(JournalFileBackend(path))``.
-        sampler, pruner : optional
-            By default `TPESampler` and `WilcoxonPruner`. A sampler is used as it is:
-            two workers whose samplers have one seed try the same.
-
-        Returns
-        -------
-        optuna.study.Study
-        """
-        if pruner is None:
-            with warnings.catch_warnings():
-                # Optuna has called it experimental since 3.6
-                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                pruner = optuna.pruners.WilcoxonPruner()
-        return open_study(
-            [self.direction],
-            seed,
-            sampler or (lambda own_seed: self._sampler(own_seed, n_trials)),
-            self._first_trials(),
-            storage=storage,
-            study_name=study_name,
-            load_if_exists=load_if_exists,
-            pruner=pruner,
-        )
-
-    def _first_trials(self) -> list[dict[str, Any]]:
-        """Parameters that a new study begins with."""
-        return []
-
-    def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
-        return optuna.samplers.TPESampler(seed=seed)
+    def _pruner(self) -> Any:
+        with warnings.catch_warnings():
+            # Optuna has called it experimental since 3.6
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            return optuna.pruners.WilcoxonPruner()
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         size = self._report_every
         if size is None:
             size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
         return deal(n_queries, size, seed)
+
+
+def _seed_of(random_state: Any) -> int:
+    """An int is the seed itself, in every process; anything else draws one."""
+    rng = check_random_state(random_state)
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(rng.randint(np.iinfo(np.int32).max))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -15,15 +18,21 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._engine.digests import by_content
 from .._engine.qid_column import take_rows
-from .._engine.ties import IntArray
-from ..measures import Measure
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import Queries
 from ..model_selection import QueryKFold
 from ..model_selection._predictions import check_response_method, predicted_scores
+from ..rankers._signature import options_of
 from ._query_objective import QueryObjective, Step
 from ._studies import optuna
 
-#: distributions by what suggests them
-_SUGGEST = ("FloatDistribution", "IntDistribution", "CategoricalDistribution")
+
+class _Fold(NamedTuple):
+    """Training rows, queries held out, and the places of these in each bucket."""
+
+    train: IntArray
+    held_out: IntArray
+    buckets: list[tuple[int, IntArray]]
 
 
 class RankerObjective(QueryObjective):
@@ -42,8 +51,9 @@ class RankerObjective(QueryObjective):
         `set_params`), or a function of the trial that gives parameters.
     X : array-like, sparse matrix, data frame or Arrow table
         Of shape (n_rows, n_features).
-    y, qid, measure, zero_relevance, query_weight, report_every, random_state
-        As in `ScoringObjective`; a pruner is asked after each fold.
+    y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
+        As in `QueryObjective`; a pruner is asked after each fold, and documents that
+        are taken as not relevant have the label 0 in training.
     cv : int or cross-validator, default=5
         A number of folds is that of `QueryKFold`. A cross-validator's
         ``split(X, y, groups)`` is given X and y as they came, and query ids as
@@ -78,6 +88,7 @@ class RankerObjective(QueryObjective):
     12
     """
 
+    @options_of(QueryObjective.__init__)
     def __init__(
         self,
         estimator: Any,
@@ -85,25 +96,12 @@ class RankerObjective(QueryObjective):
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any,
         cv: Any = 5,
-        measure: str | Measure = "ndcg@10",
         response_method: str | Sequence[str] = "predict",
         fit_params: Mapping[str, Any] | None = None,
-        zero_relevance: float | str = 0.0,
-        query_weight: ArrayLike | None = None,
-        report_every: int | None = None,
-        random_state: int = 0,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            y,
-            qid=qid,
-            measure=measure,
-            zero_relevance=zero_relevance,
-            query_weight=query_weight,
-            report_every=report_every,
-            random_state=random_state,
-        )
+        super().__init__(X, y, **options)
         self.estimator = estimator
         self.space = _check_space(space)
         self._response_method = check_response_method(response_method)
@@ -120,102 +118,96 @@ class RankerObjective(QueryObjective):
                     f"{type(owner).__name__}(qid={owner.qid!r}): give X without that "
                     "column, and qid=None there"
                 )
-        queries = self._queries
-        X = self._check_rows(X)
-        gathered = take_rows(X, queries.order)
-        rows = by_content(gathered, self._data.labels, queries.offsets)
-        self._X = take_rows(gathered, rows)
-        self._data.reorder(rows)
-        self._y = self._data.labels
-        self._qid = np.repeat(queries.qid, queries.sizes)
-        # where each row of X went
-        place = np.empty(len(rows), dtype=np.int64)
-        place[rows if queries.order is None else queries.order[rows]] = np.arange(
-            len(rows)
+        self._y = np.maximum(self._data.prepared.labels, 0)
+        #: the number of each row's query
+        self._number = np.repeat(
+            np.arange(self._queries.n_queries), self._queries.sizes
         )
+        self._folds = self._deal(X, cv)
+
+    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
+        gathered = take_rows(X, queries.order)
+        rows = by_content(gathered, queries.arrange(labels), queries.offsets)
+        order = rows if queries.order is None else queries.order[rows]
+        return replace(queries, order=order)
+
+    def _deal(self, X: Any, cv: Any) -> list[_Fold]:
+        """Folds of the rows as they were given."""
         if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
             cv = QueryKFold(int(cv))
         if isinstance(cv, str) or not hasattr(cv, "split"):
             raise ValueError(
                 f"cv must be a number of folds or a cross-validator, got {cv!r}"
             )
+        # where each row of X went
+        place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
+        qid = self._queries.qid[self._number]
         with warnings.catch_warnings():
             # folds by position need no groups
             warnings.filterwarnings("ignore", "The groups parameter is ignored")
-            folds = list(cv.split(X, self._y[place], self._qid[place]))
+            folds = list(cv.split(X, self._y[place], qid[place]))
         if not folds:
             raise ValueError(f"cv must make a fold, got none from {cv!r}")
-        moved = [(place[train], place[test]) for train, test in folds]
-        self._folds = self._deal(moved, cv)
-
-    def _deal(
-        self, folds: list[tuple[IntArray, IntArray]], cv: Any
-    ) -> list[tuple[IntArray, IntArray, list[IntArray]]]:
-        """Of each fold: training rows, queries held out, and their buckets."""
-        number = np.repeat(np.arange(self._queries.n_queries), self._queries.sizes)
-        out = []
+        out, numbers = [], count()
         for fold, (train, test) in enumerate(folds):
-            held_out = np.unique(number[test])
+            held_out = np.unique(self._number[place[test]])
             if len(test) != self._queries.sizes[held_out].sum():
                 raise ValueError(
                     f"cv must keep queries whole, got a part of one in fold {fold} of "
                     f"{cv!r}: QueryKFold does"
                 )
-            seed = self.random_state + fold
-            dealt = self._buckets(len(held_out), seed, n_folds=len(folds))
-            out.append((np.sort(train), held_out, dealt))
+            dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
+            buckets = [(next(numbers), part) for part in dealt]
+            out.append(_Fold(np.sort(place[train]), held_out, buckets))
         return out
 
     def _steps(
         self, trial: Any, order: np.random.Generator | None, prune: bool
     ) -> Iterator[Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
-        first = np.cumsum([0, *(len(dealt) for _, _, dealt in self._folds)]).tolist()
         numbers = np.arange(len(self._folds))
         if order is not None:
             order.shuffle(numbers)
-        for fold in numbers:
-            train, held_out, dealt = self._folds[fold]
-            fitted = self._fitted(clone(model), train)
-            rows = self._data.queries.rows(held_out)
+        for number in numbers:
+            fold = self._folds[number]
+            fitted = self._fitted(clone(model), fold.train)
+            rows = self._data.prepared.queries.rows(fold.held_out)
             scores = predicted_scores(
                 fitted, take_rows(self._X, rows), len(rows), self._response_method
             )
-            buckets = list(enumerate(dealt, start=first[fold]))
-            is_last = fold == numbers[-1]
-            yield Step(self._data.measured(held_out, scores), buckets, is_last)
+            measured = self._data.measured(fold.held_out, scores)
+            yield Step(measured, fold.buckets, number == numbers[-1])
 
     def _step_queries(self) -> list[IntArray]:
-        return [held_out[part] for _, held_out, dealt in self._folds for part in dealt]
+        return [fold.held_out[part] for fold in self._folds for _, part in fold.buckets]
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
-        if callable(self.space):
-            parameters = self.space(trial)
-            if not isinstance(parameters, Mapping):
-                raise ValueError(
-                    f"space(trial) must give a dict of parameters, got {parameters!r}"
-                )
-            return dict(parameters)
-        return {name: _suggest(trial, name, d) for name, d in self.space.items()}
+        if not callable(self.space):
+            return {name: _suggest(trial, name, d) for name, d in self.space.items()}
+        parameters = self.space(trial)
+        if not isinstance(parameters, Mapping):
+            raise ValueError(
+                f"space(trial) must give a dict of parameters, got {parameters!r}"
+            )
+        return dict(parameters)
 
-    def _fitted(self, model: Any, rows: IntArray | None) -> Any:
-        """`model` fitted on these rows, on all of them for None."""
-        X = take_rows(self._X, rows)
-        y, qid = (v if rows is None else v[rows] for v in (self._y, self._qid))
+    def _fitted(self, model: Any, rows: IntArray | slice) -> Any:
+        """`model` fitted on these rows."""
+        X = self._X if isinstance(rows, slice) else take_rows(self._X, rows)
+        number = self._number[rows]
+        fit = partial(model.fit, X, self._y[rows], **self._fit_params)
         takes = inspect.signature(model.fit).parameters
+        qid = self._queries.qid[number]
         if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-            # it takes numbers only
-            qid = np.concatenate([[0], np.cumsum(qid[1:] != qid[:-1])])
+            qid = number  # it takes numbers only
         if "qid" in takes:
-            return model.fit(X, y, qid=qid, **self._fit_params)
+            return fit(qid=qid)
         if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-            changes = np.flatnonzero(qid[1:] != qid[:-1]) + 1
-            sizes = np.diff(np.concatenate([[0], changes, [len(qid)]]))
-            return model.fit(X, y, group=sizes, **self._fit_params)
+            return fit(group=np.unique(number, return_counts=True)[1])
         with sklearn.config_context(enable_metadata_routing=True):
             if get_routing_for_object(model).consumes("fit", ["qid"]):
-                return model.fit(X, y, qid=qid, **self._fit_params)
-        return model.fit(X, y, **self._fit_params)
+                return fit(qid=qid)
+        return fit()
 
     def best_estimator(self, study: Any) -> Any:
         """The estimator with the best parameters, fitted on all rows.
@@ -231,7 +223,7 @@ class RankerObjective(QueryObjective):
         """
         trial = getattr(study, "best_trial", study)
         parameters = self._suggest(optuna.trial.FixedTrial(trial.params))
-        return self._fitted(clone(self.estimator).set_params(**parameters), None)
+        return self._fitted(clone(self.estimator).set_params(**parameters), slice(None))
 
 
 def _check_space(space: Any) -> Any:
@@ -243,21 +235,17 @@ def _check_space(space: Any) -> Any:
             f"got {space!r}"
         )
     for name, distribution in space.items():
-        if type(distribution).__name__ not in _SUGGEST:
+        if not isinstance(distribution, optuna.distributions.BaseDistribution):
             raise ValueError(
-                f"space[{name!r}] must be an Optuna distribution "
-                f"({', '.join(_SUGGEST)}), got {distribution!r}"
+                f"space[{name!r}] must be an Optuna distribution, got {distribution!r}"
             )
     return dict(space)
 
 
 def _suggest(trial: Any, name: str, distribution: Any) -> Any:
-    if hasattr(distribution, "choices"):
+    if isinstance(distribution, optuna.distributions.CategoricalDistribution):
         return trial.suggest_categorical(name, distribution.choices)
-    suggest = trial.suggest_int
-    if type(distribution).__name__ == "FloatDistribution":
-        suggest = trial.suggest_float
-    ends = distribution.low, distribution.high
-    step = distribution.step
-    more = {} if distribution.log or step is None else {"step": step}
-    return suggest(name, *ends, log=distribution.log, **more)
+    real = isinstance(distribution, optuna.distributions.FloatDistribution)
+    suggest = trial.suggest_float if real else trial.suggest_int
+    ends, step = (distribution.low, distribution.high), distribution.step
+    return suggest(name, *ends, step=step, log=distribution.log)

@@ -14,9 +14,9 @@ from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
-from ..score_precision._coarseness import KINDS, Coarsener, Coarseness, score_detail
-from ..score_precision._rounding import NAMED_BITS
-from ._studies import open_study, optuna
+from ..score_precision._coarse_systems import CoarseSystems
+from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness
+from ._studies import StudyCreator, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -34,7 +34,7 @@ _FIRST: dict[str, list[dict[str, Any]]] = {
 }
 
 
-class ScorePrecisionObjective:
+class ScorePrecisionObjective(StudyCreator):
     """Find how coarse scores may become: effectiveness against score precision.
 
     Two objectives: the exact mean of the measure, and the bits of the scores, log2
@@ -44,17 +44,16 @@ class ScorePrecisionObjective:
 
     Parameters
     ----------
+    y_true : array-like of shape (n_documents,)
+        Labels: finite and >= 0.
     y_score : array-like of shape (n_documents,)
         Scores, higher first; -inf is not retrieved.
-    y : array-like of shape (n_documents,)
-        Labels: finite and >= 0.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
         See `parse_measure`.
     kinds : list of {"rho", "decimals", "significant", "bits", "levels"}, optional
-        What to try, by default all: geometric bands, digits, formats of floats and
-        numbers of bits, evenly spaced levels.
+        What to try, by default all: the words of a coarseness, as in `round_scores`.
     max_rho : float, default=10.0
         Bands grow at most by this factor.
     existing_ties : {"keep", "order"}, default="keep"
@@ -74,7 +73,10 @@ class ScorePrecisionObjective:
     ``significant``; ``format``, and with ``"linear"`` ``linear_bits``; or
     ``levels``.
 
-    Every trial gets user attributes: ``coarseness``, its text, as `precision_study`
+    `create_study` begins with well-known precisions: bands that grow by 1.1, 1.4 and
+    2, float16, bfloat16, 8 bits, two and three digits.
+
+    Every trial gets user attributes: ``coarseness``, its text, as `round_scores`
     takes it; ``measure``; ``exact``, the mean of the measure under the exact scores;
     ``best``, ``worst`` and ``tie_std`` over the orders of tied documents;
     ``tied_documents``; and ``losses``, with which `coarsest` tests.
@@ -87,7 +89,7 @@ class ScorePrecisionObjective:
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=100, random_state=0)
     >>> text_score = web.data[:, 5]
-    >>> objective = ScorePrecisionObjective(text_score, web.target, qid=web.qid)
+    >>> objective = ScorePrecisionObjective(web.target, text_score, qid=web.qid)
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=15)
     >>> chosen = coarsest(study, tolerance=0.97)
@@ -98,8 +100,8 @@ class ScorePrecisionObjective:
 
     def __init__(
         self,
+        y_true: ArrayLike,
         y_score: ArrayLike,
-        y: ArrayLike,
         *,
         qid: Any = None,
         measure: str | Measure = "ndcg@10",
@@ -112,8 +114,13 @@ class ScorePrecisionObjective:
         n_jobs: int | None = None,
     ) -> None:
         self._systems = MeasuredSystems(
-            y, {"y_score": y_score}, qid, measure, zero_relevance, unjudged, n_jobs
+            y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
         )
+        if len(self._systems.names) > 1:
+            raise ValueError(
+                "y_score must be the scores of one system, got "
+                f"{len(self._systems.names)}"
+            )
         self.measure = self._systems.measure
         self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
         if not is_number(max_rho, above=_LEAST_RHO):
@@ -121,10 +128,10 @@ class ScorePrecisionObjective:
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )
         self.max_rho = float(max_rho)
-        self._coarsen = Coarsener.of(self._systems.queries, existing_ties, scale)
-        (self._scores,) = self._systems.scores
-        self._exact = self._systems.values(self._scores, ())["expected"]
-        self._decimals = _range_of_decimals(self._scores)
+        self._coarse = CoarseSystems(self._systems, existing_ties, scale)
+        (scores,) = self._systems.scores
+        self._exact = self._systems.values(scores, ())["expected"]
+        self._decimals = _range_of_decimals(scores)
 
     @property
     def directions(self) -> list[str]:
@@ -150,10 +157,9 @@ class ScorePrecisionObjective:
             measure is undefined for every query.
         """
         self._check_study(trial)
-        coarseness = self._suggest(trial)
-        scores = self._coarsen(self._scores, coarseness)
-        found = self._systems.values(scores, ("best", "worst", "std"))
-        detail = score_detail(scores, self._systems.queries)
+        coarseness = parse_coarseness(self._suggest(trial))
+        measured = self._coarse.measure(0, coarseness, "best", "worst", "std")
+        found = measured.values
         value = mean(found["expected"])
         if math.isnan(value):
             raise ValueError(f"{self.measure} is undefined for every query")
@@ -164,12 +170,12 @@ class ScorePrecisionObjective:
             "best": mean(found["best"]),
             "worst": mean(found["worst"]),
             "tie_std": std_of_mean(found["std"]),
-            "tied_documents": detail.tied_documents,
+            "tied_documents": measured.tied_documents,
             "losses": list(QueryLosses.of(self._exact, found["expected"])),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
-        return value, detail.bits
+        return value, measured.bits
 
     def _check_study(self, trial: Any) -> None:
         study = getattr(trial, "study", None)
@@ -183,7 +189,8 @@ class ScorePrecisionObjective:
                 f"optuna.create_study(directions={self.directions})"
             )
 
-    def _suggest(self, trial: Any) -> Coarseness:
+    def _suggest(self, trial: Any) -> str:
+        """A coarseness as text."""
         kind = trial.suggest_categorical("kind", list(self.kinds))
         if kind == "rho":
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
@@ -193,56 +200,21 @@ class ScorePrecisionObjective:
         elif kind == "significant":
             value = trial.suggest_int("significant", 1, 8)
         elif kind == "bits":
-            value = trial.suggest_categorical("format", [*NAMED_BITS, _LINEAR])
+            value = trial.suggest_categorical("format", [*FORMATS, _LINEAR])
             if value == _LINEAR:
                 value = trial.suggest_int("linear_bits", 1, 16)
         else:
             value = trial.suggest_int("levels", 2, 1024, log=True)
-        return Coarseness(kind, value)
+        return f"{kind}={value}"
 
-    def create_study(
-        self,
-        seed: int | None = None,
-        *,
-        storage: Any = None,
-        study_name: str | None = None,
-        load_if_exists: bool = False,
-        sampler: Any = None,
-    ) -> Any:
-        """A study that suits the objective; `optuna.create_study` does as well.
-
-        It begins with well-known precisions: bands that grow by 1.1, 1.4 and 2,
-        float16, bfloat16, 8 bits, two and three digits.
-
-        Parameters
-        ----------
-        seed : int, optional
-            With one worker, equal seeds give equal studies. Workers that join a
-            study derive seeds of their own.
-        storage, study_name, load_if_exists
-            As in `optuna.create_study`.
-        sampler : optional
-            By default `TPESampler`.
-
-        Returns
-        -------
-        optuna.study.Study
-        """
-        first = [
+    def _first_trials(self) -> list[dict[str, Any]]:
+        """Well-known precisions."""
+        return [
             {"kind": kind, **parameters}
             for kind in self.kinds
             for parameters in _FIRST[kind]
             if parameters.get("rho", 0) <= self.max_rho
         ]
-        return open_study(
-            self.directions,
-            seed,
-            sampler or (lambda own_seed: optuna.samplers.TPESampler(seed=own_seed)),
-            first,
-            storage=storage,
-            study_name=study_name,
-            load_if_exists=load_if_exists,
-        )
 
 
 def _range_of_decimals(scores: Any) -> tuple[int, int]:
@@ -293,7 +265,7 @@ def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
     >>> from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=100, random_state=0)
-    >>> objective = ScorePrecisionObjective(web.data[:, 5], web.target, qid=web.qid,
+    >>> objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid,
     ...                                     kinds=["significant"])
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=8)

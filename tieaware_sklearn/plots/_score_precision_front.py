@@ -50,7 +50,7 @@ class ScorePrecisionDisplay(Display):
     >>> from tieaware_sklearn.plots import ScorePrecisionDisplay
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> web = make_web_search(n_queries=50, random_state=0)
-    >>> objective = ScorePrecisionObjective(web.data[:, 5], web.target, qid=web.qid)
+    >>> objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=12)
     >>> display = ScorePrecisionDisplay.from_study(study, tolerance=0.9)

@@ -82,8 +82,10 @@ class TieRangeDisplay(SystemsDisplay):
         -------
         TieRangeDisplay
         """
-        averages = comparison.means()
-        figures: dict[str, Any] = {name: averages[name][:, None] for name in _FIGURES}
+        averages = comparison.summary()
+        figures: dict[str, Any] = {
+            name: getattr(averages, name)[:, None] for name in _FIGURES
+        }
         names = comparison.systems, (comparison.measure,)
         up = comparison.greater_is_better
         return cls(*names, **figures, greater_is_better=up).plot(ax)

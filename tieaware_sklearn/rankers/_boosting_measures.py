@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,13 @@ class _DataSet(NamedTuple):
     given: list[NDArray[Any]]
     prepared: Prepared
 
+    def is_of(self, owner: Any, given: list[NDArray[Any]]) -> bool:
+        return (
+            self.owner() is owner
+            and len(self.given) == len(given)
+            and all(map(np.array_equal, self.given, given))
+        )
+
 
 class BoostingMeasures:
     """Measures of changing scores of data sets that stay.
@@ -32,8 +39,11 @@ class BoostingMeasures:
     Parameters
     ----------
     measure : str, Measure or list of them
-    zero_relevance : float or "skip"
+    zero_relevance : float, "skip" or "raise"
     """
+
+    #: the public function that makes it
+    made_by: ClassVar[str]
 
     def __init__(
         self,
@@ -45,15 +55,19 @@ class BoostingMeasures:
         self.measures = self._asked.measures
         self._prepared: dict[int, _DataSet] = {}
 
-    def values(
+    def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
+        """A name and a value, as the library wants them."""
+        raise NotImplementedError
+
+    def results(
         self,
         owner: Any,
         labels: NDArray[Any],
         sizes: NDArray[Any] | None,
         weight: NDArray[Any] | None,
         scores: NDArray[Any],
-    ) -> list[float]:
-        """Mean of each measure over the queries of a data set.
+    ) -> Any:
+        """The result of each measure over a data set; of one measure it alone.
 
         Parameters
         ----------
@@ -71,7 +85,9 @@ class BoostingMeasures:
             scores, n_rows=prepared.queries.n_rows, name="predictions"
         )
         found = prepared.values(self._asked, scores)
-        return prepared.means(self._asked, found["expected"])
+        means = prepared.means(self._asked, found["expected"])
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
 
     def _prepare(
         self,
@@ -86,23 +102,18 @@ class BoostingMeasures:
                 "lightgbm.Dataset(X, y, group=[rows of the first query, rows of the "
                 "second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        labels, sizes = np.asarray(labels), np.asarray(sizes)
-        given = [labels, sizes]
+        given = [np.asarray(labels), np.asarray(sizes)]
         if weight is not None:
             given.append(np.asarray(weight))
         key = id(owner)
         data = self._prepared.get(key)
-        if (
-            data is None
-            or data.owner() is not owner
-            or len(data.given) != len(given)
-            or not all(map(np.array_equal, data.given, given))
-        ):
-            checked = check_labels(shortest_decimals(labels), name="label")
-            queries = queries_of(sizes)
+        if data is None or not data.is_of(owner, given):
+            checked = check_labels(shortest_decimals(given[0]), name="label")
+            queries = queries_of(given[1])
+            weights = None
             if weight is not None:
-                weight = shortest_decimals(given[-1])
-            weights = check_query_weight(weight, queries, name="weight")
+                decimals = shortest_decimals(given[2])
+                weights = check_query_weight(decimals, queries, name="weight")
             data = _DataSet(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
                 [part.copy() for part in given],
@@ -113,6 +124,9 @@ class BoostingMeasures:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}
+
+    def __repr__(self) -> str:
+        return f"{self.made_by}({', '.join(self._asked.names)})"
 
 
 def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:

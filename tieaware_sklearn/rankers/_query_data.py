@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import numbers
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.qid_column import how_to_pass_qid, list_columns, resolve_qid, take_rows
+from .._engine.qid_column import (
+    how_to_pass_qid,
+    list_columns,
+    qid_index,
+    resolve_qid,
+    take_rows,
+)
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
@@ -19,14 +26,18 @@ from .._engine.validation import (
 )
 
 
-class EvalSet(NamedTuple):
-    """One evaluation set, as the user gave it."""
+class GivenSet(NamedTuple):
+    """Training data or one evaluation set, as the user gave it."""
 
     X: Any
     y: Any
     qid: Any
     weight: Any
     init_score: Any
+
+    def same_rows(self, other: GivenSet) -> bool:
+        """Whether X, y and qid are the very objects of another set."""
+        return all(map(operator.is_, self[:3], other[:3]))
 
 
 class QueryData(NamedTuple):
@@ -137,7 +148,7 @@ def split_eval_sets(
     eval_qid: Any,
     eval_sample_weight: Any = None,
     eval_init_score: Any = None,
-) -> list[EvalSet]:
+) -> list[GivenSet]:
     """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
 
     Raises
@@ -145,11 +156,14 @@ def split_eval_sets(
     ValueError
         For parts that do not go together.
     """
-    given = {"eval_y": eval_y, "eval_qid": eval_qid}
-    more = {"eval_sample_weight": eval_sample_weight}
-    more["eval_init_score"] = eval_init_score
+    parts = {
+        "eval_y": eval_y,
+        "eval_qid": eval_qid,
+        "eval_sample_weight": eval_sample_weight,
+        "eval_init_score": eval_init_score,
+    }
     if eval_X is None:
-        for name, value in {**given, **more}.items():
+        for name, value in parts.items():
             if value is not None:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
@@ -161,24 +175,16 @@ def split_eval_sets(
     )
     sets = list(eval_X) if several else [eval_X]
     columns = [sets]
-    for name, value in given.items():
-        if not several or value is None:
-            columns.append([value] * len(sets))
-        elif isinstance(value, (tuple, list)) and len(value) == len(sets):
-            columns.append(list(value))
+    for name, value in parts.items():
+        if name in ("eval_y", "eval_qid") and not several:
+            columns.append([value])
         else:
-            raise ValueError(
-                f"{name} must be a tuple of {len(sets)} like eval_X, got {value!r:.80}"
-            )
-    for name, value in more.items():
-        columns.append(_each(value, len(sets), name))
-    return [EvalSet(*parts) for parts in zip(*columns, strict=True)]
+            columns.append(_each(value, len(sets), name))
+    return [GivenSet(*one) for one in zip(*columns, strict=True)]
 
 
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     """One entry per evaluation set, None where there is none."""
-    if values is None:
-        return [None] * n_sets
     if isinstance(values, dict):
         if not set(values) <= set(range(n_sets)):
             raise ValueError(
@@ -186,6 +192,8 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
                 f"{n_sets - 1}), got {list(values)}"
             )
         return [values.get(i) for i in range(n_sets)]
+    if values is None:
+        values = ()
     numbers_only = isinstance(values, list) and all(
         isinstance(value, numbers.Real) for value in values
     )
@@ -203,10 +211,11 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     return [values]
 
 
-def without_qid(categorical: Any, qid: Any, at: int) -> Any:
-    """Categorical features, numbered without the qid column."""
-    if isinstance(categorical, str) or categorical is None:
+def without_qid(categorical: Any, X: Any, qid: str | int | None) -> Any:
+    """Categorical features, numbered without the qid column of X."""
+    if qid is None or isinstance(categorical, str) or categorical is None:
         return categorical
+    at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
     features = []
     for feature in categorical:
         counted = isinstance(feature, numbers.Integral)

@@ -2,14 +2,15 @@
 
 from ._bands import band_scores, geometric_bands, rank_safe_depth
 from ._coarse_ranker import CoarseRanker
-from ._result import PrecisionStudy
-from ._rounding import round_scores
+from ._coarseness import round_scores
+from ._result import PrecisionStudy, PrecisionSummary
 from ._study import precision_study
 from ._worst_case_loss import worst_case_loss
 
 __all__ = [
     "CoarseRanker",
     "PrecisionStudy",
+    "PrecisionSummary",
     "band_scores",
     "geometric_bands",
     "precision_study",

@@ -159,7 +159,13 @@ def band_scores(
     check_choice(existing_ties, "existing_ties", EXISTING_TIES)
     ratio = check_rho(rho)
     scores = check_scores(y_score)
-    queries = check_qid(qid, n_rows=len(scores))
+    return banded(scores, check_qid(qid, n_rows=len(scores)), ratio, existing_ties)
+
+
+def banded(
+    scores: NDArray[Any], queries: Queries, ratio: Fraction, existing_ties: str
+) -> FloatArray:
+    """1/g for documents of band g of their query; -inf stays."""
     first = _first_ranks(scores, queries, existing_ties == "order")
     out = np.full(len(scores), -np.inf)
     there = first > 0
@@ -171,22 +177,18 @@ def band_scores(
 
 def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
-    retrieved = np.ones(len(scores), dtype=bool)
-    if scores.dtype.kind == "f":
-        retrieved = ~np.isneginf(scores)
-    owner = queries.row_codes()
-    rows = np.flatnonzero(retrieved)
     out = np.zeros(len(scores), dtype=np.int64)
+    rows = np.flatnonzero(scores != -np.inf)
     if not len(rows):
         return out
+    owner = queries.row_codes()[rows]
     ranks, n_ranks = dense_ranks(scores[rows])
-    key = owner[rows] * n_ranks + (n_ranks - 1 - ranks)
+    key = owner * n_ranks + (n_ranks - 1 - ranks)
     order = np.argsort(key, kind="stable")
-    query = owner[rows][order]
-    start_of_query = np.searchsorted(query, query)
+    query = owner[order]
     place = np.arange(len(rows))
     if not input_order:
         starts = run_starts(key[order])
         place = np.repeat(starts, np.diff(starts, append=len(rows)))
-    out[rows[order]] = place - start_of_query + 1
+    out[rows[order]] = place - np.searchsorted(query, query) + 1
     return out

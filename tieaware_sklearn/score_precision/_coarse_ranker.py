@@ -20,30 +20,27 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, check_qid
 from ..model_selection._predictions import check_response_method, predicted_scores
 from ._bands import EXISTING_TIES
-from ._coarseness import KINDS, Coarseness, parse_coarseness
+from ._coarseness import Coarseness, parse_coarseness
 
 
 class CoarseRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any ranker, with scores of less precision.
 
     How precise scores have to be is then a parameter like others, which
-    `GridSearchCV` can tune. At most one of `rho`, `decimals`, `significant`, `bits`
-    and `levels` is given; without any the scores stay as they are.
+    `GridSearchCV` can tune.
 
     Parameters
     ----------
     estimator : estimator
         What ranks: a ranker, regressor or classifier, or a pipeline that ends in one.
-    rho : float, str or Fraction, optional
-        Growth of geometric bands of ranks, as in `band_scores`. Bands need the query
-        of each row in `predict`.
-    decimals, significant, bits, levels : optional
-        As in `round_scores`.
+    coarseness : str or None, default="rho=1.1"
+        How coarse, as in `round_scores`, such as ``"bits=8"``; None leaves scores as
+        they are. Bands (``"rho=1.1"``) need the query of each row in `predict`.
     scale : {"fit", "query"}, default="fit"
-        Between which scores evenly spaced levels (`levels`, or a number of `bits`)
+        Between which scores evenly spaced levels (``"levels=100"``, ``"bits=8"``)
         lie: the extremes over the training data, as a quantised model has them, or
         those of each query, which needs the query of each row in `predict`.
     existing_ties : {"keep", "order"}, default="keep"
@@ -86,11 +83,12 @@ default="predict"
     >>> X = np.column_stack([web.qid, web.data])
     >>> search = GridSearchCV(
     ...     CoarseRanker(LinearRegression(), qid=0),
-    ...     {"levels": [None, 100, 4]},
+    ...     {"coarseness": [None, "levels=100", "levels=4"]},
     ...     scoring=make_ranking_scorer("ndcg@10", qid=0),
     ...     cv=QueryKFold(3, qid=0),
     ... ).fit(X, web.target)
-    >>> len(np.unique(search.best_estimator_.set_params(levels=4).predict(X)))
+    >>> coarse = search.best_estimator_.set_params(coarseness="levels=4")
+    >>> len(np.unique(coarse.predict(X)))
     4
     """
 
@@ -100,23 +98,15 @@ default="predict"
     def __init__(
         self,
         estimator: Any,
+        coarseness: str | None = "rho=1.1",
         *,
-        rho: Any = None,
-        decimals: int | None = None,
-        significant: int | None = None,
-        bits: int | str | None = None,
-        levels: int | None = None,
         scale: str = "fit",
         existing_ties: str = "keep",
         response_method: str | Sequence[str] = "predict",
         qid: str | int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.rho = rho
-        self.decimals = decimals
-        self.significant = significant
-        self.bits = bits
-        self.levels = levels
+        self.coarseness = coarseness
         self.scale = scale
         self.existing_ties = existing_ties
         self.response_method = response_method
@@ -148,14 +138,14 @@ default="predict"
             For parameters that break a rule above, query ids given twice, and what
             the estimator refuses.
         """
-        self._coarseness()
+        self._checked()
         check_response_method(self.response_method)
         X, qid = resolve_qid(X, self.qid, qid)
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
-            routed = process_routing(self, "fit", **fit_params) if fit_params else None
-            fit_params = {} if routed is None else dict(routed.estimator.fit)
+            routed = process_routing(self, "fit", **fit_params)
+            fit_params = dict(routed["estimator"]["fit"])
             if qid is not None and self.qid is not None and self._hands_on_qid():
                 fit_params["qid"] = qid
         elif qid is not None and has_fit_parameter(self.estimator, "qid"):
@@ -194,11 +184,9 @@ default="predict"
             Without query ids where they are needed, and for scores that are NaN.
         """
         check_is_fitted(self)
-        coarseness = self._coarseness()
+        coarseness = self._checked()
         X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
-        by_query = coarseness is not None and (
-            coarseness.kind == "rho" or (coarseness.is_linear and self.scale == "query")
-        )
+        by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
                 f"{coarseness} must know which rows are ranked together, got qid=None: "
@@ -211,9 +199,9 @@ default="predict"
             return scores
         return coarseness.apply(
             scores,
-            qid if by_query else None,
-            existing_ties=self.existing_ties,
+            check_qid(qid if by_query else None, n_rows=len(scores)),
             limits=None if by_query else self.limits_,
+            existing_ties=self.existing_ties,
         )
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
@@ -227,18 +215,11 @@ default="predict"
         routing = get_routing_for_object(self.estimator)
         return "qid" in routing.consumes("fit", {"qid"})
 
-    def _coarseness(self) -> Coarseness | None:
-        """The one that is given, checked."""
+    def _checked(self) -> Coarseness | None:
+        """The coarseness, if there is one, and all options checked."""
         check_choice(self.scale, "scale", ("fit", "query"))
         check_choice(self.existing_ties, "existing_ties", EXISTING_TIES)
-        given = {kind: getattr(self, kind) for kind in KINDS}
-        given = {kind: value for kind, value in given.items() if value is not None}
-        if len(given) > 1:
-            raise ValueError(
-                f"at most one of {', '.join(KINDS)} may be given, got "
-                f"{', '.join(given)}"
-            )
-        return parse_coarseness(given, "CoarseRanker") if given else None
+        return None if self.coarseness is None else parse_coarseness(self.coarseness)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What scikit-learn routes to this ranker, and on to its estimator.

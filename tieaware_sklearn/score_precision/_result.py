@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,55 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice
-from .._optional import import_optional
-from ..evaluation._averages import mean
+from ..evaluation._averages import mean, means
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionSummary(Result):
+    """Averages over queries of a `PrecisionStudy`; prints a row per level and system.
+
+    Attributes
+    ----------
+    measure : str
+    levels, systems : tuple of str
+    mean, best, worst : ndarray of shape (n_levels, n_systems)
+        Averages over queries.
+    imprecision : ndarray of shape (n_levels, n_systems)
+        What the order of ties can change: best less worst, as a share of the mean;
+        NaN where that is 0.
+    bits, tied_documents : ndarray of shape (n_levels, n_systems)
+    tolerances : tuple of float
+    inferiority : ndarray of shape (n_levels, n_tolerances, n_systems)
+        As in `PrecisionStudy`.
+    """
+
+    measure: str
+    levels: tuple[str, ...]
+    systems: tuple[str, ...]
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    imprecision: FloatArray
+    bits: FloatArray
+    tied_documents: FloatArray
+    tolerances: tuple[float, ...]
+    inferiority: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("mean", "best", "worst", "imprecision", "bits", "tied_documents")
+        values = {name: getattr(self, name) for name in names}
+        for t, tolerance in enumerate(self.tolerances):
+            values[f"inferiority_{tolerance!r}"] = self.inferiority[:, t]
+        return _long({"coarseness": self.levels, "system": self.systems}, values)
+
+    def __str__(self) -> str:
+        columns = self._columns()
+        rows = [
+            [cell if isinstance(cell, str) else number(cell) for cell in row]
+            for row in zip(*columns.values(), strict=True)
+        ]
+        header = [name.replace("_", " ") for name in columns]
+        return format_table([self.measure, *header[1:]], rows, left=2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +93,7 @@ class PrecisionStudy(Result):
         by a one-tailed paired t test.
     pairs : ndarray of shape (n_pairs, 2), int
         Numbers of the systems of each pair.
-    differences, pvalues : ndarray of shape (n_levels, n_pairs)
+    difference, pvalues : ndarray of shape (n_levels, n_pairs)
         Mean of the first less mean of the second, and its p value, two-tailed.
     tau_b, tau_ap : ndarray of shape (n_levels,)
         Correlation of the ordering of systems with the exact one.
@@ -69,21 +116,34 @@ class PrecisionStudy(Result):
     tolerances: tuple[float, ...]
     inferiority: FloatArray
     pairs: IntArray
-    differences: FloatArray
+    difference: FloatArray
     pvalues: FloatArray
     tau_b: FloatArray
     tau_ap: FloatArray
     alpha: float
     test: str
 
-    def means(self) -> FloatArray:
-        """Means over queries.
+    def summary(self) -> PrecisionSummary:
+        """Averages over queries of each system at each level.
 
         Returns
         -------
-        ndarray of shape (n_levels, n_systems)
+        PrecisionSummary
         """
-        return level_means(self.expected)
+        average, best, worst = map(level_means, (self.expected, self.best, self.worst))
+        return PrecisionSummary(
+            measure=self.measure,
+            levels=self.levels,
+            systems=self.systems,
+            mean=average,
+            best=best,
+            worst=worst,
+            imprecision=_share(np.abs(best - worst), average),
+            bits=self.bits,
+            tied_documents=self.tied_documents,
+            tolerances=self.tolerances,
+            inferiority=self.inferiority,
+        )
 
     def changes(self) -> FloatArray:
         """Value of each query under coarser scores, less its exact one.
@@ -93,20 +153,6 @@ class PrecisionStudy(Result):
         ndarray of shape (n_levels, n_queries, n_systems)
         """
         return np.asarray(self.expected - self.expected[0])
-
-    def imprecision(self) -> FloatArray:
-        """What the order of ties can change, as a share of the mean.
-
-        Returns
-        -------
-        ndarray of shape (n_levels, n_systems)
-            Best less worst mean, over the expected one; NaN where that is 0.
-        """
-        width = np.abs(level_means(self.best) - level_means(self.worst))
-        middle = self.means()
-        out = np.full(width.shape, np.nan)
-        np.divide(width, middle, out=out, where=middle != 0)
-        return out
 
     def not_inferior(self) -> IntArray:
         """How many systems keep more than each share of their mean.
@@ -144,11 +190,13 @@ class PrecisionStudy(Result):
         -------
         ndarray of shape (n_levels, n_pairs), bool
         """
-        signs = np.sign(self.differences)
+        signs = np.sign(self.difference)
         return np.asarray(signs * signs[0] < 0)
 
     def false_positives(self) -> IntArray:
-        """Pairs significant only under coarser scores, or the other way round.
+        """How many pairs coarser scores find significant, and exact ones do not.
+
+        A pair that both find significant, but for the other system, counts here, too.
 
         Returns
         -------
@@ -158,7 +206,10 @@ class PrecisionStudy(Result):
         return np.asarray((found & (~exact | self.turned())).sum(axis=1))
 
     def false_negatives(self) -> IntArray:
-        """Pairs significant under exact scores, and no longer.
+        """How many pairs exact scores find significant, and coarser ones do not.
+
+        A pair that both find significant, but for the other system, is not among
+        them: it is a false positive only.
 
         Returns
         -------
@@ -167,98 +218,47 @@ class PrecisionStudy(Result):
         found, exact = self.significant(), self.significant()[0]
         return np.asarray((~found & exact).sum(axis=1))
 
-    def to_pandas(self, rows: str = "systems") -> Any:
-        """A `pandas.DataFrame` of systems, queries or pairs.
-
-        Parameters
-        ----------
-        rows : {"systems", "queries", "pairs"}, default="systems"
-            A row for each level and system (means and tests), each level, system
-            and query (values and changes), or each level and pair of systems.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ValueError
-            For other `rows`.
-        """
-        check_choice(rows, "rows", ("systems", "queries", "pairs"))
-        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-        levels, systems = np.array(self.levels, object), np.array(self.systems, object)
-        n_levels = len(levels)
-        if rows == "pairs":
-            return pandas.DataFrame(
-                {
-                    "coarseness": np.repeat(levels, len(self.pairs)),
-                    "a": np.tile(systems[self.pairs[:, 0]], n_levels),
-                    "b": np.tile(systems[self.pairs[:, 1]], n_levels),
-                    "difference": self.differences.ravel(),
-                    "pvalue": self.pvalues.ravel(),
-                }
-            )
-        if rows == "queries":
-            n_queries = len(self.qid)
-            return pandas.DataFrame(
-                {
-                    "coarseness": np.repeat(levels, n_queries * len(systems)),
-                    "qid": np.tile(np.repeat(self.qid, len(systems)), n_levels),
-                    "system": np.tile(systems, n_levels * n_queries),
-                    "expected": self.expected.ravel(),
-                    "best": self.best.ravel(),
-                    "worst": self.worst.ravel(),
-                    "change": self.changes().ravel(),
-                }
-            )
-        columns = {
-            "coarseness": np.repeat(levels, len(systems)),
-            "system": np.tile(systems, n_levels),
-            "mean": self.means().ravel(),
-            "imprecision": self.imprecision().ravel(),
-            "bits": self.bits.ravel(),
-            "tied_documents": self.tied_documents.ravel(),
+    def _columns(self) -> dict[str, Any]:
+        values = {
+            "expected": self.expected,
+            "best": self.best,
+            "worst": self.worst,
+            "change": self.changes(),
         }
-        for t, tolerance in enumerate(self.tolerances):
-            columns[f"p_{tolerance!r}"] = self.inferiority[:, t].ravel()
-        return pandas.DataFrame(columns)
+        return _long(
+            {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
+            {name: array.swapaxes(0, 1) for name, array in values.items()},
+        )
 
     def __str__(self) -> str:
-        pairs = len(self.pairs)
-        header = [self.measure, "bits", "tied", "change", "most", "range"]
-        header += [f">{100 * tolerance:g}%" for tolerance in self.tolerances]
-        if pairs:
-            header += ["disc", "FP", "FN", "tau b", "tau AP"]
-        rows = [self._row(i, bool(pairs)) for i in range(len(self.levels))]
-        return "\n".join([format_table(header, rows), "", *self._legend()])
-
-    def _row(self, i: int, pairs: bool) -> list[str]:
-        changes = self.changes()[i]
-        relative = _relative(self.means()[i], self.means()[0])
-        largest = np.abs(changes[~np.isnan(changes)]).max(initial=0.0)
-        row = [
-            self.levels[i],
-            number(float(self.bits[i].mean()), 1),
-            f"{self.tied_documents[i].mean():.1%}",
-            _percent(mean(relative), sign=True),
-            number(float(largest)),
-            _percent(mean(self.imprecision()[i])),
-            *map(str, self.not_inferior()[i].tolist()),
+        found = self.summary()
+        changes = _share(found.mean - found.mean[0], found.mean[0])
+        largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
+        columns: list[tuple[str, Iterable[str]]] = [
+            (self.measure, self.levels),
+            ("bits", map(_bits, self.bits.mean(axis=1))),
+            ("tied", map(_percent, self.tied_documents.mean(axis=1))),
+            ("change", [_percent(mean(row), "+.2%") for row in changes]),
+            ("most", map(number, largest)),
+            ("range", [_percent(mean(row)) for row in found.imprecision]),
         ]
-        if pairs:
-            row += [
-                _percent(float(self.discrimination()[i])),
-                str(self.false_positives()[i]),
-                str(self.false_negatives()[i]),
-                number(float(self.tau_b[i]), 2),
-                number(float(self.tau_ap[i]), 2),
+        for share, counts in zip(self.tolerances, self.not_inferior().T, strict=True):
+            columns.append((_more(share), map(str, counts)))
+        if len(self.pairs):
+            columns += [
+                ("disc", map(_percent, self.discrimination())),
+                ("FP", map(str, self.false_positives())),
+                ("FN", map(str, self.false_negatives())),
+                ("tau b", [number(tau, 2) for tau in self.tau_b]),
+                ("tau AP", [number(tau, 2) for tau in self.tau_ap]),
             ]
-        return row
+        header, cells = zip(*columns, strict=True)
+        table = format_table(header, list(zip(*cells, strict=True)))
+        return "\n".join([table, "", *self._legend()])
 
     def _legend(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        shares = ", ".join(f">{100 * tolerance:g}%" for tolerance in self.tolerances)
+        shares = ", ".join(map(_more, self.tolerances))
         lines = [
             f"{of} on {len(self.qid)} queries",
             "bits    log2 of the distinct scores of a query",
@@ -270,7 +270,7 @@ class PrecisionStudy(Result):
         if len(self.pairs):
             lines += [
                 f"disc    significant of {len(self.pairs)} pairs of systems",
-                "FP, FN  newly so, or the other way round; no longer so",
+                "FP, FN  newly so, or so for the other system; no longer so",
                 "tau     correlation of the order of systems with the exact one",
             ]
         if self.dropped:
@@ -279,16 +279,34 @@ class PrecisionStudy(Result):
 
 
 def level_means(values: FloatArray) -> FloatArray:
-    return np.array([[mean(column) for column in table.T] for table in values])
+    """Means over queries, of shape (n_levels, n_systems)."""
+    return np.array([means(level) for level in values])
 
 
-def _relative(values: FloatArray, exact: FloatArray) -> FloatArray:
-    out = np.full(values.shape, np.nan)
-    np.divide(values - exact, exact, out=out, where=exact != 0)
+def _long(
+    labels: dict[str, Sequence[Any] | NDArray[Any]], values: dict[str, FloatArray]
+) -> dict[str, Any]:
+    """A row for each cell of `values`, whose axes have these labels."""
+    cells = np.meshgrid(*labels.values(), indexing="ij")
+    named = zip([*labels, *values], [*cells, *values.values()], strict=True)
+    return {name: cell.ravel() for name, cell in named}
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """part / whole; NaN for a whole of 0."""
+    whole = np.broadcast_to(whole, part.shape)
+    out = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole != 0)
     return out
 
 
-def _percent(value: float, sign: bool = False) -> str:
-    if math.isnan(value):
-        return "-"
-    return f"{value:+.2%}" if sign else f"{value:.1%}"
+def _percent(value: float, form: str = ".1%") -> str:
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def _bits(value: float) -> str:
+    return number(value, 1)
+
+
+def _more(share: float) -> str:
+    return f">{100 * share:g}%"

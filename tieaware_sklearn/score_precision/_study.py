@@ -10,28 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
-from .._engine.ties import FloatArray
-from .._engine.validation import check_choice, check_share
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_choice, check_share, is_number
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
-from ..comparison._measured_systems import MeasuredSystems
+from ..comparison._measured_systems import MeasuredSystems, pairs_of
 from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
 from ..measures import Measure
-from ._coarseness import Coarsener, parse_coarsenesses, score_detail
+from ._coarse_systems import CoarseSystems
+from ._coarseness import parse_coarseness, several
 from ._result import PrecisionStudy, level_means
 
-DEFAULT_COARSENESS = (1.1, 1.2, 1.4, 1.7, 2.0)
+DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
 DEFAULT_TOLERANCES = (0.99, 0.97, 0.95)
 
 
 def precision_study(
     y_true: ArrayLike,
-    y_scores: Any,
+    y_score: Any,
     *,
     qid: Any = None,
     measure: str | Measure = "ndcg@10",
-    coarseness: Any = DEFAULT_COARSENESS,
+    coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
     scale: str = "query",
     tolerances: Sequence[float] = DEFAULT_TOLERANCES,
@@ -49,19 +50,17 @@ def precision_study(
     ----------
     y_true : array-like of shape (n_documents,)
         Labels: finite and >= 0. NaN is unjudged.
-    y_scores : mapping of str to array-like, data frame, or array-like of shape \
-(n_documents, n_systems)
+    y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems) or (n_documents,)
         The scores of each system for the same documents, -inf where it does not
         retrieve one, as in `compare_systems`.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
         See `parse_measure`.
-    coarseness : list of float, str or mapping, default=(1.1, 1.2, 1.4, 1.7, 2.0)
-        Levels to try: numbers are growths of geometric bands (`band_scores`), texts
-        such as ``"rho=1.1"``, ``"decimals=2"``, ``"significant=3"``,
-        ``"bits=float16"``, ``"bits=8"`` or ``"levels=100"`` and mappings such as
-        ``{"bits": 8}`` are parameters of `band_scores` and `round_scores`.
+    coarseness : str or list of str, default=("rho=1.1", "rho=1.2", "rho=1.4", \
+"rho=1.7", "rho=2.0")
+        Levels to try, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     scale : {"query", "all"}, default="query"
@@ -127,68 +126,55 @@ def precision_study(
     """
     check_share(alpha, "alpha")
     check_choice(test, "test", TESTS)
-    shares = _check_shares(tolerances, "tolerances")
-    least = 0.0
-    if isinstance(min_share, bool) or min_share != 0:
-        (least,) = _check_shares([min_share], "min_share")
-    levels = parse_coarsenesses(coarseness)
+    shares = tuple(several(tolerances, "tolerances", _tolerance))
+    if not is_number(min_share, least=0, most=1):
+        raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
+    levels = several(coarseness, "coarseness", parse_coarseness)
     systems = MeasuredSystems(
-        y_true, y_scores, qid, measure, zero_relevance, unjudged, n_jobs
+        y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
-    queries = systems.queries
-    coarsen = Coarsener.of(queries, existing_ties, scale)
     up = systems.measure.greater_is_better
-    statistics = ("best", "worst")
-    every = systems.all_values(statistics)
-    kept = _kept([mean(column) for column in every["expected"].T], least, up)
+    measured = CoarseSystems(systems, existing_ties, scale)
+    ends = ("best", "worst")
+    exact = [measured.measure(j, None, *ends) for j in range(len(systems.names))]
+    kept = _kept([mean(one.values["expected"]) for one in exact], min_share, up)
     numbers = np.flatnonzero(kept).tolist()
-    tables = [{name: table[:, kept] for name, table in every.items()}]
-    details = [[score_detail(systems.scores[j], queries) for j in numbers]]
-    bar = show_progress(
-        list(itertools.product(levels, numbers)),
-        progress,
-        len(levels) * len(numbers),
-        "ranking",
-    )
-    rankings = []
-    for level, j in bar:
-        scores = coarsen(systems.scores[j], level)
-        rankings.append(
-            (systems.values(scores, statistics), score_detail(scores, queries))
-        )
-    for start in range(0, len(rankings), len(numbers)):
-        values, detail = zip(*rankings[start : start + len(numbers)], strict=True)
-        tables.append(
-            {name: np.column_stack([one[name] for one in values]) for name in every}
-        )
-        details.append(list(detail))
-    expected = np.stack([table["expected"] for table in tables])
-    pairs = list(itertools.combinations(range(len(numbers)), 2))
-    # whatever order the rows came in
-    by_id = expected[:, queries.sorted()]
-    means = level_means(expected)
-    if np.isnan(means[0]).any():
+    cells = list(itertools.product(levels, numbers))
+    found = [exact[j] for j in numbers] + [
+        measured.measure(j, level, *ends)
+        for level, j in show_progress(cells, progress, len(cells), "ranking")
+    ]
+    shape = len(levels) + 1, len(numbers)
+
+    def per_query(name: str) -> FloatArray:
+        values = np.array([one.values[name] for one in found])
+        return values.reshape(*shape, -1).swapaxes(1, 2)
+
+    expected = per_query("expected")
+    averages = level_means(expected)
+    if np.isnan(averages[0]).any():
         systems.warn_undefined()
-    tau_b, tau_ap = np.array([_agreement(means[0], row, up) for row in means]).T
-    differences, pvalues = _pairwise(by_id, pairs, test)
+    pairs = pairs_of(len(numbers))
+    # whatever order the rows came in
+    by_id = expected[:, systems.queries.sorted()]
+    difference, pvalues = _pairwise(by_id, pairs, test)
+    tau_b, tau_ap = np.array([_agreement(averages[0], row, up) for row in averages]).T
     return PrecisionStudy(
         measure=str(systems.measure),
         greater_is_better=up,
         levels=("exact", *map(str, levels)),
-        systems=tuple(systems.names[j] for j in numbers),
+        systems=tuple(itertools.compress(systems.names, kept)),
         dropped=tuple(itertools.compress(systems.names, ~kept)),
-        qid=queries.qid,
+        qid=systems.queries.qid,
         expected=expected,
-        best=np.stack([table["best"] for table in tables]),
-        worst=np.stack([table["worst"] for table in tables]),
-        bits=np.array([[one.bits for one in level] for level in details]),
-        tied_documents=np.array(
-            [[one.tied_documents for one in level] for level in details]
-        ),
+        best=per_query("best"),
+        worst=per_query("worst"),
+        bits=np.reshape([one.bits for one in found], shape),
+        tied_documents=np.reshape([one.tied_documents for one in found], shape),
         tolerances=shares,
         inferiority=_inferiority(expected, shares, up),
-        pairs=np.array(pairs, dtype=np.int64).reshape(len(pairs), 2),
-        differences=differences,
+        pairs=pairs,
+        difference=difference,
         pvalues=pvalues,
         tau_b=tau_b,
         tau_ap=tau_ap,
@@ -197,15 +183,9 @@ def precision_study(
     )
 
 
-def _check_shares(values: Any, name: str) -> tuple[float, ...]:
-    given = list(values) if isinstance(values, Iterable) else [values]
-    if not given:
-        raise ValueError(f"{name} must not be empty")
-    for value in given:
-        check_share(value, name, up_to_one=True)
-        if given.count(value) > 1:
-            raise ValueError(f"{name} must hold each share once, got {value} twice")
-    return tuple(map(float, given))
+def _tolerance(share: Any) -> float:
+    check_share(share, "tolerances", up_to_one=True)
+    return float(share)
 
 
 def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
@@ -223,8 +203,9 @@ def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
 def _inferiority(
     expected: FloatArray, shares: tuple[float, ...], up: bool
 ) -> FloatArray:
-    out = np.empty((len(expected), len(shares), expected.shape[2]))
-    for i, j in itertools.product(range(len(expected)), range(expected.shape[2])):
+    n_levels, _, n_systems = expected.shape
+    out = np.empty((n_levels, len(shares), n_systems))
+    for i, j in np.ndindex(n_levels, n_systems):
         losses = QueryLosses.of(expected[0, :, j], expected[i, :, j])
         out[i, :, j] = [
             losses.inferiority(share, greater_is_better=up) for share in shares
@@ -245,15 +226,13 @@ def _agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
 
 
 def _pairwise(
-    expected: FloatArray, pairs: list[tuple[int, int]], test: str
+    expected: FloatArray, pairs: IntArray, test: str
 ) -> tuple[FloatArray, FloatArray]:
     """Mean differences and p values of pairs, over the queries that both have."""
-    differences, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
-    for i, table in enumerate(expected):
-        for p, (a, b) in enumerate(pairs):
-            both = table[:, a], table[:, b]
-            kept = ~np.isnan(both[0] - both[1])
-            first, second = both[0][kept], both[1][kept]
-            differences[i, p] = mean(first) - mean(second)
-            pvalues[i, p] = paired_test(first - second, test).pvalue
-    return differences, pvalues
+    difference, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
+    for i, p in np.ndindex(difference.shape):
+        both = expected[i][:, pairs[p]]
+        first, second = both[~np.isnan(both).any(axis=1)].T
+        difference[i, p] = mean(first) - mean(second)
+        pvalues[i, p] = paired_test(first - second, test).pvalue
+    return difference, pvalues
