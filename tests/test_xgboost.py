@@ -99,7 +99,8 @@ def test_ranker(web):
     # XGBoost gives queries without a relevant document 1
     assert theirs[0] == "ndcg@32"
     assert theirs[1][-1] > ranking_score(y, scores, qid=qid, measure="ndcg@32") + 0.01
-    assert clone(model).get_params()["eval_metric"] is not None
+    again = clone(model).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+    assert again.evals_result() == model.evals_result()
 
 
 def test_early_stopping_goes_the_right_way(web):

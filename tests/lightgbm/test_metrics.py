@@ -14,7 +14,7 @@ from hypothesis import given
 from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 
 from benchmarks.results.early_stopping import generated, stops
-from tests.lightgbm.helpers import ranker
+from tests.lightgbm.helpers import ranker, rows_of
 from tests.strategies import queries
 from tieaware_sklearn import NDCG, QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric, feval
@@ -262,12 +262,7 @@ def test_data_that_cannot_be_measured():
 def test_the_two_forms_are_not_mixed_up(web):
     with pytest.raises(TypeError, match="fit of a ranker takes eval_metric"):
         ranker().fit(
-            web.data,
-            web.target,
-            qid=web.qid,
-            eval_X=web.data,
-            eval_y=web.target,
-            eval_qid=web.qid,
+            **rows_of(web, web),
             eval_metric=feval("rr"),
         )
     train = dataset(web)

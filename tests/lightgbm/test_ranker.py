@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 import sys
 import warnings
@@ -23,9 +24,10 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.lightgbm.helpers import ranker
+from tests.lightgbm.helpers import ranker, rows_of
 from tests.strategies import queries
 from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric
@@ -163,12 +165,7 @@ def test_query_ids_from_a_column(web, valid, kind):
     }[kind]
     column = "qid" if kind in ("pandas", "polars") else 3
     plain = ranker(early_stopping_rounds=3).fit(
-        web.data,
-        web.target,
-        qid=web.qid,
-        eval_X=valid.data,
-        eval_y=valid.target,
-        eval_qid=valid.qid,
+        **rows_of(web, valid),
     )
     X, Z = (make(np.insert(d.data, 3, d.qid, axis=1)) for d in (web, valid))
     with warnings.catch_warnings():
@@ -187,12 +184,12 @@ def test_query_ids_from_a_column(web, valid, kind):
 
 
 def test_several_measures_stop_on_the_first(web, valid):
-    rows = {"eval_X": valid.data, "eval_y": valid.target, "eval_qid": valid.qid}
-    data = {"X": web.data, "y": web.target, "qid": web.qid, **rows}
     options = {"n_estimators": 60, "early_stopping_rounds": 4, "learning_rate": 0.3}
 
     def best(measures, **more):
-        model = ranker(**options, **more).fit(**data, eval_metric=measures)
+        model = ranker(**options, **more).fit(
+            **rows_of(web, valid), eval_metric=measures
+        )
         assert model.best_iteration_ < 60
         return model.best_iteration_, list(model.evals_result_["valid_0"])
 
@@ -216,22 +213,12 @@ def test_metrics_of_other_kinds(web, valid):
         return "share", float(np.mean(y_pred > 0)), True
 
     model = ranker().fit(
-        web.data,
-        web.target,
-        qid=web.qid,
-        eval_X=valid.data,
-        eval_y=valid.target,
-        eval_qid=valid.qid,
+        **rows_of(web, valid),
         eval_metric=["rr", share, NDCG(k=3)],
     )
     assert list(model.evals_result_["valid_0"]) == ["RR", "share", "NDCG@3"]
     model.fit(
-        web.data,
-        web.target,
-        qid=web.qid,
-        eval_X=web.data,
-        eval_y=web.target,
-        eval_qid=web.qid,
+        **rows_of(web, web),
         eval_metric=share,
     )
     # the training data is known as such
@@ -239,12 +226,7 @@ def test_metrics_of_other_kinds(web, valid):
         "training": ["share"]
     }
     own = ranker(metric="auc").fit(
-        web.data,
-        web.target,
-        qid=web.qid,
-        eval_X=valid.data,
-        eval_y=valid.target > 1,
-        eval_qid=valid.qid,
+        **{**rows_of(web, valid), "eval_y": valid.target > 1},
         eval_metric=None,
     )
     assert list(own.evals_result_["valid_0"]) == ["auc"]
@@ -262,6 +244,15 @@ def test_clone_params_and_pickle(web):
     assert model.set_params(qid=None, num_leaves=5).get_params()["num_leaves"] == 5
     names = set(lgb.LGBMRanker().get_params())
     assert set(QueryLGBMRanker().get_params()) == names | {"qid"}
+    for method in ("__init__", "predict"):
+        ours, theirs = (
+            inspect.signature(getattr(cls, method)).parameters
+            for cls in (QueryLGBMRanker, lgb.LGBMRanker)
+        )
+        assert {k: v for k, v in ours.items() if k != "qid"} == dict(theirs)
+    predicted = ranker().fit(**rows_of(web)).predict(web.data, True, 0, 2)
+    shorter = ranker(n_estimators=2).fit(**rows_of(web))
+    assert np.array_equal(predicted, shorter.predict(web.data, raw_score=True))
     fitted = ranker().fit(web.data, web.target, qid=web.qid)
     for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
         assert np.array_equal(other.predict(web.data), fitted.predict(web.data))
@@ -303,7 +294,10 @@ def test_early_stopping_inside_a_search(web, valid):
         )
         best = search.best_estimator_[-1]
         assert 1 <= best.best_iteration_ < 20
-        assert len(best.evals_result_["valid_0"]["NDCG@10"]) >= best.best_iteration_
+        # of the whole set, as it was given: the pipeline did not transform it
+        scores = best.predict(valid.data)
+        expected = ranking_score(valid.target, scores, qid=valid.qid)
+        assert best.best_score_["valid_0"]["NDCG@10"] == expected
 
 
 def test_early_stopping_behind_a_transformer(web, valid):
@@ -319,26 +313,32 @@ def test_early_stopping_behind_a_transformer(web, valid):
 
 
 def test_sample_weight_is_routed_on_request(web):
+    weight = np.random.default_rng(0).uniform(0.1, 9, len(web.qid))
+    cv = QueryKFold(3)
+
+    def scores(model, params):
+        with sklearn.config_context(enable_metadata_routing=True):
+            return cross_val_score(
+                model,
+                web.data,
+                web.target,
+                scoring=make_ranking_scorer(),
+                cv=cv,
+                params=params,
+                error_score="raise",
+            ).tolist()
+
     with sklearn.config_context(enable_metadata_routing=True):
-        scores = cross_val_score(
-            ranker().set_fit_request(sample_weight=True),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer(),
-            cv=QueryKFold(3),
-            params={"qid": web.qid, "sample_weight": np.ones(len(web.qid))},
-            error_score="raise",
-        )
-        plain = cross_val_score(
-            ranker(),
-            web.data,
-            web.target,
-            scoring=make_ranking_scorer(),
-            cv=QueryKFold(3),
-            params={"qid": web.qid},
-            error_score="raise",
-        )
-    assert scores.tolist() == plain.tolist()
+        weighted = ranker().set_fit_request(sample_weight=True)
+    found = scores(weighted, {"qid": web.qid, "sample_weight": weight})
+    assert found != scores(ranker(), {"qid": web.qid})
+    expected = []
+    for train, test in cv.split(web.data, groups=web.qid):
+        rows = {"qid": web.qid[train], "sample_weight": weight[train]}
+        model = ranker().fit(web.data[train], web.target[train], **rows)
+        predicted = model.predict(web.data[test])
+        expected.append(ranking_score(web.target[test], predicted, qid=web.qid[test]))
+    assert found == expected
 
 
 EXPECTED_FAILURES = {
@@ -357,7 +357,7 @@ EXPECTED_FAILURES = {
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [QueryLGBMRanker(qid=0, objective="regression", verbosity=-1)],
+    [QueryLGBMRanker(qid=0, objective="regression", verbosity=-1, n_jobs=1)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -481,25 +481,19 @@ def test_other_errors(web):
 
 
 def test_early_stopping_needs_something_to_stop_on(web):
-    data = (web.data, web.target)
-    own = {"eval_X": web.data, "eval_y": web.target, "eval_qid": web.qid}
+    own = rows_of(web, web)
     with pytest.raises(ValueError, match="got none but the training data"):
-        ranker(n_iter_no_change=np.int64(5)).fit(*data, qid=web.qid, **own)
+        ranker(n_iter_no_change=np.int64(5)).fit(**own)
     own["eval_X"] = web.data.copy()
     with pytest.raises(ValueError, match="early_stopping_rounds needs a metric"):
-        ranker(early_stopping_rounds=5).fit(*data, qid=web.qid, **own, eval_metric=None)
-    ranker(early_stopping_rounds=np.int64(5)).fit(*data, qid=web.qid, **own)
+        ranker(early_stopping_rounds=5).fit(**own, eval_metric=None)
+    ranker(early_stopping_rounds=np.int64(5)).fit(**own)
 
 
 def test_the_training_data_as_evaluation_set(web):
     def values(X, names=None, **more):
         model = ranker(**({"class_weight": "balanced"} if names else {})).fit(
-            web.data,
-            web.target,
-            qid=web.qid,
-            eval_X=X,
-            eval_y=web.target,
-            eval_qid=web.qid,
+            **{**rows_of(web, web), "eval_X": X},
             eval_names=names,
             **more,
         )
@@ -523,16 +517,12 @@ def test_the_training_data_as_evaluation_set(web):
 
 def test_the_training_data_never_stops_training(web, valid):
     few = web.qid <= 3
-    seen = web.data[few], web.target[few], web.qid[few]
+    seen = Bunch(data=web.data[few], target=web.target[few], qid=web.qid[few])
     model = ranker(min_child_samples=3, early_stopping_rounds=8, n_estimators=60)
 
     def best(names=None, **more):
         model.fit(
-            *seen[:2],
-            qid=seen[2],
-            eval_X=(seen[0], valid.data),
-            eval_y=(seen[1], valid.target),
-            eval_qid=(seen[2], valid.qid),
+            **rows_of(seen, seen, valid),
             eval_names=names,
             **more,
         )
@@ -555,12 +545,7 @@ def test_a_callable_decides_before_lightgbms_metrics(web, valid):
     model = ranker(early_stopping_rounds=3, n_estimators=30, metric="ndcg")
     for metric in (falling, [falling, "rr"]):
         model.fit(
-            web.data,
-            web.target,
-            qid=web.qid,
-            eval_X=valid.data,
-            eval_y=valid.target,
-            eval_qid=valid.qid,
+            **rows_of(web, valid),
             eval_metric=metric,
         )
         assert model.best_iteration_ == 1

@@ -71,7 +71,7 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, routing: bool) -> Setting:
-    lightgbm = QueryLGBMRanker(n_estimators=4, verbosity=-1)
+    lightgbm = QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1)
     xgboost = XGBRanker(n_estimators=4, n_jobs=1)
     tree = DecisionTreeRegressor(random_state=0)
     if routing:
@@ -152,10 +152,11 @@ def test_cross_validate_with_several_measures(name):
             error_score="raise",
             **at.params,
         )
-        assert np.isfinite(found["train_AP"]).all()
-        return [found[f"test_{key}"] for key in ("ndcg@10", "AP", "neg_fallout@5")]
+        names = ("test_ndcg@10", "test_AP", "test_neg_fallout@5", "train_AP")
+        return [found[name] for name in names]
 
     found = in_both_settings(name, run)
+    assert (found[3] > found[1].mean()).all()
     assert found[1].tolist() == by_hand(name, "ap")
     assert (-found[2]).tolist() == by_hand(name, "fallout@5")
 
@@ -250,11 +251,13 @@ def test_out_of_fold_report(name):
     def run(at):
         scores = cross_val_predict(at.ranker, at.X, WEB.target, cv=at.cv, **at.params)
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures=["ndcg@10", "rr"])
-        assert (report.worst <= report.expected).all()
-        assert (report.expected <= report.best).all()
         return report.expected
 
-    in_both_settings(name, run)
+    expected = in_both_settings(name, run)
+    _, number = np.unique(WEB.qid, return_inverse=True)
+    folds = QueryKFold(3).split(FRAME, groups=WEB.qid)
+    means = [expected[np.unique(number[test]), 0].mean() for _, test in folds]
+    assert means == pytest.approx(by_hand(name), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -376,31 +379,48 @@ def test_a_pipeline_with_the_selector_and_a_column():
         cv=at.cv,
         error_score="raise",
     )
-    assert np.isfinite(scores).all()
+    plain = RankingFeatureSelector(n_features_to_select=4)
+    expected = []
+    for train, test in QueryKFold(3).split(FRAME, groups=WEB.qid):
+        y, qid = WEB.target[train], WEB.qid[train]
+        X = plain.fit(FRAME.iloc[train], y, qid=qid).transform(FRAME)
+        predicted = clone(tree).fit(X[train], y).predict(X[test])
+        expected.append(ranking_score(WEB.target[test], predicted, qid=WEB.qid[test]))
+    assert scores.tolist() == expected
 
 
 @pytest.mark.parametrize("name", RANKERS)
 def test_rfecv_and_sequential_selection_need_routing(name):
     with sklearn.config_context(enable_metadata_routing=True):
         at = setting(name, True)
+        X = at.X.iloc[:, :6]  # as many fits as features, squared
         ranker = at.ranker["tree"] if name == "regressor" else at.ranker
         rfecv = RFECV(ranker, step=4, cv=at.cv, scoring=at.scorer())
-        rfecv.fit(at.X, WEB.target, **at.fit)
-        assert 1 <= rfecv.n_features_ <= at.X.shape[1]
+        rfecv.fit(X, WEB.target, **at.fit)
+        found = rfecv.cv_results_
+        assert found["n_features"].tolist() == [1, 2, 6]
+        assert (
+            rfecv.n_features_ == found["n_features"][found["mean_test_score"].argmax()]
+        )
+        whole = cross_val_score(
+            clone(ranker), X.to_numpy(), WEB.target, cv=at.cv, scoring=at.scorer(),
+            **at.params,
+        )  # fmt: skip
+        assert found["mean_test_score"][-1] == whole.mean()
         sfs = SequentialFeatureSelector(
             ranker, n_features_to_select=1, cv=at.cv, scoring=at.scorer()
         )
-        sfs.fit(at.X, WEB.target, **at.fit)
+        sfs.fit(X, WEB.target, **at.fit)
         single = [
             cross_val_score(
                 clone(ranker),
-                at.X.to_numpy()[:, [j]],
+                X.to_numpy()[:, [j]],
                 WEB.target,
                 cv=at.cv,
                 scoring=at.scorer(),
                 **at.params,
             ).mean()
-            for j in range(at.X.shape[1])
+            for j in range(X.shape[1])
         ]
         assert np.flatnonzero(sfs.get_support()) == np.argmax(single)
     at = setting("lightgbm", False)

@@ -182,7 +182,7 @@ def test_constant_features_and_equal_rows(web):
         ({"bounds": [(0, 1)] * 11 + [(1,)]}, "two finite numbers that rise"),
         ({"bounds": {"x1": (1, 0)}}, "two finite numbers that rise"),
         ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
-        ({"transforms": 3}, "transforms must be a name or a list"),
+        ({"transforms": 3}, "transforms must be a name, or a list with one entry"),
         ({"feature_names": "abcdefghijkl"}, "a different name"),
         ({"transforms": "square"}, "transforms must be one of"),
         ({"measure": "ndgc"}, "did you mean 'NDCG'"),

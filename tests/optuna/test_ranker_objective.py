@@ -17,6 +17,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.pruners import NopPruner
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
@@ -62,7 +63,7 @@ def test_xgboost_with_texts_as_ids(web):
 def test_cross_validated_value_by_hand(web, pruner):
     cv = QueryKFold(4)
     objective = RankerObjective(
-        QueryLGBMRanker(n_estimators=3, verbosity=-1),
+        QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
         {
             "num_leaves": IntDistribution(2, 12),
             "learning_rate": FloatDistribution(0.01, 1, log=True),
@@ -87,7 +88,7 @@ def test_cross_validated_value_by_hand(web, pruner):
     X, y, qid = web.data[rows], web.target[rows], web.qid[rows]
     values = []
     for train, test in cv.split(X, groups=qid):
-        model = QueryLGBMRanker(n_estimators=3, verbosity=-1, **first.params)
+        model = clone(objective.estimator).set_params(**first.params)
         model.fit(X[train], y[train], qid=qid[train])
         values += ranking_score(
             y[test], model.predict(X[test]), qid=qid[test], measure="ap", average=None
@@ -118,7 +119,7 @@ def test_rankers_of_all_kinds(web, make):
                 Pipeline(
                     [
                         ("s", StandardScaler()),
-                        ("r", QueryLGBMRanker(n_estimators=2, verbosity=-1)),
+                        ("r", QueryLGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)),
                     ]
                 ),
                 "r__max_depth",
@@ -235,7 +236,7 @@ def test_texts_classifiers_and_lightgbms_own_ranker(web):
             {"response_method": "predict_proba"},
         ),
         (
-            lgb.LGBMRanker(n_estimators=2, verbosity=-1),
+            lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1),
             "num_leaves",
             web.data,
             {"fit_params": {"categorical_feature": [3]}},

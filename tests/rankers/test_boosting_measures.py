@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from tests.lightgbm.helpers import ranker
+from tests.lightgbm.helpers import ranker, rows_of
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.lightgbm import eval_metric, feval
 from tieaware_sklearn.xgboost import custom_metric
@@ -42,12 +42,7 @@ def test_labels_and_weights_in_32_bits(web, valid):
     weight = valid.qid % 3 * 0.1 + 0.1
     measures = ["ap(rel=0.7)", "ndcg(gain={0.1:0,0.7:1})@10"]
     model = ranker(objective="regression").fit(
-        web.data,
-        y,
-        qid=web.qid,
-        eval_X=valid.data,
-        eval_y=z,
-        eval_qid=valid.qid,
+        **{**rows_of(web, valid), "y": y, "eval_y": z},
         eval_sample_weight=weight,
         eval_metric=measures,
     )

@@ -132,7 +132,7 @@ def test_it_is_unpickled_without_optuna(tmp_path):
         ({"coef": [1.0]}, r"one weight per feature \(2\), got shape \(1,\)"),
         ({"coef": [1.0, np.nan]}, "coef must be finite"),
         ({"transforms": "square"}, "transforms must be one of"),
-        ({"transforms": ["rank"]}, r"one entry per feature \(2\), got 1"),
+        ({"transforms": ["rank"]}, r"one entry per feature \(2\), got \['rank'\]"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.lightgbm.helpers import ranker
+from tests.lightgbm.helpers import ranker, rows_of
 
 
 def test_frames_must_have_the_columns_of_fit(web):
@@ -17,12 +17,7 @@ def test_frames_must_have_the_columns_of_fit(web):
         model.predict(other)
     with pytest.raises(ValueError, match="eval_X must have the columns"):
         ranker().fit(
-            frame,
-            web.target,
-            qid=web.qid,
-            eval_X=other,
-            eval_y=web.target,
-            eval_qid=web.qid,
+            **{**rows_of(web, web), "X": frame, "eval_X": other},
         )
     fewer = frame.drop(columns="clicks")
     with pytest.raises(ValueError, match="12 features, got 11"):

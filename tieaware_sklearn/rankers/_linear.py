@@ -168,17 +168,13 @@ def check_transforms(
     transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
 ) -> tuple[str, ...]:
     """The transform of each feature."""
-    if transforms is None:
-        transforms = "identity"
-    if not isinstance(transforms, (str, list, tuple, np.ndarray)):
-        raise ValueError(f"transforms must be a name or a list, got {transforms!r}")
-    each = [transforms] * n_features if isinstance(transforms, str) else transforms
-    names = tuple(each)
-    if len(names) != n_features:
+    each = "identity" if transforms is None else transforms
+    names = (each,) * n_features if isinstance(each, str) else each
+    if not isinstance(names, (list, tuple, np.ndarray)) or len(names) != n_features:
         raise ValueError(
-            f"transforms must have one entry per feature ({n_features}), got "
-            f"{len(names)}"
+            "transforms must be a name, or a list with one entry per feature "
+            f"({n_features}), got {transforms!r}"
         )
     for name in names:
         check_choice(name, "transforms", allowed)
-    return names
+    return tuple(names)

@@ -102,17 +102,13 @@ def gather_queries(
     if weight is not None:
         weight = check_scores(weight, n_rows=len(labels), name=f"{name}sample_weight")
         reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
+        weight = queries.arrange(weight)
     if init_score is not None:
-        init_score = check_scores(
-            init_score, n_rows=len(labels), name=f"{name}init_score"
+        init_score = queries.arrange(
+            check_scores(init_score, n_rows=len(labels), name=f"{name}init_score")
         )
-    return QueryData(
-        take_rows(X, queries.order),
-        queries.arrange(labels),
-        queries,
-        None if weight is None else queries.arrange(weight),
-        None if init_score is None else queries.arrange(init_score),
-    )
+    X = take_rows(X, queries.order)
+    return QueryData(X, queries.arrange(labels), queries, weight, init_score)
 
 
 class Columns(NamedTuple):
