@@ -52,12 +52,11 @@ def query_ids(table: Table, *, as_text: bool) -> NDArray[Any]:
     """Query ids as the file spells them, or as text; none may be missing."""
     qid = table.head.qid
     column = table.frame[qid]
-    text = column.astype(str)
-    missing = (column.isna() | (text == "")).to_numpy()
+    missing = (column.isna() | (column == "")).to_numpy()
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
-    return np.asarray((text if as_text else column).to_numpy())
+    return np.asarray((column.astype(str) if as_text else column).to_numpy())
 
 
 def one_matrix(columns: list[NDArray[Any]]) -> NDArray[Any]:
