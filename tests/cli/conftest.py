@@ -15,5 +15,5 @@ def web():
 @pytest.fixture(scope="module")
 def letor(web, tmp_path_factory):
     path = tmp_path_factory.mktemp("letor") / "web.txt.gz"
-    dump_letor(web.data, web.target, web.qid, path)
+    dump_letor(web.data, web.target, path, qid=web.qid)
     return str(path)

@@ -84,10 +84,10 @@ def test_standard_input_and_plain_terminals(letor):
 
 
 def test_interrupted(monkeypatch, capsys, letor):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.read", interrupt)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.scan_files", interrupt)
     assert run(capsys, "screen", letor)[0] == 130
 
 

@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     letor, qrels, run = folder / "web.txt", folder / "qrels", folder / "run"
-    dump_letor(WEB.data, Y, QID, letor)
+    dump_letor(WEB.data, Y, letor, qid=QID)
     qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
     run.write_text("1 Q0 a 1 5 x\n1 Q0 b 2 5 x\n2 Q0 a 1 1 x\n")
     return str(letor), str(qrels), str(run)

@@ -27,6 +27,9 @@ def test_digits_tie():
         np.array_equal(a, digits[b])
         for a, b in zip(again, ["data", "target", "qid"], strict=True)
     )
+    framed = load_digits_retrieval(n_queries=5, as_frame=True)
+    assert framed.data.columns.tolist() == digits.feature_names
+    assert np.array_equal(framed.data.to_numpy(), digits.data)
     for n in (0, 1798):
         with pytest.raises(ValueError, match=r"n_queries must be in 1..1797"):
             load_digits_retrieval(n_queries=n)

@@ -27,8 +27,13 @@ def test_web_search_is_what_was_asked_for():
     for j, name in enumerate(("in_degree", "clicks", "page_visits")):
         copy = web.feature_names.index(f"log_{name}")
         assert np.array_equal(selector.mean_[j], selector.mean_[copy])
-    again = make_web_search(n_queries=400, n_noise=3, n_duplicates=3, random_state=0)
-    assert np.array_equal(web.data, again.data)
+    # the same again, unless asked otherwise
+    options = {"n_queries": 400, "n_noise": 3, "n_duplicates": 3}
+    X, y, qid = make_web_search(**options, as_frame=True, return_X_y_qid=True)
+    assert X.columns.tolist() == web.feature_names
+    assert np.array_equal(X.to_numpy(), web.data)
+    assert np.array_equal(y, web.target)
+    assert np.array_equal(qid, web.qid)
 
 
 def test_web_search_strength_and_ties():

@@ -11,7 +11,7 @@ FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
 
 def write(path, X, y, qid, row_group_size=37):
     if ".txt" in path.name:
-        dump_letor(X, y, qid, path)
+        dump_letor(X, y, path, qid=qid)
         return path
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
     frame = frame.assign(label=y, qid=qid, url="a/b")

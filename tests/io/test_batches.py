@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.io.helpers import FORMS, write
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn.datasets import iter_batches
+from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
+from tieaware_sklearn.io._batches import scan_files
 
 
 @pytest.mark.parametrize("batch_rows", [1, 7, 13, 50, 10**6, None])
@@ -27,6 +29,39 @@ def test_batches_are_the_rows_in_whole_queries(files, web, name, batch_rows):
         assert len(batch.qid) >= n_rows
         assert (batch.qid != batch.qid[-1]).sum() < n_rows
     assert len({tuple(b.feature_names) for b in batches}) == 1
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_whole_files_are_the_only_batch(files, name):
+    whole = (load_letor if ".txt" in name else load_table)(files[name])
+    (batch,) = iter_batches(files[name], batch_rows=10**6)
+    assert whole.keys() == batch.keys()
+    for key in ("data", "target", "qid"):
+        assert_array_equal(whole[key], batch[key], strict=True)
+    for key in ("feature_names", "left_out"):
+        assert whole[key] == batch[key]
+    assert pickle.loads(pickle.dumps(whole)).place(3) == batch.place(3)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_everything_can_be_one_batch_of_what_was_looked_through(tmp_path, web, name):
+    order = np.random.default_rng(0).permutation(len(web["qid"]))
+    path = write(tmp_path / name, **{key: v[order] for key, v in web.items()})
+    scan = scan_files([path], label="label", qid="qid")
+    assert "comes back" in scan.scattered
+    (batch,) = scan.batches()
+    assert_array_equal(batch.data, web["X"][order])
+    assert batch.DESCR.startswith(f"{path}: {len(order)} rows, 30 queries")
+    with pytest.raises(AttributeError):
+        scan.label = "another"
+
+
+def test_a_file_that_has_become_shorter(tmp_path, web):
+    path = write(tmp_path / "web.txt", **web)
+    batches = iter_batches(path, batch_rows=10)
+    path.write_text("1 qid:1 1:1\n")
+    with pytest.raises(ValueError, match="have become shorter"):
+        list(batches)
 
 
 @pytest.mark.parametrize("name", FORMS)

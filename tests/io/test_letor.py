@@ -66,6 +66,19 @@ def test_letor_sparse(tmp_path):
     assert found.data.toarray().tolist() == ROWS
 
 
+def test_letor_as_a_data_frame(tmp_path):
+    path = write(tmp_path, LETOR)
+    for options in ({}, {"sparse": True}):
+        found = load_letor(path, as_frame=True, ignore=["2"], **options)
+        assert found.feature_names == ["1", "3", "4"]
+        assert found.data.columns.tolist() == found.feature_names
+        wanted = np.delete(ROWS, 1, axis=1)
+        assert np.array_equal(found.data.to_numpy(), wanted)
+    assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype)
+    with pytest.raises(ValueError, match="ignore must leave a feature"):
+        load_letor(path, ignore=["1", "2", "3", "4"])
+
+
 def test_letor_feature_numbers(tmp_path):
     from_zero = write(tmp_path, "1 qid:1 0:5 2:7\n", "zero.txt")
     assert load_letor(from_zero).data.tolist() == [[5, 0, 7]]
@@ -180,13 +193,13 @@ def test_letor_reads_back_exactly(tmp_path, data, zero_based, suffix, draw):
     y = draw.draw(arrays(float, n, elements=st.floats(0, 1e9)))
     qid = draw.draw(arrays(np.int64, n, elements=st.integers(0, 5)))
     path = tmp_path / f"out{suffix}"
-    dump_letor(data, y, qid, path, zero_based=zero_based)
+    dump_letor(data, y, path, qid=qid, zero_based=zero_based)
     found = load_letor(path, zero_based=zero_based)
     assert np.array_equal(found.data, data)
     assert found.target.tolist() == y.tolist()
     assert found.qid.tolist() == qid.tolist()
     sparse = sp.csr_array(data)
-    dump_letor(sparse, y, qid, path, zero_based=zero_based)
+    dump_letor(sparse, y, path, qid=qid, zero_based=zero_based)
     found = load_letor(path, zero_based=zero_based, n_features=data.shape[1])
     assert np.array_equal(found.data, data)
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
@@ -204,13 +217,13 @@ def test_dump_refuses_and_leaves_the_old_file(tmp_path):
         ((X, ["a"], qid), "y must be numeric"),
     ):
         with pytest.raises(ValueError, match=message):
-            dump_letor(*arguments, path)
+            dump_letor(*arguments[:2], path, qid=arguments[2])
     assert path.read_text() == "old"
-    dump_letor(np.array([[True, False]]), [True], [3], path)
+    dump_letor(np.array([[True, False]]), [True], path, qid=[3])
     assert path.read_text() == "1 qid:3 1:1 2:0\n"
     twice = sp.csr_array(([1.0, 2.0, 5.0], [1, 1, 0], [0, 3]), shape=(1, 2))
-    dump_letor(twice, [1], [3], path)
+    dump_letor(twice, [1], path, qid=[3])
     assert path.read_text() == "1 qid:3 1:5 2:3\n"
     assert twice.indices.tolist() == [1, 1, 0]
-    dump_letor(pd.DataFrame({"a": [1], "b": [True]}), [1], [3], path)
+    dump_letor(pd.DataFrame({"a": [1], "b": [True]}), [1], path, qid=[3])
     assert load_letor(path).data.tolist() == [[1, 1]]

@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_writable(arguments.out, "--out")
     digits = load_digits_retrieval(n_queries=arguments.queries)
     if arguments.out is not None:
-        dump_letor(digits.data, digits.target, digits.qid, arguments.out)
+        dump_letor(digits.data, digits.target, arguments.out, qid=digits.qid)
         numbered = enumerate(digits.feature_names, start=1)
         names = ", ".join(f"{column} {name}" for column, name in numbered)
         print(f"tieaware: wrote {arguments.out}; features {names}", file=sys.stderr)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
 from ..feature_selection import RankingFeatureSelector, Screening
-from ..io._batches import Stream, estimated_bytes, open_stream, rows_of_batch, track
-from ..io._letor import read_letor
-from ..io._letor_format import kept_features, letor_place
-from ..io._tabular import is_nameless, load_tabular
-from ..io._tabular_frames import all_tabular, is_tabular
-from ..io._text_source import TextSource
+from ..io._batches import estimated_bytes, rows_of_batch, scan_files, track
+from ..io._scan import Scan
+from ..io._tabular_frames import all_tabular
+from ..io._tabular_scan import is_nameless
 
 #: files that would take more memory are read in batches
 _LARGE = 1 << 28
@@ -37,21 +34,17 @@ def screen_files(
     arguments: argparse.Namespace, selector: RankingFeatureSelector
 ) -> Screened:
     """Fit the selector on all files, or on as much as there was time for."""
-    stream = _stream(arguments)
-    if stream is None:
-        data = read(arguments)
-        _check_values(data, arguments.missing)
-        selector.set_params(progress=shows_progress(arguments.quiet))
-        selector.fit(data.data, data.target, qid=data.qid)
-        return Screened(selector, data.feature_names, len(data.target), False)
-    _note_left_out(stream.left_out)
-    names = stream.feature_names
-    rows = rows_of_batch(arguments.batch_rows, len(names))
+    scan, rows = _look_through(arguments)
+    _note_left_out(scan.left_out)
+    names = scan.feature_names
+    # one bar: over documents in batches, over features of all at once
+    bar = shows_progress(arguments.quiet)
+    selector.set_params(progress=bar and rows is None)
     n_documents = 0
     interrupted = False
     screening: Screening | None = None
     try:
-        for batch in track(stream, rows, shows_progress(arguments.quiet)):
+        for batch in track(scan, rows, bar and rows is not None):
             _check_values(batch, arguments.missing)
             part = selector.screen(batch.data, batch.target, qid=batch.qid)
             whole = part if screening is None else screening.merge(part)
@@ -62,7 +55,7 @@ def screen_files(
         interrupted = True
         _note(
             f"interrupted: what follows is of the first {n_documents} of "
-            f"{stream.n_rows} documents"
+            f"{scan.n_rows} documents"
         )
     if screening is None:
         raise ValueError(f"{arguments.files[0]}: the file holds no documents")
@@ -70,25 +63,27 @@ def screen_files(
     return Screened(selector, names, n_documents, interrupted)
 
 
-def _stream(arguments: argparse.Namespace) -> Stream | None:
-    """The files as a stream; None to read them at once."""
+def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]:
+    """What is in the files, and the rows of a batch; None to read them at once."""
     paths = _paths(arguments)
     asked = arguments.batch_rows
-    if asked == 0 or (asked is None and estimated_bytes(paths) <= _LARGE):
-        return None
-    stream = open_stream(
+    at_once = asked == 0 or (asked is None and estimated_bytes(paths) <= _LARGE)
+    scan = scan_files(
         paths,
         label=arguments.label or "label",
         qid=arguments.qid or "qid",
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
+        keep=at_once,
     )
-    if not stream.scattered:
-        return stream
-    if asked is not None:
-        raise ValueError(f"{stream.scattered} (--batch-rows 0)")
-    _note("the rows of queries do not stand together: everything is read at once")
-    return None
+    if at_once:
+        return scan, None
+    if scan.scattered and asked is None:
+        _note("the rows of queries do not stand together: everything is read at once")
+        return scan, None
+    if scan.scattered:
+        raise ValueError(f"{scan.scattered} (--batch-rows 0)")
+    return scan, rows_of_batch(asked, len(scan.feature_names))
 
 
 def _paths(arguments: argparse.Namespace) -> list[Path]:
@@ -105,25 +100,6 @@ def _paths(arguments: argparse.Namespace) -> list[Path]:
                     f"{paths[0]} is read as LETOR text (its name has no such ending)"
                 )
     return paths
-
-
-def read(arguments: argparse.Namespace) -> Bunch:
-    """All files as one set of rows; `place` names the file and line of a row."""
-    paths = _paths(arguments)
-    ignored = arguments.ignore or []
-    if is_tabular(paths[0]):
-        label, qid = arguments.label or "label", arguments.qid or "qid"
-        data = load_tabular(paths, label=label, qid=qid, ignore=ignored)
-        _note_left_out(data.left_out)
-        return data
-    sources = [TextSource(path) for path in paths]
-    data = read_letor(sources, query_file=arguments.query_file)
-    data.place = partial(letor_place, sources)
-    if ignored:
-        kept = kept_features(data.feature_names, ignored)
-        data.data = data.data[:, kept]
-        data.feature_names = [data.feature_names[j] for j in kept]
-    return data
 
 
 def _note(text: str) -> None:

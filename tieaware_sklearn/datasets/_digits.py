@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch, check_random_state
 
+from ..io._bunch import as_asked
+
 _INK = 8  # pixels hold 0..16; half of that is ink
 
 _DESCR = """\
@@ -29,7 +31,11 @@ ink             total ink of the document, whatever the query
 
 
 def load_digits_retrieval(
-    *, n_queries: int = 100, random_state: Any = 0, return_X_y_qid: bool = False
+    *,
+    n_queries: int = 100,
+    random_state: Any = 0,
+    as_frame: bool = False,
+    return_X_y_qid: bool = False,
 ) -> Any:
     """Retrieval of hand-written digits by integer similarities.
 
@@ -42,6 +48,8 @@ def load_digits_retrieval(
         Images drawn as queries, at most 1797, each with 1796 documents.
     random_state : int, RandomState instance or None, default=0
         Draws the queries.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, with their names.
     return_X_y_qid : bool, default=False
         Return ``(data, target, qid)`` instead of a Bunch.
 
@@ -56,6 +64,8 @@ def load_digits_retrieval(
     ------
     ValueError
         For n_queries outside 1..1797.
+    ImportError
+        For data frames without pandas.
 
     Examples
     --------
@@ -89,11 +99,10 @@ def load_digits_retrieval(
         ]
     )
     qid = np.repeat(chosen.astype(np.int64), n - 1)
-    if return_X_y_qid:
-        return data, target, qid
-    return Bunch(
+    digits = Bunch(
         data=data, target=target, qid=qid, feature_names=list(parts[0]), DESCR=_DESCR
     )
+    return as_asked(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from sklearn.utils import Bunch, check_random_state
 
 from .._engine.ties import FloatArray
+from ..io._bunch import as_asked
 
 # share of documents of each grade, about those of MSLR-WEB30K
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
@@ -34,7 +35,8 @@ def make_web_search(
     n_noise: int = 4,
     n_duplicates: int = 2,
     shuffle: bool = False,
-    random_state: Any = None,
+    random_state: Any = 0,
+    as_frame: bool = False,
     return_X_y_qid: bool = False,
 ) -> Any:
     """Generate queries, graded documents and the discrete features of a web search.
@@ -56,7 +58,10 @@ def make_web_search(
         Features that repeat the counts, as their logarithm; at most 3.
     shuffle : bool, default=False
         Interleave the rows of all queries.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
+        Draws everything.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, with their names.
     return_X_y_qid : bool, default=False
         Return ``(data, target, qid)`` instead of a Bunch.
 
@@ -71,11 +76,13 @@ def make_web_search(
     ------
     ValueError
         For parameters outside the ranges above.
+    ImportError
+        For data frames without pandas.
 
     Examples
     --------
     >>> from tieaware_sklearn.datasets import make_web_search
-    >>> web = make_web_search(n_queries=3, random_state=0)
+    >>> web = make_web_search(n_queries=3)
     >>> web.feature_names[:6]
     ['in_degree', 'clicks', 'page_visits', 'url_length', 'n_slashes', 'text_score']
     """
@@ -140,12 +147,11 @@ def make_web_search(
     if shuffle:
         order = rng.permutation(n)
         data, target, qid = data[order], target[order], qid[order]
-    if return_X_y_qid:
-        return data, target, qid
-    return Bunch(
+    web = Bunch(
         data=data,
         target=target,
         qid=qid,
         feature_names=list(features),
         DESCR=_DESCR,
     )
+    return as_asked(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)

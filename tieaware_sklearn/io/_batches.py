@@ -4,60 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import show_progress
 from .._engine.validation import check_count
-from ._letor_stream import LetorStream
-from ._tabular import framed
+from ._bunch import framed
+from ._letor_scan import scan_letor
+from ._scan import Scan
 from ._tabular_frames import all_tabular, is_tabular, memory_of_table
-from ._tabular_stream import TabularStream
+from ._tabular_scan import scan_tables
 from ._text_source import PathLike, TextSource, check_paths, memory_of_text
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
 
 
-class Stream(Protocol):
-    """Files looked through once, to be read in batches.
-
-    Attributes
-    ----------
-    n_rows : int
-    feature_names : list of str
-    left_out : list of str
-        Columns without numbers.
-    scattered : str
-        Where a query comes back after another one; empty if none does.
-    """
-
-    n_rows: int
-    feature_names: list[str]
-    left_out: list[str]
-    scattered: str
-
-    def batches(self, batch_rows: int) -> Iterator[Bunch]:
-        """Whole queries, of at least so many rows together but for the last."""
-
-
-def open_stream(
+def scan_files(
     paths: Sequence[Path],
     *,
     label: str,
     qid: str,
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
-) -> Stream:
-    """The files, by their names LETOR text or tables, looked through once."""
+    keep: bool = False,
+) -> Scan[Any]:
+    """Look through files, by their names LETOR text or tables.
+
+    `keep` says that everything is wanted at once.
+    """
     if not all_tabular(paths):
         sources = [TextSource(path) for path in paths]
-        return LetorStream(sources, query_file=query_file, ignore=ignore)
+        return scan_letor(sources, query_file=query_file, ignore=ignore)
     if query_file is not None:
         raise ValueError("query_file goes with LETOR text, not with tables")
-    return TabularStream(paths, label=label, qid=qid, ignore=ignore)
+    return scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=keep)
 
 
 def estimated_bytes(paths: Sequence[Path]) -> int:
@@ -116,10 +98,11 @@ def iter_batches(
     Returns
     -------
     iterator of sklearn.utils.Bunch
-        ``data``, ``target``, ``qid`` and ``feature_names``, the same features in
-        every batch; ``place``, a function that names the file and line of a row of
-        the batch; ``DESCR``. Every file is read twice: looked through at once, for
-        its features and queries, and then batch by batch.
+        ``data``; ``target``, float64; ``qid``; ``feature_names``, the same in every
+        batch; ``left_out``, the columns without numbers; ``place``, a function that
+        names the file and line of a row of the batch; ``DESCR``. Every file is read
+        twice: looked through at once, for its features and queries, and then batch
+        by batch.
 
     Raises
     ------
@@ -152,37 +135,28 @@ def iter_batches(
     >>> selector.n_queries_
     3
     """
-    paths = check_paths(path, "path")
-    stream = open_stream(
-        paths, label=label, qid=qid, ignore=ignore, query_file=query_file
+    scan = scan_files(
+        check_paths(path, "path"),
+        label=label,
+        qid=qid,
+        ignore=ignore,
+        query_file=query_file,
     )
-    rows = rows_of_batch(batch_rows, len(stream.feature_names))
-    if stream.scattered:
-        raise ValueError(stream.scattered)
-    batches = _described(track(stream, rows, progress, "reading"), paths)
+    rows = rows_of_batch(batch_rows, len(scan.feature_names))
+    if scan.scattered:
+        raise ValueError(scan.scattered)
+    batches = track(scan, rows, progress, "reading")
     return map(framed, batches) if as_frame else batches
 
 
-def _described(batches: Iterator[Bunch], paths: Sequence[Path]) -> Iterator[Bunch]:
-    files, first = ", ".join(map(str, paths)), 0
-    for batch in batches:
-        n_rows, n_queries = len(batch.target), len(np.unique(batch.qid))
-        batch.DESCR = (
-            f"{files}: rows {first} to {first + n_rows - 1}, {n_queries} queries, "
-            f"{len(batch.feature_names)} features"
-        )
-        first += n_rows
-        yield batch
-
-
 def track(
-    stream: Stream, batch_rows: int, progress: bool, what: str = "screening"
+    scan: Scan[Any], batch_rows: int | None, progress: bool, what: str = "screening"
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
     return show_progress(
-        stream.batches(batch_rows),
+        scan.batches(batch_rows),
         progress,
-        stream.n_rows,
+        scan.n_rows,
         "document",
         what,
         size=lambda batch: len(batch.target),

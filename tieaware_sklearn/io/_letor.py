@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._engine.validation import check_choice
-from ._letor_format import (
-    Counted,
-    check_query_file,
-    complaint,
-    numbered_queries,
-    query_sizes,
-    split_line,
-)
+from ._bunch import framed
+from ._letor_scan import scan_letor
 from ._text_source import PathLike, TextSource, check_paths
 from ._whole_file import write_whole
 
@@ -28,10 +20,12 @@ from ._whole_file import write_whole
 def load_letor(
     path: PathLike | Sequence[PathLike],
     *,
+    ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
     zero_based: bool | str = "auto",
     n_features: int | None = None,
     sparse: bool = False,
+    as_frame: bool = False,
 ) -> Bunch:
     r"""Read learning-to-rank text: ``label qid:7 1:0.5 2:3 # comment``.
 
@@ -41,6 +35,8 @@ def load_letor(
         Plain or compressed text (gzip, bzip2, xz), ``-`` for standard input.
         Several files are read as one set of rows with one set of features; a
         ``qid:`` names the same query in all of them.
+    ignore : list of str, default=()
+        Numbers of features to leave out.
     query_file : path, or list of paths, optional
         Where the lines hold no ``qid:``: a file with the number of rows of each
         query, a line each, as LightGBM reads it, for each path. By default
@@ -53,13 +49,17 @@ def load_letor(
         Number of columns; by default up to the largest feature number seen.
     sparse : bool, default=False
         Return a SciPy CSR array; a dense array otherwise.
+    as_frame : bool, default=False
+        The features as a pandas DataFrame, with their names; of sparse columns if
+        `sparse`.
 
     Returns
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), float64; ``target``, float64;
         ``qid``, int64; ``feature_names``: the numbers that the file uses, as
-        strings; ``DESCR``. Comments are left out.
+        strings; ``left_out``, empty; ``place``, a function that names the file and
+        line of a row; ``DESCR``. Comments are left out.
 
     Raises
     ------
@@ -68,6 +68,13 @@ def load_letor(
         query sizes that do not add up to the number of rows, an empty file.
     OSError
         If a file cannot be read.
+    ImportError
+        For data frames without pandas.
+
+    See Also
+    --------
+    iter_batches : Files larger than memory.
+    load_table : CSV, TSV and Parquet.
 
     Examples
     --------
@@ -83,114 +90,23 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
-    sources = [TextSource(one) for one in check_paths(path, "path")]
-    return read_letor(
-        sources,
+    scan = scan_letor(
+        [TextSource(one) for one in check_paths(path, "path")],
+        ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,
         n_features=n_features,
         sparse=sparse,
     )
-
-
-def read_letor(
-    sources: Sequence[TextSource],
-    *,
-    query_file: PathLike | Sequence[PathLike] | None = None,
-    zero_based: bool | str = "auto",
-    n_features: int | None = None,
-    sparse: bool = False,
-) -> Bunch:
-    """`load_letor` of what may be read once only."""
-    if not isinstance(zero_based, bool):
-        check_choice(zero_based, "zero_based", (True, False, "auto"))
-    given = check_query_file(query_file, len(sources))
-    parsed = [_parse(source) for source in sources]
-    sizes = query_sizes(
-        [Counted(part.source, len(part.target), len(part.qid)) for part in parsed],
-        given,
-    )
-    data, first = _one_matrix(parsed, zero_based, n_features)
-    target = np.concatenate([part.target for part in parsed])
-    own = (part.qid for part in parsed)
-    qid = np.concatenate(list(own if sizes is None else numbered_queries(sizes)))
-    return Bunch(
-        data=data if sparse else data.toarray(),
-        target=target,
-        qid=qid,
-        feature_names=[str(first + i) for i in range(data.shape[1])],
-        DESCR=f"{', '.join(map(str, sources))}: {len(target)} rows, "
-        f"{len(np.unique(qid))} queries, {data.shape[1]} features",
-    )
-
-
-class _Part(NamedTuple):
-    source: TextSource
-    data: Any
-    target: NDArray[np.float64]
-    qid: NDArray[np.int64]
-
-
-def _parse(source: TextSource) -> _Part:
-    with source.reading():
-        try:
-            with source.open() as file:
-                data, target = load_svmlight_file(file, zero_based=True)
-            with source.open() as file:
-                qid = np.fromiter(_query_ids(file), dtype=np.int64)
-        except (ValueError, OverflowError) as error:
-            raise ValueError(complaint(source, fallback=str(error))) from None
-    if not len(target):
-        raise ValueError(f"{source}: the file holds no documents")
-    return _Part(source, data, target, qid)
-
-
-def _query_ids(lines: Iterable[bytes]) -> Iterator[int]:
-    """The numbers after qid:, of the lines that have one.
-
-    scikit-learn reads them too, but grows its array by one for every line.
-    """
-    for line in lines:
-        _, _, qid = split_line(line)
-        if qid is not None:
-            yield qid
-
-
-def _one_matrix(
-    parts: list[_Part], zero_based: bool | str, n_features: int | None
-) -> tuple[Any, int]:
-    """All rows in one matrix, and the number of its first feature."""
-    smallest = min((int(part.data.indices.min(initial=1)) for part in parts), default=1)
-    if zero_based is False and smallest == 0:
-        raise ValueError(
-            f"{parts[0].source}: zero_based=False, but a feature has number 0"
-        )
-    first = 0 if zero_based is True or smallest == 0 else 1
-    largest = max(int(part.data.indices.max(initial=-1)) for part in parts)
-    if largest < 0 and n_features is None:
-        raise ValueError(f"{parts[0].source}: no line holds a feature")
-    seen = max(largest + 1 - first, 0)
-    columns = seen if n_features is None else n_features
-    if columns < seen:
-        raise ValueError(
-            f"n_features must be at least the {seen} that the file holds, got {columns}"
-        )
-    matrices = [
-        sp.csr_array(
-            (part.data.data, part.data.indices - first, part.data.indptr),
-            shape=(len(part.target), columns),
-        )
-        for part in parts
-    ]
-    return sp.vstack(matrices, format="csr"), first
+    return framed(scan.whole()) if as_frame else scan.whole()
 
 
 def dump_letor(
     X: Any,
     y: Any,
-    qid: Any,
     path: PathLike,
     *,
+    qid: Any,
     zero_based: bool = False,
 ) -> None:
     r"""Write learning-to-rank text that reads back exactly, as float64.
@@ -201,12 +117,13 @@ def dump_letor(
         Features. Of a sparse matrix only the stored values are written.
     y : array-like of shape (n_rows,)
         Labels.
-    qid : array-like of shape (n_rows,), integers
-        Query of each row.
     path : path
         Gzipped if it ends in ``.gz``. The file appears when it is complete.
+    qid : array-like of shape (n_rows,), integers
+        Query of each row.
     zero_based : bool, default=False
-        Number the features from 0.
+        Number the features from 0. By default they are numbered from 1, as
+        `load_letor` takes them to be unless it sees a 0.
 
     Raises
     ------
@@ -220,7 +137,7 @@ def dump_letor(
     >>> from tieaware_sklearn.datasets import dump_letor
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.txt")
-    ...     dump_letor([[0.5, 3]], [2], [7], path)
+    ...     dump_letor([[0.5, 3]], [2], path, qid=[7])
     ...     path.read_text()
     '2 qid:7 1:0.5 2:3\n'
     """

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._scan import Runs, RunsFound
 from ._text_source import PathLike, TextSource, check_paths
 
+Made = TypeVar("Made")
+
 _FEATURE = re.compile(r"(\d+):(\S+)")
+#: bytes of text that are looked at together
+_CHUNK = 1 << 20
+#: feature numbers are below this in scikit-learn's reader
+_N_NUMBERS = 2**31
+
+
+class Lines(NamedTuple):
+    """What one must know of lines before their features are read."""
+
+    n_rows: int
+    #: of those that have one
+    qid: NDArray[np.int64]
+    #: the smallest and largest number of a feature; 1 and -1 if there are none
+    smallest: int
+    largest: int
 
 
 class Counted(NamedTuple):
@@ -23,20 +41,47 @@ class Counted(NamedTuple):
     n_with_qid: int
 
 
-def split_line(line: bytes) -> tuple[bytes, list[bytes], int | None]:
-    """What stands before a comment, its first three parts and the rest, the query id.
+def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[Made]:
+    """What is made of a file, some whole lines at a time; errors name the line."""
+    with source.reading(), source.open() as file:
+        while text := file.read(_CHUNK):
+            text += file.readline()
+            try:
+                made = reader(text)
+            except (ValueError, OverflowError) as error:
+                raise ValueError(_complaint(source, error)) from None
+            yield made
+
+
+def look_at(text: bytes) -> Lines:
+    """Queries and features of some lines.
 
     Raises
     ------
-    ValueError
-        For a query id that is no integer, and for underscores.
+    ValueError, OverflowError
+        For numbers that are none; `read_text` says which. What stands between the
+        first and the last feature of a line is not looked at.
     """
-    content = line.partition(b"#")[0]
-    if b"_" in content:  # which Python, and scikit-learn, read as part of a number
-        raise ValueError("a number holds an underscore")
-    parts = content.split(None, 3)
-    has_qid = len(parts) > 1 and parts[1].startswith(b"qid:")
-    return content, parts, int(parts[1][4:]) if has_qid else None
+    n_rows, ids = 0, []
+    smallest, largest = 1, -1
+    for line in text.split(b"\n"):
+        content = line.partition(b"#")[0]
+        if b"_" in content:  # which Python, and scikit-learn, read as part of a number
+            raise ValueError("a number holds an underscore")
+        parts = content.split(None, 3)
+        if not parts:
+            continue
+        n_rows += 1
+        features = parts[1:]
+        if features and features[0].startswith(b"qid:"):
+            ids.append(int(features.pop(0)[4:]))
+        if features:
+            last = content.rsplit(None, 1)[-1]
+            smallest = min(smallest, int(features[0].partition(b":")[0]))
+            largest = max(largest, int(last.partition(b":")[0]))
+    if smallest < 0 or largest >= _N_NUMBERS:
+        raise OverflowError("a feature number is out of range")
+    return Lines(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
 
 
 def check_query_file(
@@ -51,10 +96,8 @@ def check_query_file(
     return given
 
 
-def query_sizes(
-    files: Sequence[Counted], given: list[Path]
-) -> list[NDArray[np.int64]] | None:
-    """Sizes of the queries of each file; None where the lines name them by qid:.
+def query_runs(files: Sequence[Counted], found: RunsFound, given: list[Path]) -> Runs:
+    """Queries as lines name them, or by their sizes, numbered through all files.
 
     Raises
     ------
@@ -63,26 +106,18 @@ def query_sizes(
         where sizes are not to be found, or do not add up to the rows of their file.
     """
     if not any(file.n_with_qid for file in files):
-        return [_sizes_of(file, given[i : i + 1]) for i, file in enumerate(files)]
+        own = [_sizes_of(file, given[i : i + 1]) for i, file in enumerate(files)]
+        ends = np.cumsum(np.concatenate(own))
+        starts = np.concatenate([[0], ends[:-1]])
+        return Runs(np.arange(len(ends)), starts, int(ends[-1]))
     if given:
         raise ValueError(
             f"{files[0].source}: query_file is given, but the lines hold qid:"
         )
-    if any(file.n_with_qid != file.n_rows for file in files):
-        wrong = (first_wrong(file.source, needs_qid=True) for file in files)
-        first = next(filter(None, wrong), f"{files[0].source}: malformed")
-        raise ValueError(first)
-    return None
-
-
-def numbered_queries(
-    sizes: Sequence[NDArray[np.int64]],
-) -> Iterator[NDArray[np.int64]]:
-    """The query of each row of each file, numbered from 0 through all files."""
-    first = 0
-    for own in sizes:
-        yield np.repeat(np.arange(first, first + len(own)), own)
-        first += len(own)
+    for file in files:
+        if file.n_with_qid != file.n_rows:
+            raise ValueError(_complaint(file.source, needs_qid=True))
+    return found.all()
 
 
 def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
@@ -124,48 +159,34 @@ def _read_sizes(path: Path) -> NDArray[np.int64]:
     return np.array(sizes, dtype=np.int64)
 
 
-def _is_number(text: str) -> bool:
-    if "_" in text:
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def complaint(source: TextSource, *, fallback: str = "malformed") -> str:
-    """What is wrong with a file, by its first malformed line."""
-    return first_wrong(source) or f"{source}: {fallback}"
-
-
-def first_wrong(source: TextSource, *, needs_qid: bool = False) -> str:
-    """What is wrong with the first malformed line of a file; empty if none is."""
-    with source.open() as file:
-        for number, tokens in _documents(file):
-            wrong = _wrong_with(tokens, needs_qid=needs_qid)
-            if wrong:
-                return f"{source}, line {number}: {wrong}"
-    return ""
-
-
-def _documents(lines: Iterable[bytes]) -> Iterator[tuple[int, list[str]]]:
-    """Numbers and words of the lines that hold a document."""
-    for number, line in enumerate(lines, start=1):
-        tokens = line.decode("latin-1").partition("#")[0].split()
-        if tokens:
-            yield number, tokens
+def _complaint(
+    source: TextSource, error: object = "", *, needs_qid: bool = False
+) -> str:
+    """What is wrong with the first malformed line of a file, or else the error."""
+    for number, tokens in _documents(source):
+        wrong = _wrong_with(tokens, needs_qid=needs_qid)
+        if wrong:
+            return f"{source}, line {number}: {wrong}"
+    return f"{source}: {error or 'malformed'}"
 
 
 def letor_place(sources: Sequence[TextSource], row: int) -> str:
-    """File and line of a row of `read_letor`, for a message."""
+    """File and line of a row of all files, for a message."""
     for source in sources:
-        with source.open() as file:
-            for number, _ in _documents(file):
-                if row == 0:
-                    return f"{source}, line {number}"
-                row -= 1
+        for number, _ in _documents(source):
+            if row == 0:
+                return f"{source}, line {number}"
+            row -= 1
     raise IndexError(row)
+
+
+def _documents(source: TextSource) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and words of the lines that hold a document."""
+    with source.open() as file:
+        for number, line in enumerate(file, start=1):
+            tokens = line.decode("latin-1").partition("#")[0].split()
+            if tokens:
+                yield number, tokens
 
 
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
@@ -183,7 +204,7 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         match = _FEATURE.fullmatch(feature)
         if match is None or not _is_number(match[2]):
             return f"a feature must look like number:value, got {feature!r}"
-        if int(match[1]) >= 2**31:
+        if int(match[1]) >= _N_NUMBERS:
             return f"a feature number must be below 2^31, got {match[1]}"
         if int(match[1]) <= last:
             return f"feature numbers must ascend, got {match[1]} after {last}"
@@ -191,15 +212,11 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     return ""
 
 
-def kept_features(names: Sequence[str], ignore: Sequence[str]) -> list[int]:
-    """Where the features stand that are not to be left out."""
-    for name in ignore:
-        if name not in names:
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (features: "
-                f"{', '.join(names)})"
-            )
-    kept = [j for j, name in enumerate(names) if name not in ignore]
-    if not kept:
-        raise ValueError("ignore must leave a feature, got all of them")
-    return kept
+def _is_number(text: str) -> bool:
+    if "_" in text:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

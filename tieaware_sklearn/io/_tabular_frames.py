@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._optional import import_optional
+from ._bunch import import_pandas
 from ._text_source import COMPRESSED_SUFFIXES, TextSource, memory_of_text
 
 _PARQUET = (".parquet", ".pq")
@@ -25,7 +26,15 @@ class Head(NamedTuple):
     source: TextSource
     separator: str | None
     names: list[Any]
+    qid: str
     qid_kind: Any
+
+    def place(self, row: int) -> str:
+        """A row as a message names it: text has lines."""
+        if self.separator is None:
+            return f"{self.source}, row {row}"
+        line, _ = next(islice(self.source.csv_rows(self.separator), row + 1, None))
+        return f"{self.source}, line {line}"
 
 
 class Table(NamedTuple):
@@ -35,14 +44,16 @@ class Table(NamedTuple):
     frame: Any
     first: int = 0
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.frame)
+
+    def rows(self, start: int, stop: int) -> Table:
+        return Table(self.head, self.frame.iloc[start:stop], self.first + start)
+
     def place(self, row: int) -> str:
-        """A row as a message names it: text has lines."""
-        source, separator = self.head.source, self.head.separator
-        row += self.first
-        if separator is None:
-            return f"{source}, row {row}"
-        line, _ = next(islice(source.csv_rows(separator), row + 1, None))
-        return f"{source}, line {line}"
+        """A row as a message names it."""
+        return self.head.place(self.first + row)
 
 
 def _kind(path: Path) -> str:
@@ -69,27 +80,23 @@ def memory_of_table(path: Path) -> int:
     """Bytes that the numbers of a table take, roughly."""
     if _kind(path) not in _PARQUET or path.suffix.lower() in COMPRESSED_SUFFIXES:
         return memory_of_text(path)
-    with path.open("rb") as file, _reading(import_pandas(), TextSource(path), None):
+    with path.open("rb") as file, _reading(TextSource(path), None):
         metadata = _parquet().ParquetFile(file).metadata
     return 8 * int(metadata.num_rows) * int(metadata.num_columns)
 
 
-def import_pandas() -> Any:
-    return import_optional("pandas", extra="io", purpose="reading CSV and Parquet")
+def pandas_of_tables() -> Any:
+    """The library that reads tables."""
+    return import_pandas("reading CSV and Parquet")
 
 
 def read_heads(
-    pandas: Any,
-    paths: Sequence[Path],
-    *,
-    label: str,
-    qid: str,
-    ignore: Sequence[str],
+    paths: Sequence[Path], *, label: str, qid: str, ignore: Sequence[str]
 ) -> list[Head]:
     """The columns of the files, which must be the same."""
     if label == qid:
         raise ValueError(f"the label and the query id are both column {label!r}")
-    heads = [_read_head(pandas, path, qid) for path in paths]
+    heads = [_read_head(path, qid) for path in paths]
     for head in heads:
         for name in (label, qid):
             if name not in head.names:
@@ -105,18 +112,20 @@ def read_heads(
     return heads
 
 
-def _read_head(pandas: Any, path: Path, qid: str) -> Head:
+def _read_head(path: Path, qid: str) -> Head:
     source = TextSource(path)
     separator = _TEXT.get(_kind(path))
-    with _reading(pandas, source, separator), source.open() as file:
+    with _reading(source, separator), source.open() as file:
         if separator is not None:
-            frame = pandas.read_csv(file, sep=separator, index_col=False, nrows=0)
-            return Head(source, separator, list(frame.columns), str)
+            frame = pandas_of_tables().read_csv(
+                file, sep=separator, index_col=False, nrows=0
+            )
+            return Head(source, separator, list(frame.columns), qid, str)
         schema = _parquet().ParquetFile(file).schema_arrow
         frame = schema.empty_table().to_pandas(ignore_metadata=True)
         of_index = (schema.pandas_metadata or {}).get("index_columns", [])
         names = [name for name in schema.names if name not in of_index]
-        return Head(source, None, names, frame.dtypes.get(qid))
+        return Head(source, None, names, qid, frame.dtypes.get(qid))
 
 
 def has_text_ids(heads: Sequence[Head]) -> bool:
@@ -125,22 +134,18 @@ def has_text_ids(heads: Sequence[Head]) -> bool:
 
 
 def read_tables(
-    pandas: Any,
-    head: Head,
-    qid: str,
-    n_rows: int | None = None,
-    columns: Sequence[str] | None = None,
+    head: Head, columns: Sequence[str] | None = None, n_rows: int | None = None
 ) -> Iterator[Table]:
     """The rows of a file, all at once or so many at a time.
 
     `columns` are read for certain, the others only where they cost nothing.
     """
     first = 0
-    with _reading(pandas, head.source, head.separator), head.source.open() as file:
+    with _reading(head.source, head.separator), head.source.open() as file:
         if head.separator is None:
             frames = _parquet_frames(file, columns or head.names, n_rows)
         else:
-            frames = _text_frames(pandas, file, head, qid, n_rows)
+            frames = _text_frames(file, head, n_rows)
         # before the file is closed, also where a caller stops early
         with closing(frames):
             for frame in frames:
@@ -168,10 +173,9 @@ def _parquet_frames(
         yield batch.to_pandas(ignore_metadata=True)
 
 
-def _text_frames(
-    pandas: Any, file: Any, head: Head, qid: str, n_rows: int | None
-) -> Generator[Any]:
+def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
     """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
+    pandas, qid = pandas_of_tables(), head.qid
     # before version 3 pandas read some numbers wrong in their last bit
     old = int(pandas.__version__.partition(".")[0]) < 3
     exact = {"float_precision": "round_trip"} if old else {}
@@ -201,9 +205,9 @@ def _text_frames(
 
 
 @contextmanager
-def _reading(pandas: Any, source: TextSource, separator: str | None) -> Iterator[None]:
+def _reading(source: TextSource, separator: str | None) -> Iterator[None]:
     """Errors of a reader in words that name the file, and the line of a ragged row."""
-    errors = pandas.errors
+    errors = pandas_of_tables().errors
     try:
         with source.reading():
             yield

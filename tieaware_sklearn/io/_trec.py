@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +15,26 @@ from sklearn.utils import Bunch
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
+from ._bunch import import_pandas
 from ._text_source import PathLike, TextSource
 
-Labels = dict[str, dict[str, float]]
+Value = TypeVar("Value")
 
 
-class _Line(NamedTuple):
-    """A line of a run."""
+class _Retrieved(NamedTuple):
+    """What a run says of a document."""
 
-    docno: str
-    rank: float
     score: float
-    number: int
+    rank: float
+
+
+#: labels, and what a run says, of each topic and document
+Labels = dict[str, dict[str, float]]
+Run = dict[str, dict[str, _Retrieved]]
+
+_NOT_RETRIEVED = _Retrieved(-math.inf, math.nan)
+#: what is known of each document, in the order of the columns of data frames
+_OF_ROWS = ("qid", "docno", "target", "score", "rank")
 
 
 def load_trec(
@@ -33,6 +43,7 @@ def load_trec(
     *,
     topics: str = "both",
     order: str | None = None,
+    as_frame: bool = False,
 ) -> Bunch:
     r"""Read TREC runs and their relevance judgments as rows of documents.
 
@@ -52,6 +63,9 @@ def load_trec(
         Rows of a topic as the run has them, or as trec_eval ranks them: by score
         in 32 bits, equal ones by document id, descending. Then ``ties="input"``
         gives trec_eval's numbers. Not for a list: there is one order of rows only.
+    as_frame : bool, default=False
+        Add ``frame``, a pandas DataFrame of the columns below; of a list it has one
+        column of scores per run, named by ``run_names``, and no ranks.
 
     Returns
     -------
@@ -75,6 +89,8 @@ def load_trec(
         `order`.
     OSError
         If a file cannot be read.
+    ImportError
+        For data frames without pandas.
 
     Notes
     -----
@@ -100,28 +116,35 @@ def load_trec(
     check_choice(topics, "topics", ("both", "qrels"))
     check_choice(order, "order", (None, "trec_eval"))
     if isinstance(run, (str, os.PathLike)):
-        judged = read_qrels(TextSource(qrels))
-        ranked = read_run(TextSource(run))
-        return trec_rows(judged, ranked, (qrels, run), topics=topics, order=order)
-    runs = list(run)
-    if not runs:
+        files = TextSource(qrels), TextSource(run)
+        judged, ranked = read_qrels(files[0]), read_run(files[1])
+        trec = trec_rows(judged, ranked, files, topics=topics, order=order)
+        return _framed(trec) if as_frame else trec
+    paths = [os.fspath(path) for path in run]
+    if not paths:
         raise ValueError("run must name at least one file, got an empty list")
     if order is not None:
         raise ValueError(
             f"order={order!r} is one order of rows: it goes with one run, got a list "
-            f"of {len(runs)}"
+            f"of {len(paths)}"
         )
     judged = read_qrels(TextSource(qrels))
-    return _run_columns(judged, runs, qrels, topics)
+    runs = [read_run(TextSource(path)) for path in paths]
+    trec = _columns_of_runs(judged, runs, (qrels, "the runs"), topics)
+    trec.run_names = file_names(paths)
+    trec.DESCR = f"{len(runs)} runs, judged by {qrels}: {trec.DESCR}"
+    return _framed(trec) if as_frame else trec
 
 
-def load_run(run: PathLike) -> Bunch:
+def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
     r"""Read a TREC run by itself, for pools and votes.
 
     Parameters
     ----------
     run : path
         As in `load_trec`.
+    as_frame : bool, default=False
+        Add ``frame``, a pandas DataFrame of the columns below.
 
     Returns
     -------
@@ -134,6 +157,8 @@ def load_run(run: PathLike) -> Bunch:
         As in `load_trec`; for a file without lines.
     OSError
         If the file cannot be read.
+    ImportError
+        For data frames without pandas.
 
     Examples
     --------
@@ -146,28 +171,27 @@ def load_run(run: PathLike) -> Bunch:
     ['FR-2']
     """
     ranked = read_run(TextSource(run))
-    rows = [
-        (topic, line.docno, line.score, line.rank)
-        for topic, lines in ranked.items()
-        for line in lines
-    ]
-    qid, docno, score, rank = _columns(rows, run)
-    return Bunch(
+    qid, docno, lines = _columns(ranked, run)
+    score, rank = _scores_and_ranks(lines)
+    found = Bunch(
         qid=qid,
         docno=docno,
         score=score,
         rank=rank,
-        DESCR=f"{run}: {len(ranked)} topics, {len(rows)} documents",
+        DESCR=f"{run}: {len(ranked)} topics, {len(qid)} documents",
     )
+    return _framed(found) if as_frame else found
 
 
-def load_qrels(qrels: PathLike) -> Bunch:
+def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
     r"""Read relevance judgments by themselves.
 
     Parameters
     ----------
     qrels : path
         As in `load_trec`.
+    as_frame : bool, default=False
+        Add ``frame``, a pandas DataFrame of the columns below.
 
     Returns
     -------
@@ -181,6 +205,8 @@ def load_qrels(qrels: PathLike) -> Bunch:
         As in `load_trec`; for a file without lines.
     OSError
         If the file cannot be read.
+    ImportError
+        For data frames without pandas.
 
     Examples
     --------
@@ -193,119 +219,107 @@ def load_qrels(qrels: PathLike) -> Bunch:
     [2.0, 0.0]
     """
     judged = read_qrels(TextSource(qrels))
-    rows = [
-        (topic, document, label)
-        for topic, labels in judged.items()
-        for document, label in labels.items()
-    ]
-    qid, docno, target = _columns(rows, qrels)
-    return Bunch(
+    qid, docno, labels = _columns(judged, qrels)
+    found = Bunch(
         qid=qid,
         docno=docno,
-        target=target,
-        DESCR=f"{qrels}: {len(judged)} topics, {len(rows)} judgments",
+        target=np.array(labels),
+        DESCR=f"{qrels}: {len(judged)} topics, {len(qid)} judgments",
     )
+    return _framed(found) if as_frame else found
 
 
-def _columns(rows: Sequence[tuple[Any, ...]], file: object) -> list[NDArray[Any]]:
-    if not rows:
+def _columns(
+    found: dict[str, dict[str, Value]], file: PathLike
+) -> tuple[NDArray[Any], NDArray[Any], list[Value]]:
+    """Topics, documents, and what a file says of them."""
+    if not found:
         raise ValueError(f"{file} must hold at least one line, got none")
-    return [np.array(column) for column in zip(*rows, strict=True)]
+    qid = [topic for topic, documents in found.items() for _ in documents]
+    docno = [document for documents in found.values() for document in documents]
+    values = [value for documents in found.values() for value in documents.values()]
+    return np.array(qid), np.array(docno), values
+
+
+def _framed(trec: Bunch) -> Bunch:
+    """The same with a data frame of what there is of each row."""
+    pandas = import_pandas("as_frame=True")
+    there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
+    trec.frame = pandas.DataFrame({name: trec[name] for name in there})
+    if "run_names" in trec:
+        scores = pandas.DataFrame(trec.score, columns=trec.run_names)
+        trec.frame = pandas.concat([trec.frame, scores], axis=1)
+    return trec
 
 
 def trec_rows(
     judged: Labels,
-    ranked: dict[str, list[_Line]],
+    ranked: Run,
     files: tuple[object, object],
     *,
     topics: str,
     order: str | None,
 ) -> Bunch:
     """Judgments and a run, of these files, as `load_trec` gives them."""
-    qrels, run = files
-    names = [name for name in judged if topics == "qrels" or name in ranked]
-    if not set(judged) & set(ranked):
-        raise ValueError(
-            f"{qrels} and {run} must have a topic in common, got {len(judged)} topics "
-            f"and {len(ranked)}"
-        )
-    rows: list[tuple[str, str, float, float, float]] = []
-    for topic in names:
-        labels, lines = judged[topic], ranked.get(topic, [])
-        if order == "trec_eval":
-            lines = sorted(lines, key=_trec_eval_key, reverse=True)
-        retrieved = {line.docno for line in lines}
-        for line in lines:
-            label = labels.get(line.docno, math.nan)
-            rows.append((topic, line.docno, label, line.score, line.rank))
-        for document, label in labels.items():
-            if document not in retrieved:
-                rows.append((topic, document, label, -math.inf, math.nan))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    qid, docno, target, score, rank = columns
-    if order == "trec_eval":
-        score[np.isfinite(score)] = _in_32_bits(score[np.isfinite(score)])
-    kept = [ranked[topic] for topic in names if topic in ranked]
-    single = order == "trec_eval"
-    return Bunch(
-        target=target,
-        score=score,
-        qid=qid,
-        docno=docno,
-        rank=rank,
-        n_inversions=sum(_rises(lines, single) for lines in kept),
-        n_contradictions=sum(
-            _rises(sorted(lines, key=_rank_key), single) for lines in kept
-        ),
-        DESCR=f"{run}, judged by {qrels}: {len(names)} topics, {len(rows)} documents",
-    )
+    trec = _columns_of_runs(judged, [ranked], files, topics, order)
+    for name in ("score", "rank"):
+        trec[name] = trec[name][:, 0]
+    for name in ("n_inversions", "n_contradictions"):
+        trec[name] = int(trec[name][0])
+    trec.DESCR = f"{files[1]}, judged by {files[0]}: {trec.DESCR}"
+    return trec
 
 
-def _run_columns(
-    judged: Labels, runs: Sequence[PathLike], qrels: PathLike, topics: str
+def _columns_of_runs(
+    judged: Labels,
+    runs: Sequence[Run],
+    files: tuple[object, object],
+    topics: str,
+    order: str | None = None,
 ) -> Bunch:
-    """Several runs over the documents of all of them."""
-    each = [read_run(TextSource(path)) for path in runs]
-    retrieved = set().union(*each)
-    names = [name for name in judged if topics == "qrels" or name in retrieved]
-    if not set(judged) & retrieved:
+    """Runs as columns over the documents of all of them, and of the judgments."""
+    retrieved = set().union(*runs)
+    if not retrieved & set(judged):
         raise ValueError(
-            f"{qrels} and the runs must have a topic in common, got {len(judged)} "
+            f"{files[0]} and {files[1]} must have a topic in common, got {len(judged)} "
             f"topics and {len(retrieved)}"
         )
-    row_of: dict[tuple[str, str], int] = {}
+    names = [topic for topic in judged if topics == "qrels" or topic in retrieved]
+    if order == "trec_eval":
+        runs = [_in_32_bits(run) for run in runs]
+    qid: list[str] = []
+    docno: list[str] = []
+    target: list[float] = []
+    cells: list[list[_Retrieved]] = [[] for _ in runs]
     for topic in names:
-        for ranked in each:
-            for line in ranked.get(topic, []):
-                row_of.setdefault((topic, line.docno), len(row_of))
-        for document in judged[topic]:
-            row_of.setdefault((topic, document), len(row_of))
-    score = np.full((len(row_of), len(runs)), -math.inf)
-    rank = np.full(score.shape, math.nan)
-    inversions, contradictions = np.zeros((2, len(runs)), dtype=np.int64)
-    for j, ranked in enumerate(each):
-        for topic in names:
-            lines = ranked.get(topic, [])
-            rows = [row_of[topic, line.docno] for line in lines]
-            score[rows, j] = [line.score for line in lines]
-            rank[rows, j] = [line.rank for line in lines]
-            inversions[j] += _rises(lines, False)
-            contradictions[j] += _rises(sorted(lines, key=_rank_key), False)
-    target = [judged[topic].get(document, math.nan) for topic, document in row_of]
+        lists = [run.get(topic, {}) for run in runs]
+        if order == "trec_eval":
+            lists = [_by_score_and_docno(lines) for lines in lists]
+        labels = judged[topic]
+        documents = dict.fromkeys(chain(*lists, labels))
+        qid += [topic] * len(documents)
+        docno += documents
+        target += [labels.get(document, math.nan) for document in documents]
+        for column, lines in zip(cells, lists, strict=True):
+            column += [lines.get(document, _NOT_RETRIEVED) for document in documents]
+    columns = [_scores_and_ranks(column) for column in cells]
+    score, rank = (np.column_stack(each) for each in zip(*columns, strict=True))
+    disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
     return Bunch(
         target=np.array(target),
         score=score,
-        qid=np.array([topic for topic, _ in row_of]),
-        docno=np.array([document for _, document in row_of]),
+        qid=np.array(qid),
+        docno=np.array(docno),
         rank=rank,
-        run_names=file_names([os.fspath(path) for path in runs]),
-        n_inversions=inversions,
-        n_contradictions=contradictions,
-        DESCR=(
-            f"{len(runs)} runs, judged by {qrels}: {len(names)} topics, {len(row_of)} "
-            "documents"
-        ),
+        n_inversions=disorder[0],
+        n_contradictions=disorder[1],
+        DESCR=f"{len(names)} topics, {len(qid)} documents",
     )
+
+
+def _scores_and_ranks(lines: Sequence[_Retrieved]) -> tuple[FloatArray, FloatArray]:
+    numbers = np.fromiter(chain.from_iterable(lines), np.float64, 2 * len(lines))
+    return numbers[::2].copy(), numbers[1::2].copy()
 
 
 def file_names(paths: Sequence[str]) -> list[str]:
@@ -317,65 +331,83 @@ def file_names(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def _rank_key(line: _Line) -> float:
-    return line.rank
-
-
-def _trec_eval_key(line: _Line) -> tuple[float, str]:
-    return float(_in_32_bits(np.array(line.score))), line.docno
-
-
-def _in_32_bits(scores: FloatArray) -> FloatArray:
+def _in_32_bits(run: Run) -> Run:
     """Scores as trec_eval holds them; all beyond its range are alike."""
     limit = float(np.finfo(np.float32).max)
-    return np.clip(scores, -limit, limit).astype(np.float32).astype(np.float64)
+    found: Run = {}
+    for topic, lines in run.items():
+        scores = np.clip([line.score for line in lines.values()], -limit, limit)
+        rounded = scores.astype(np.float32).tolist()
+        found[topic] = {
+            docno: line._replace(score=score)
+            for (docno, line), score in zip(lines.items(), rounded, strict=True)
+        }
+    return found
 
 
-def _rises(lines: list[_Line], single: bool) -> int:
-    """How often a score is above the one before it, in 32 bits if `single`."""
+def _by_score_and_docno(lines: dict[str, _Retrieved]) -> dict[str, _Retrieved]:
+    """In the order of trec_eval."""
+    ranked = sorted((line.score, docno) for docno, line in lines.items())
+    return {docno: lines[docno] for _, docno in reversed(ranked)}
+
+
+def _disorder(run: Run, topics: Sequence[str]) -> tuple[int, int]:
+    """How often a score is above the one before it, by lines and by ranks."""
+    lists = [list(run.get(topic, {}).values()) for topic in topics]
+    by_rank = [sorted(lines, key=attrgetter("rank")) for lines in lists]
+    return sum(map(_rises, lists)), sum(map(_rises, by_rank))
+
+
+def _rises(lines: list[_Retrieved]) -> int:
     scores = np.array([line.score for line in lines])
-    if single:
-        scores = _in_32_bits(scores)
     return int((scores[1:] > scores[:-1]).sum())
 
 
 def read_qrels(source: TextSource) -> Labels:
     """Labels of each topic and document; NaN for those below 0."""
-    judged: Labels = {}
-    for number, cells in _lines(source, 4, "topic iteration docno label"):
-        topic, _, docno, text = cells
-        label = _number(text, "label", source, number)
-        labels = judged.setdefault(topic, {})
-        if docno in labels:
-            raise ValueError(
-                f"{source}, line {number}: {docno} is judged twice for topic {topic}"
-            )
-        labels[docno] = math.nan if label < 0 else label
-    return judged
+
+    def label(cells: list[str], number: int) -> float:
+        value = _number(cells[3], "label", source, number)
+        return math.nan if value < 0 else value
+
+    return _read(source, "topic iteration docno label", "judged", label)
 
 
-def read_run(source: TextSource) -> dict[str, list[_Line]]:
+def read_run(source: TextSource) -> Run:
     """Lines of each topic, as they stand."""
-    ranked: dict[str, list[_Line]] = {}
-    first: dict[tuple[str, str], int] = {}
-    for number, cells in _lines(source, 6, "topic Q0 docno rank score tag"):
-        topic, _, docno, rank, score, _ = cells
-        seen = first.setdefault((topic, docno), number)
-        if seen != number:
+
+    def retrieved(cells: list[str], number: int) -> _Retrieved:
+        rank = _number(cells[3], "rank", source, number)
+        return _Retrieved(_number(cells[4], "score", source, number), rank)
+
+    return _read(source, "topic Q0 docno rank score tag", "retrieved", retrieved)
+
+
+def _read(
+    source: TextSource,
+    form: str,
+    happened: str,
+    value: Callable[[list[str], int], Value],
+) -> dict[str, dict[str, Value]]:
+    """What lines say of each topic and document, each of which they name once."""
+    found: dict[str, dict[str, Value]] = {}
+    for number, cells in _lines(source, form):
+        topic, _, docno, *_ = cells
+        documents = found.setdefault(topic, {})
+        if docno in documents:
+            lines = _lines(source, form)
+            seen = next(n for n, (t, _, d, *_) in lines if (t, d) == (topic, docno))
             raise ValueError(
-                f"{source}, line {number}: {docno} is retrieved twice for topic "
+                f"{source}, line {number}: {docno} is {happened} twice for topic "
                 f"{topic} (line {seen} has it too)"
             )
-        place = _number(rank, "rank", source, number)
-        value = _number(score, "score", source, number)
-        ranked.setdefault(topic, []).append(_Line(docno, place, value, number))
-    return ranked
+        documents[docno] = value(cells, number)
+    return found
 
 
-def _lines(
-    source: TextSource, columns: int, form: str
-) -> Iterator[tuple[int, list[str]]]:
+def _lines(source: TextSource, form: str) -> Iterator[tuple[int, list[str]]]:
     """Numbered lines that are not empty, cut at white space."""
+    columns = len(form.split())
     with source.reading(), source.open() as file:
         for number, raw in enumerate(file, start=1):
             # at ASCII white space alone, as trec_eval does

@@ -36,6 +36,9 @@ def test_sizes_of_queries_beside_a_file(tmp_path, web):
         ("1 qid:1 1:5\n1_0 qid:1 1:5\n", "line 2: the label must be a number"),
         ("1 qid:1 1:5\n1 qid:1 3:5 2:1\n", "line 2: feature numbers must ascend"),
         ("1 qid:1\n0 qid:1\n", "no line holds a feature"),
+        ("1 qid:1 1:5\n1 qid:1 4000000000:5\n", "line 2: .* must be below 2.31"),
+        ("1 qid:1 1:5\n1 qid:9999999999999999999 1:5\n", "line 2: qid must be a 64-b"),
+        ("1 qidx:1 1:5\n", "line 1: a feature must look like .* got 'qidx:1'"),
         ("# nothing\n", "the file holds no documents"),
     ],
 )

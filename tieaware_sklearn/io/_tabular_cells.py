@@ -1,0 +1,80 @@
+"""Cells of tables as numbers and query ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._tabular_frames import Table, pandas_of_tables
+
+
+def to_numbers(table: Table, name: str) -> Any:
+    """The column as numbers, or None if it holds no number at all."""
+    pandas = pandas_of_tables()
+    column = table.frame[name]
+    types = pandas.api.types
+    if column.isna().all() or types.is_datetime64_any_dtype(column):
+        return None
+    if types.is_timedelta64_dtype(column):
+        return None
+    if types.is_numeric_dtype(column):
+        if column.isna().any():
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return column.to_numpy()
+    numbers = pandas.to_numeric(column, errors="coerce")
+    if numbers.isna().all():
+        return None
+    _refuse_text(table, name, (numbers.isna() & column.notna()).to_numpy())
+    return numbers.to_numpy(dtype=np.float64)
+
+
+def numbers_or_gaps(table: Table, name: str) -> NDArray[Any]:
+    """A column that holds numbers, here or elsewhere; what is missing is NaN."""
+    numbers = to_numbers(table, name)
+    if numbers is None:
+        _refuse_text(table, name, table.frame[name].notna().to_numpy())
+        return np.full(table.n_rows, np.nan)
+    return np.asarray(numbers)
+
+
+def _refuse_text(table: Table, name: str, bad: NDArray[np.bool_]) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{table.place(row)}: column {name!r} must hold numbers, got "
+            f"{table.frame[name].iloc[row]!r} (ignore, or --ignore, leaves it out)"
+        )
+
+
+def query_ids(table: Table, *, as_text: bool) -> NDArray[Any]:
+    """Query ids as the file spells them, or as text; none may be missing."""
+    qid = table.head.qid
+    column = table.frame[qid]
+    missing = (column.isna() | (column == "")).to_numpy()
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
+    return np.asarray((column.astype(str) if as_text else column).to_numpy())
+
+
+def one_matrix(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """The columns side by side; no integer loses its ties to a float neighbour.
+
+    Integers that a float64 cannot hold are replaced by their ranks, which order
+    and tie as they do.
+    """
+    common = np.result_type(*columns)
+    if common.kind == "f":
+        columns = [
+            np.unique(column, return_inverse=True)[1]
+            if column.dtype.kind in "iu" and not _fits(column)
+            else column
+            for column in columns
+        ]
+    return np.column_stack(columns)
+
+
+def _fits(column: NDArray[Any]) -> bool:
+    return int(column.max()) <= 2**53 and int(column.min()) >= -(2**53)
