@@ -84,12 +84,8 @@ def recall(k=None, rel=1) -> Plain:
     return value
 
 
-def f_beta(k=None, rel=1, beta=1, alpha=None) -> Plain:
-    b2 = (
-        Fraction(beta) ** 2
-        if alpha is None
-        else (1 - Fraction(alpha)) / Fraction(alpha)
-    )
+def f_beta(k=None, rel=1, beta=1) -> Plain:
+    b2 = Fraction(beta) ** 2
 
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))

@@ -17,7 +17,7 @@ from tieaware_sklearn import Measure, evaluate, tie_distributions
 WITH_DISTRIBUTION = [
     instance
     for instance in INSTANCES
-    if type(instance.measure).distributions is not Measure.distributions
+    if type(instance.measure)._outcomes is not Measure._outcomes
 ]
 
 

@@ -99,6 +99,6 @@ def test_what_a_name_must_give(names):
         name: ClassVar[str] = "Needs"
         z: float = field(kw_only=True)
 
-    with pytest.raises(ValueError, match=r"^Needs needs z, got 'needs@2'$"):
+    with pytest.raises(ValueError, match=r"^measure 'needs@2': Needs needs z$"):
         parse_measure("needs@2")
     assert parse_measure("needs(z=1)@2") == Needs(2, z=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,13 +18,45 @@ from .._engine.ties import (
     expand,
     sum_segments,
 )
-from .._engine.validation import check_choice
-from ._base import BinaryMeasure, MeasureOverRelevant
+from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
+from ._fields import choice
 from ._rank_weights import harmonic_difference
 
 
+class _SumOverPairs(RelevanceMeasure):
+    """Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying whether place j of a tie is relevant.
+
+    The a_j count what is relevant above the group.
+    """
+
+    undefined_over_zero: ClassVar[bool] = True
+
+    @abstractmethod
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """a and u of places with `rank` documents and `above` relevant ones above."""
+
+    @abstractmethod
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        """The sum of u over the places below each one, down to rank `end`."""
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        r, inside = groups.relevant(self.rel), groups.inside(self.reach.depth)
+        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
+        inside, lo = inside[chosen], groups.lo[chosen]
+        owner, before = expand(inside)
+        rank = lo[owner] + before
+        above = groups.relevant_above(self.rel)[chosen][owner]
+        alone, shared = self._parts(above, rank)
+        later = self._later(rank, (lo + inside)[owner])
+        variance = np.zeros(len(groups.n))
+        variance[chosen] = _group_variance(
+            groups.n[chosen], r[chosen], inside, alone, shared, later
+        )
+        return groups.sum_groups(variance)
+
+
 @dataclass(frozen=True)
-class AveragePrecision(BinaryMeasure):
+class AveragePrecision(_SumOverPairs, BinaryMeasure):
     """Average precision: precision at each relevant document, averaged.
 
     Parameters
@@ -60,11 +93,7 @@ class AveragePrecision(BinaryMeasure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
-    denominator: str = "relevant"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self.denominator, "denominator", ("relevant", "cutoff"))
+    denominator: str = choice("relevant", "cutoff")
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # nothing is found in other groups
@@ -84,24 +113,12 @@ class AveragePrecision(BinaryMeasure):
             )
         return sum_segments(values, per_query)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        r, inside = groups.relevant(self.rel), groups.inside(self.k)
-        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
-        inside, lo = inside[chosen], groups.lo[chosen]
-        owner, before = expand(inside)
-        rank = lo[owner] + before
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
         weight = 1.0 / (rank + 1)
-        above = groups.relevant_above(self.rel)[chosen][owner]
-        variance = np.zeros(len(groups.n))
-        variance[chosen] = _group_variance(
-            groups.n[chosen],
-            r[chosen],
-            inside,
-            (above + 1) * weight,
-            weight,
-            harmonic_difference(rank + 1, (lo + inside)[owner]),
-        )
-        return groups.sum_groups(variance)
+        return (above + 1) * weight, weight
+
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        return harmonic_difference(rank + 1, end)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         relevant = self._needed(labels) >= self.rel
@@ -117,9 +134,6 @@ class AveragePrecision(BinaryMeasure):
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self.rel) > 0
 
 
 def _tied_part(
@@ -179,7 +193,7 @@ def _group_variance(
 
 
 @dataclass(frozen=True)
-class PrecisionRecallArea(MeasureOverRelevant):
+class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     """Area under the precision-recall curve, by trapezoids.
 
     Parameters
@@ -212,36 +226,23 @@ class PrecisionRecallArea(MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "AUPRC"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"aucpr": ()}
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         places = groups.documents(None)
         group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
-        alone, shared = _trapezoids(groups.relevant_above(self.rel)[group], rank)
+        alone, shared = self._parts(groups.relevant_above(self.rel)[group], rank)
         more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
         found = alone + shared * (rank - groups.lo[group]) * more
         return sum_segments((r / groups.n)[group] * found, places.counts)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        r = groups.relevant(self.rel)
-        chosen = np.flatnonzero((r > 0) & (r < groups.n))
-        n, lo = groups.n[chosen], groups.lo[chosen]
-        owner, before = expand(n)
-        rank, hi = lo[owner] + before, (lo + n)[owner]
-        above = groups.relevant_above(self.rel)[chosen][owner]
-        later = harmonic_difference(rank + 1, hi) + harmonic_difference(rank, hi - 1)
-        variance = np.zeros(len(groups.n))
-        variance[chosen] = _group_variance(
-            n, r[chosen], n, *_trapezoids(above, rank), later / 2
-        )
-        return groups.sum_groups(variance)
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        here = 1.0 / (rank + 1)
+        before = 1.0 / np.maximum(rank, 1)
+        at_top = rank == 0
+        alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
+        return alone, np.where(at_top, 0.0, (here + before) / 2)
 
-
-def _trapezoids(above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-    """a and u of places with `rank` documents and `above` relevant ones above."""
-    here = 1.0 / (rank + 1)
-    before = 1.0 / np.maximum(rank, 1)
-    at_top = rank == 0
-    alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
-    return alone, np.where(at_top, 0.0, (here + before) / 2)
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        later = harmonic_difference(rank + 1, end) + harmonic_difference(rank, end - 1)
+        return later / 2
