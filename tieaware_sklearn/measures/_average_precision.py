@@ -40,6 +40,16 @@ class _SumOverPairs(RelevanceMeasure):
         """The sum of u over the places below each one, down to rank `end`."""
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        """Groups are independent; so are places and pairs of places in one.
+
+        With n places in a group, those beyond the cut-off weighing 0,
+        U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
+        b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
+        r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
+        r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
+        [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
+        which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
+        """
         r, inside = groups.relevant(self.rel), groups.inside(self.reach.depth)
         chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
         inside, lo = inside[chosen], groups.lo[chosen]
@@ -47,11 +57,26 @@ class _SumOverPairs(RelevanceMeasure):
         rank = lo[owner] + before
         above = groups.relevant_above(self.rel)[chosen][owner]
         alone, shared = self._parts(above, rank)
-        later = self._later(rank, (lo + inside)[owner])
+        rho = before * shared + self._later(rank, (lo + inside)[owner])
+
+        n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
+        other = n - relevant
+        slope = (relevant - 1) / np.maximum(n - 2, 1)
+        b = alone + rho * slope[owner]
+        mean = sum_segments(b, inside) / n
+        deviation = b - mean[owner]
+        places = sum_segments(deviation * deviation, inside)
+        places += (n - inside) * mean * mean
+        places *= relevant * other / (n * (n - 1))
+
+        pairs = sum_segments(before * shared * shared, inside)
+        pairs -= sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
+        pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (n - 1) * (n - 2), 1)
+        # 0 where r or n - r is 1: there are no pairs to choose
+        chance = (relevant / n) * ((relevant - 1) / (n - 1))
+        chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
         variance = np.zeros(len(groups.n))
-        variance[chosen] = _group_variance(
-            groups.n[chosen], r[chosen], inside, alone, shared, later
-        )
+        variance[chosen] = places + chance * np.maximum(pairs, 0)
         return groups.sum_groups(variance)
 
 
@@ -148,48 +173,6 @@ def _tied_part(
     s = (r - 1) / (n - 1)
     weights = harmonic_difference(lo, lo + inside)
     return np.asarray(r / n * (inside * s + (above + 1 - s * (lo + 1)) * weights))
-
-
-def _group_variance(
-    n: IntArray,
-    r: IntArray,
-    inside: IntArray,
-    alone: FloatArray,
-    shared: FloatArray,
-    later: FloatArray,
-) -> FloatArray:
-    """Variance of Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying where relevant ones are.
-
-    `alone` has the a_j of the first `inside` places of each group and 0 beyond,
-    `shared` the u_j and `later` U_j = Σ_{i>j} u_i. With ρ_j = (j - 1) u_j + U_j and
-    b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
-    r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
-    r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
-    [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
-    which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
-    """
-    owner, before = expand(inside)
-    rho = before * shared + later
-
-    size, relevant = n.astype(np.float64), r.astype(np.float64)
-    other = size - relevant
-    slope = (relevant - 1) / np.maximum(size - 2, 1)
-    b = alone + rho * slope[owner]
-    mean = sum_segments(b, inside) / size
-    deviation = b - mean[owner]
-    places = sum_segments(deviation * deviation, inside)
-    places += (size - inside) * mean * mean
-    places *= relevant * other / (size * (size - 1))
-
-    pairs = sum_segments(before * shared * shared, inside)
-    pairs -= sum_segments(rho * rho, inside) / np.maximum(size - 2, 1)
-    pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (size - 1) * (size - 2), 1)
-    # 0 where r or n - r is 1: there are no pairs to choose
-    chance = (relevant / size) * ((relevant - 1) / (size - 1))
-    chance *= (other / np.maximum(size - 2, 1)) * (
-        (other - 1) / np.maximum(size - 3, 1)
-    )
-    return np.asarray(places + chance * np.maximum(pairs, 0))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,13 +56,19 @@ def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
         return None
 
 
-def _check_worth(label: float, worth: float) -> float:
-    if not 0 <= worth <= MAX_GAIN:
+def _check_worth(label: float, worth: Any) -> float:
+    try:
+        number = float(worth)
+    except TypeError:
         raise ValueError(
-            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {worth} for label "
+            f"gain must be a number, got {worth!r} for label {shortest(label)}"
+        ) from None
+    if not 0 <= number <= MAX_GAIN:
+        raise ValueError(
+            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {number} for label "
             f"{shortest(label)}"
         )
-    return worth
+    return number
 
 
 def _linear(levels: FloatArray) -> FloatArray:
@@ -90,14 +96,14 @@ def _exponential(levels: FloatArray) -> FloatArray:
 _NAMED = {"exponential": _exponential, "linear": _linear}
 
 
-def _called(gain: Callable[[float], float], level: float) -> float:
-    worth = gain(level)
-    try:
-        return _check_worth(level, float(worth))
-    except TypeError:
+def _look_up(table: dict[float, float], level: float) -> float:
+    if level not in table:
+        labels = list(map(shortest, table))
         raise ValueError(
-            f"gain must be a number, got {worth!r} for label {shortest(level)}"
-        ) from None
+            f"y_true must be one of the labels {labels} of the gain table, got "
+            f"{shortest(level)}"
+        )
+    return table[level]
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
@@ -112,14 +118,5 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         return _NAMED[gain](levels)
-    if callable(gain):
-        return np.array([_called(gain, level) for level in levels.tolist()])
-    table = dict(gain)
-    for level in levels.tolist():
-        if level not in table:
-            labels = [shortest(label) for label in table]
-            raise ValueError(
-                f"y_true must be one of the labels {labels} of the gain table, got "
-                f"{shortest(level)}"
-            )
-    return np.array([table[level] for level in levels.tolist()])
+    worth = gain if callable(gain) else partial(_look_up, dict(gain))
+    return np.array([_check_worth(level, worth(level)) for level in levels.tolist()])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,73 +24,115 @@ _ROUNDING = ("up", "nearest", "trec_eval9")
 _REACH = 10_000
 
 
-class _Ties(NamedTuple):
-    """The groups of one query that hold relevant documents, from the top.
+@dataclass(eq=False)
+class _Query:
+    """Interpolated precision of one query, worked out as far as it is asked for.
 
-    `above` counts relevant documents above a group of n documents, r of them
-    relevant, at offset lo.
+    Attributes
+    ----------
+    lo, n, r, above : ndarray of shape (n_groups,)
+        The groups that hold relevant documents, from the top: documents above each,
+        its documents, the relevant ones of these, and relevant ones above it.
+    depths, weights : ndarray of shape (n_depths,)
+        What is averaged, as `_Interpolated._depths` has it.
     """
 
     lo: IntArray
     n: IntArray
     r: IntArray
     above: IntArray
+    depths: IntArray
+    weights: FloatArray
 
-    def rows(self) -> list[tuple[int, int, int, int]]:
-        columns = (column.tolist() for column in self)
-        return list(zip(*columns, strict=True))
-
-
-class _Query:
-    """Interpolated precision of one query, worked out as far as it is asked for."""
-
-    def __init__(self, ties: _Ties, depths: IntArray, weights: FloatArray) -> None:
-        self._ties = ties
-        self._depths = depths
-        self._weights = weights
-        mixed = ties.r < ties.n
-        self.mixed = bool(mixed.any())
+    def __post_init__(self) -> None:
+        mixed = self.r < self.n
+        self.is_mixed = bool(mixed.any())
         #: the walk over all orders that matter would be too long
-        self.cost = int((ties.n * ties.r)[mixed].sum())
+        self.cost = int((self.n * self.r)[mixed].sum())
         self.is_long = self.cost > _REACH
         #: the variance comes from sampled orders
-        self.estimated = self.is_long or (self.mixed and len(depths) > 1)
+        self.estimated = self.is_long or (self.is_mixed and len(self.depths) > 1)
 
-    @cached_property
-    def distribution(self) -> tuple[FloatArray, FloatArray]:
-        return _distribution(self._ties, self._depths)
-
-    @cached_property
-    def sampled(self) -> FloatArray:
-        return _sample(self._ties, self._depths, self._weights)
+    def _groups(self) -> list[tuple[int, int, int, int]]:
+        columns = (a.tolist() for a in (self.lo, self.n, self.r, self.above))
+        return list(zip(*columns, strict=True))
 
     def chances(self) -> tuple[FloatArray, FloatArray]:
         """Values at the first depth and their chances; not for long ties."""
-        grid, below = self.distribution
+        grid, below = self._distribution
         return grid, np.diff(below[0], prepend=0.0)
 
     def means(self) -> FloatArray:
         """Mean at each depth; not for long ties."""
-        if not self.mixed:
-            return _plain(self._ties, self._depths)
-        grid, below = self.distribution
+        if not self.is_mixed:
+            # within a group of relevant documents precision grows
+            ends = (self.above + self.r) / (self.lo + self.n)
+            from_here = np.maximum.accumulate(ends[::-1])[::-1]
+            at = np.searchsorted(self.above + self.r, self.depths)
+            return np.append(from_here, 0.0)[at]
+        grid, below = self._distribution
         return np.asarray(grid[-1] - (below[:, :-1] * np.diff(grid)).sum(axis=1))
 
     def mean(self) -> float:
         if self.is_long:
-            return float(self.sampled.mean())
-        return float((self._weights * self.means()).sum())
+            return float(self._sampled.mean())
+        return float((self.weights * self.means()).sum())
 
     def variance(self) -> float:
         if self.estimated:
-            return float(self.sampled.var(ddof=1))
-        if not self.mixed:
+            return float(self._sampled.var(ddof=1))
+        if not self.is_mixed:
             return 0.0
         values, chance = self.chances()
         return max(float((chance * (values - self.means()[0]) ** 2).sum()), 0.0)
 
     def error(self) -> float:
-        return math.sqrt(self.variance() / len(self.sampled)) if self.is_long else 0.0
+        return math.sqrt(self.variance() / len(self._sampled)) if self.is_long else 0.0
+
+    @cached_property
+    def _distribution(self) -> tuple[FloatArray, FloatArray]:
+        """Attainable values, ascending from 0, and P(value <= each) for each depth.
+
+        Groups are independent. Inside a mixed group, P(nothing from here on exceeds t)
+        is a walk from its end to its start over (place, relevant so far), the next
+        document being relevant with chance (r - x)/(n - y). The walk of a depth begins
+        where its relevant document stands. Design, section 5.8.
+        """
+        values = [np.zeros(1)]
+        for lo, n, r, above in self._groups():
+            x = np.arange(1, r + 1)[:, None]
+            worth = (above + x) / (lo + x + np.arange(n - r + 1))
+            # within a group of relevant documents precision grows
+            values.append(worth[-1] if r == n else worth.ravel())
+        grid = np.unique(np.concatenate(values))
+        below = np.ones((len(self.depths), len(grid)))
+        tail = np.ones(len(grid))
+        for lo, n, r, above in reversed(self._groups()):
+            own = np.flatnonzero((self.depths > above) & (self.depths <= above + r))
+            if r == n:
+                tail = tail * (grid >= (above + r) / (lo + n))
+                below[own] = tail
+            else:
+                wanted = (self.depths[own] - above - 1).tolist()
+                tail, below[own] = _walk(lo, n, r, above, grid, tail, wanted)
+        return grid, below
+
+    @cached_property
+    def _sampled(self) -> FloatArray:
+        """Weighted means of interpolated precisions in sampled orders."""
+        depths, weights = self.depths, self.weights
+        rng = generator(self.lo, self.n, self.r, self.above, depths, weights)
+        total = int(self.r.sum())
+        orders = n_orders(total)
+        parts = []
+        for lo, n, r, _ in self._groups():
+            own = np.arange(1, n + 1) if r == n else places_of(rng, n, r, orders)
+            parts.append(np.broadcast_to(lo + own, (orders, r)))
+        precision = np.arange(1, total + 1) / np.concatenate(parts, axis=1)
+        from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        there = depths <= total
+        values = from_here[:, depths[there] - 1] * weights[there]
+        return np.asarray(values.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -116,8 +158,8 @@ class _Interpolated(RelevanceMeasure):
             groups.total_relevant(self.rel).tolist(),
             strict=False,  # nothing comes after the last query
         ):
-            ties = _Ties(groups.lo[own], groups.n[own], r[own], above[own])
-            out.append(_Query(ties, *self._depths(total)) if total else None)
+            ties = groups.lo[own], groups.n[own], r[own], above[own]
+            out.append(_Query(*ties, *self._depths(total)) if total else None)
         return out
 
     def _column(self, groups: TieGroups, of: Callable[[_Query], float]) -> FloatArray:
@@ -271,48 +313,6 @@ def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
     return max(math.ceil(exact * total), 1)
 
 
-def _plain(ties: _Ties, depths: IntArray) -> FloatArray:
-    """Interpolated precisions where no order is open."""
-    out = np.zeros(len(depths))
-    if len(ties.r):
-        # within a group of relevant documents precision grows
-        ends = (ties.above + ties.r) / (ties.lo + ties.n)
-        from_here = np.maximum.accumulate(ends[::-1])[::-1]
-        at = np.searchsorted(ties.above + ties.r, depths)
-        there = at < len(ends)
-        out[there] = from_here[at[there]]
-    return out
-
-
-def _distribution(ties: _Ties, depths: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Attainable values, ascending from 0, and P(value <= each) for each depth.
-
-    Groups are independent. Inside a mixed group, P(nothing from here on exceeds t)
-    is a walk from its end to its start over (place, relevant so far), the next
-    document being relevant with chance (r - x)/(n - y). The walk of a depth begins
-    where its relevant document stands. Design, section 5.8.
-    """
-    rows = ties.rows()
-    values = [np.zeros(1)]
-    for lo, n, r, above in rows:
-        x = np.arange(1, r + 1)[:, None]
-        worth = (above + x) / (lo + x + np.arange(n - r + 1))
-        # within a group of relevant documents precision grows
-        values.append(worth[-1] if r == n else worth.ravel())
-    grid = np.unique(np.concatenate(values))
-    below = np.ones((len(depths), len(grid)))
-    tail = np.ones(len(grid))
-    for lo, n, r, above in reversed(rows):
-        own = np.flatnonzero((depths > above) & (depths <= above + r))
-        if r == n:
-            tail = tail * (grid >= (above + r) / (lo + n))
-            below[own] = tail
-        else:
-            wanted = (depths[own] - above - 1).tolist()
-            tail, below[own] = _walk(lo, n, r, above, grid, tail, wanted)
-    return grid, below
-
-
 def _walk(
     lo: int,
     n: int,
@@ -351,19 +351,3 @@ def _walk(
         np.multiply(state[:r], (1 - up[y, :r])[:, None], out=stayed)
         np.add(stepped, stayed, out=state[:r])
     return state[0], below
-
-
-def _sample(ties: _Ties, depths: IntArray, weights: FloatArray) -> FloatArray:
-    """Weighted means of interpolated precisions in sampled orders."""
-    rng = generator(*ties, depths, weights)
-    total = int(ties.r.sum())
-    orders = n_orders(total)
-    parts = []
-    for lo, n, r, _ in ties.rows():
-        own = np.arange(1, n + 1) if r == n else places_of(rng, n, r, orders)
-        parts.append(np.broadcast_to(lo + own, (orders, r)))
-    precision = np.arange(1, total + 1) / np.concatenate(parts, axis=1)
-    from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    there = depths <= total
-    values = from_here[:, depths[there] - 1] * weights[there]
-    return np.asarray(values.sum(axis=1))
