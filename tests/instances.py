@@ -89,7 +89,7 @@ INSTANCES = [
     Instance(ReciprocalRank(), naive.reciprocal_rank()),
     Instance(ReciprocalRank(2), naive.reciprocal_rank(2)),
     Instance(ReciprocalRank(rel=3), naive.reciprocal_rank(rel=3)),
-    Instance(FBeta(3, alpha=0.25), naive.f_beta(3, alpha=0.25)),
+    Instance(FBeta(3, beta=0.5), naive.f_beta(3, beta=0.5)),
     Instance(ERR(), naive.err()),
     Instance(ERR(3), naive.err(3)),
     Instance(ERR(5, max_label=6), naive.err(5, max_label=6)),

@@ -7,6 +7,7 @@ undefined. `over_ties` runs it over every order of the tied documents.
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import math
@@ -26,8 +27,14 @@ class Exact(NamedTuple):
     variance: Fraction
 
 
-def orders(labels: Sequence[float], scores: Sequence[float]):
+def orders(labels: Sequence[float], scores: Sequence[float]) -> list[list[float]]:
     """Every order of the retrieved labels that the scores allow, equally likely."""
+    return _orders(tuple(labels), tuple(scores))
+
+
+# one case goes through all measures
+@functools.lru_cache(maxsize=1)
+def _orders(labels, scores):
     retrieved = [s for s in scores if s != -math.inf]
     groups = [
         [label for label, s in zip(labels, scores, strict=True) if s == score]
@@ -35,8 +42,20 @@ def orders(labels: Sequence[float], scores: Sequence[float]):
     ]
     # documents of equal label are alike: distinct orders of labels are equally likely
     arranged = [sorted(set(itertools.permutations(group))) for group in groups]
-    for choice in itertools.product(*arranged):
-        yield list(itertools.chain.from_iterable(choice))
+    choices = itertools.product(*arranged)
+    return [list(itertools.chain.from_iterable(choice)) for choice in choices]
+
+
+def outcomes(
+    plain: Plain, labels: Sequence[float], scores: Sequence[float]
+) -> dict[Fraction, Fraction]:
+    """Every value and its chance, ascending; nothing where undefined."""
+    missing = [lab for lab, s in zip(labels, scores, strict=True) if s == -math.inf]
+    often = collections.Counter(plain(o, missing) for o in orders(labels, scores))
+    if None in often:
+        assert len(often) == 1
+        return {}
+    return {value: Fraction(often[value], often.total()) for value in sorted(often)}
 
 
 def over_ties(
@@ -46,16 +65,14 @@ def over_ties(
     lower: bool = False,
     harmonic: bool = False,
 ) -> Exact | None:
-    missing = [lab for lab, s in zip(labels, scores, strict=True) if s == -math.inf]
-    values = [plain(order, missing) for order in orders(labels, scores)]
-    if values[0] is None:
-        assert all(value is None for value in values)
+    found = outcomes(plain, labels, scores)
+    if not found:
         return None
-    mean = sum(values, Fraction(0)) / len(values)
-    variance = sum(((v - mean) ** 2 for v in values), Fraction(0)) / len(values)
-    if harmonic and all(values):
-        mean = len(values) / sum((1 / v for v in values), Fraction(0))
-    best, worst = max(values), min(values)
+    mean = sum((v * p for v, p in found.items()), Fraction(0))
+    variance = sum((p * (v - mean) ** 2 for v, p in found.items()), Fraction(0))
+    if harmonic and all(found):
+        mean = 1 / sum((p / v for v, p in found.items()), Fraction(0))
+    best, worst = max(found), min(found)
     if lower:
         best, worst = worst, best
     return Exact(mean, best, worst, variance)
@@ -84,12 +101,8 @@ def recall(k=None, rel=1) -> Plain:
     return value
 
 
-def f_beta(k=None, rel=1, beta=1, alpha=None) -> Plain:
-    b2 = (
-        Fraction(beta) ** 2
-        if alpha is None
-        else (1 - Fraction(alpha)) / Fraction(alpha)
-    )
+def f_beta(k=None, rel=1, beta=1) -> Plain:
+    b2 = Fraction(beta) ** 2
 
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))

@@ -303,7 +303,7 @@ def test_trec_eval_accepts_documents_without_a_judgment():
         ({"zero_relevance": 1}, "must be left out, got 1"),
         (
             {"measure": "f@10", "convention": "trec_eval"},
-            "trec_eval has no F with a cut-off, got F@10",
+            "k is None by convention='trec_eval', got 10 in F@10",
         ),
         ({"measure": "dcg", "convention": "trec_eval"}, "one that trec_eval has"),
     ],

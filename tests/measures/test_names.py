@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import MISSING, dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from tests.instances import MEASURES
 from tieaware_sklearn import Precision, Success, parse_measure, ranking_score
-from tieaware_sklearn.measures._names import NAMED, names_where
+from tieaware_sklearn.measures._fields import spelling
+from tieaware_sklearn.measures._names import NAMED, is_ours, names_where
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "measures.md"
+OURS = sorted(
+    {named.cls for named in NAMED.values() if is_ours(named.cls)},
+    key=lambda cls: cls.name.lower(),
+)
 
 
 @pytest.fixture
@@ -99,6 +109,36 @@ def test_what_a_name_must_give(names):
         name: ClassVar[str] = "Needs"
         z: float = field(kw_only=True)
 
-    with pytest.raises(ValueError, match=r"^Needs needs z, got 'needs@2'$"):
+    with pytest.raises(ValueError, match=r"^measure 'needs@2': Needs needs z$"):
         parse_measure("needs@2")
     assert parse_measure("needs(z=1)@2") == Needs(2, z=1)
+
+
+@pytest.mark.parametrize("cls", OURS, ids=lambda cls: cls.name)
+def test_every_name_has_instances_and_stands_in_the_help(cls):
+    assert any(type(measure) is cls for measure in MEASURES), "not in instances.py"
+    for name in (cls.name, *cls.aliases):
+        assert re.search(rf"\b{name}\b", parse_measure.__doc__, re.IGNORECASE), name
+
+
+def row_of_the_reference(cls):
+    """What a measure is called, and what it takes."""
+    given = NAMED[cls.name.lower()].parameters
+    after = f"@{cls.at}" if cls.at in given else ""
+    shown = [
+        name if f.default is MISSING else f"{name}={spelling(f.default)}"
+        for name, f in given.items()
+        if name != cls.at
+    ]
+    names = [
+        f"`{name}`" + "".join(f" (no {parameter})" for parameter in without)
+        for name, without in cls.aliases.items()
+    ]
+    columns = [f"`{cls.name}{after}`", f"`{cls.__name__}`", f"`{', '.join(shown)}`"]
+    return f"| {' | '.join([*columns, ', '.join(names)])} |"
+
+
+def test_the_table_of_the_reference_is_the_registry():
+    rows = [row_of_the_reference(cls) for cls in OURS]
+    text = REFERENCE.read_text()
+    assert re.findall(r"^\| `.*\|$", text, re.MULTILINE) == rows

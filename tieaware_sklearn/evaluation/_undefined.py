@@ -15,7 +15,7 @@ from .._display.warn import warn
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_choice, is_number
 from ..measures import Measure, accepted_unjudged
-from ._conventions import CONVENTIONS, define
+from ._conventions import CONVENTIONS, UNJUDGED, define
 
 #: statistics that a value put in has none of: it does not vary
 _SPREADS = ("std", "standard_error")
@@ -131,7 +131,7 @@ def ask(
             )
         asked, value = define(asked, convention)
         if unjudged == "raise":
-            unjudged = CONVENTIONS[convention].unjudged
+            unjudged = UNJUDGED.get(convention, unjudged)
     else:
         given = math.nan if isinstance(zero_relevance, str) else float(zero_relevance)
         value = np.full(len(asked), given)

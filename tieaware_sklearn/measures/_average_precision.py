@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,13 +18,70 @@ from .._engine.ties import (
     expand,
     sum_segments,
 )
-from .._engine.validation import check_choice
-from ._base import BinaryMeasure, MeasureOverRelevant
+from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
+from ._fields import choice
 from ._rank_weights import harmonic_difference
 
 
+class _SumOverPairs(RelevanceMeasure):
+    """Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying whether place j of a tie is relevant.
+
+    The a_j count what is relevant above the group.
+    """
+
+    undefined_over_zero: ClassVar[bool] = True
+
+    @abstractmethod
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        """a and u of places with `rank` documents and `above` relevant ones above."""
+
+    @abstractmethod
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        """The sum of u over the places below each one, down to rank `end`."""
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        """Groups are independent; so are places and pairs of places in one.
+
+        With n places in a group, those beyond the cut-off weighing 0,
+        U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
+        b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
+        r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
+        r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
+        [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
+        which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
+        """
+        r, inside = groups.relevant(self.rel), groups.inside(self.reach.depth)
+        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
+        inside, lo = inside[chosen], groups.lo[chosen]
+        owner, before = expand(inside)
+        rank = lo[owner] + before
+        above = groups.relevant_above(self.rel)[chosen][owner]
+        alone, shared = self._parts(above, rank)
+        rho = before * shared + self._later(rank, (lo + inside)[owner])
+
+        n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
+        other = n - relevant
+        slope = (relevant - 1) / np.maximum(n - 2, 1)
+        b = alone + rho * slope[owner]
+        mean = sum_segments(b, inside) / n
+        deviation = b - mean[owner]
+        places = sum_segments(deviation * deviation, inside)
+        places += (n - inside) * mean * mean
+        places *= relevant * other / (n * (n - 1))
+
+        pairs = sum_segments(before * shared * shared, inside)
+        pairs -= sum_segments(rho * rho, inside) / np.maximum(n - 2, 1)
+        pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (n - 1) * (n - 2), 1)
+        # 0 where r or n - r is 1: there are no pairs to choose
+        chance = (relevant / n) * ((relevant - 1) / (n - 1))
+        chance *= (other / np.maximum(n - 2, 1)) * ((other - 1) / np.maximum(n - 3, 1))
+        variance = np.zeros(len(groups.n))
+        variance[chosen] = places + chance * np.maximum(pairs, 0)
+        return groups.sum_groups(variance)
+
+
 @dataclass(frozen=True)
-class AveragePrecision(BinaryMeasure):
+class AveragePrecision(_SumOverPairs, BinaryMeasure):
     """Average precision: precision at each relevant document, averaged.
 
     Parameters
@@ -60,11 +118,7 @@ class AveragePrecision(BinaryMeasure):
 
     name: ClassVar[str] = "AP"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
-    denominator: str = "relevant"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self.denominator, "denominator", ("relevant", "cutoff"))
+    denominator: str = choice("relevant", "cutoff")
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # nothing is found in other groups
@@ -84,24 +138,12 @@ class AveragePrecision(BinaryMeasure):
             )
         return sum_segments(values, per_query)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        r, inside = groups.relevant(self.rel), groups.inside(self.k)
-        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
-        inside, lo = inside[chosen], groups.lo[chosen]
-        owner, before = expand(inside)
-        rank = lo[owner] + before
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
         weight = 1.0 / (rank + 1)
-        above = groups.relevant_above(self.rel)[chosen][owner]
-        variance = np.zeros(len(groups.n))
-        variance[chosen] = _group_variance(
-            groups.n[chosen],
-            r[chosen],
-            inside,
-            (above + 1) * weight,
-            weight,
-            harmonic_difference(rank + 1, (lo + inside)[owner]),
-        )
-        return groups.sum_groups(variance)
+        return (above + 1) * weight, weight
+
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        return harmonic_difference(rank + 1, end)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         relevant = self._needed(labels) >= self.rel
@@ -118,9 +160,6 @@ class AveragePrecision(BinaryMeasure):
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self.rel) > 0
-
 
 def _tied_part(
     above: IntArray, r: IntArray, n: IntArray, lo: IntArray, inside: IntArray
@@ -136,50 +175,8 @@ def _tied_part(
     return np.asarray(r / n * (inside * s + (above + 1 - s * (lo + 1)) * weights))
 
 
-def _group_variance(
-    n: IntArray,
-    r: IntArray,
-    inside: IntArray,
-    alone: FloatArray,
-    shared: FloatArray,
-    later: FloatArray,
-) -> FloatArray:
-    """Variance of Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying where relevant ones are.
-
-    `alone` has the a_j of the first `inside` places of each group and 0 beyond,
-    `shared` the u_j and `later` U_j = Σ_{i>j} u_i. With ρ_j = (j - 1) u_j + U_j and
-    b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
-    r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
-    r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
-    [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
-    which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
-    """
-    owner, before = expand(inside)
-    rho = before * shared + later
-
-    size, relevant = n.astype(np.float64), r.astype(np.float64)
-    other = size - relevant
-    slope = (relevant - 1) / np.maximum(size - 2, 1)
-    b = alone + rho * slope[owner]
-    mean = sum_segments(b, inside) / size
-    deviation = b - mean[owner]
-    places = sum_segments(deviation * deviation, inside)
-    places += (size - inside) * mean * mean
-    places *= relevant * other / (size * (size - 1))
-
-    pairs = sum_segments(before * shared * shared, inside)
-    pairs -= sum_segments(rho * rho, inside) / np.maximum(size - 2, 1)
-    pairs += sum_segments(rho, inside) ** 2 / np.maximum(2 * (size - 1) * (size - 2), 1)
-    # 0 where r or n - r is 1: there are no pairs to choose
-    chance = (relevant / size) * ((relevant - 1) / (size - 1))
-    chance *= (other / np.maximum(size - 2, 1)) * (
-        (other - 1) / np.maximum(size - 3, 1)
-    )
-    return np.asarray(places + chance * np.maximum(pairs, 0))
-
-
 @dataclass(frozen=True)
-class PrecisionRecallArea(MeasureOverRelevant):
+class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     """Area under the precision-recall curve, by trapezoids.
 
     Parameters
@@ -212,36 +209,23 @@ class PrecisionRecallArea(MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "AUPRC"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"aucpr": ()}
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         places = groups.documents(None)
         group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
-        alone, shared = _trapezoids(groups.relevant_above(self.rel)[group], rank)
+        alone, shared = self._parts(groups.relevant_above(self.rel)[group], rank)
         more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
         found = alone + shared * (rank - groups.lo[group]) * more
         return sum_segments((r / groups.n)[group] * found, places.counts)
 
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        r = groups.relevant(self.rel)
-        chosen = np.flatnonzero((r > 0) & (r < groups.n))
-        n, lo = groups.n[chosen], groups.lo[chosen]
-        owner, before = expand(n)
-        rank, hi = lo[owner] + before, (lo + n)[owner]
-        above = groups.relevant_above(self.rel)[chosen][owner]
-        later = harmonic_difference(rank + 1, hi) + harmonic_difference(rank, hi - 1)
-        variance = np.zeros(len(groups.n))
-        variance[chosen] = _group_variance(
-            n, r[chosen], n, *_trapezoids(above, rank), later / 2
-        )
-        return groups.sum_groups(variance)
+    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
+        here = 1.0 / (rank + 1)
+        before = 1.0 / np.maximum(rank, 1)
+        at_top = rank == 0
+        alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
+        return alone, np.where(at_top, 0.0, (here + before) / 2)
 
-
-def _trapezoids(above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-    """a and u of places with `rank` documents and `above` relevant ones above."""
-    here = 1.0 / (rank + 1)
-    before = 1.0 / np.maximum(rank, 1)
-    at_top = rank == 0
-    alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
-    return alone, np.where(at_top, 0.0, (here + before) / 2)
+    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+        later = harmonic_difference(rank + 1, end) + harmonic_difference(rank, end - 1)
+        return later / 2

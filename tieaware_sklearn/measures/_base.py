@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, Reach, TieGroups
-from .._engine.validation import check_cutoff, is_number
 from ._distribution import Distribution
-from ._gains import gain_spelling, shortest
+from ._fields import cutoff, number, spelling
 from ._names import names_where, register
 from ._user_models import UserModel
+
+BoolArray = NDArray[np.bool_]
+#: queries, what a measure can be worth there, and the chances of that
+Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
+_M = TypeVar("_M", bound="Measure")
+_T = TypeVar("_T")
+
+
+def once_per_block(
+    method: Callable[[_M, TieGroups], _T],
+) -> Callable[[_M, TieGroups], _T]:
+    """A method whose result its groups remember."""
+    key = method.__qualname__
+
+    @wraps(method)
+    def remembered(self: _M, groups: TieGroups) -> _T:
+        result: _T = groups.memo((key, self), lambda: method(self, groups))
+        return result
+
+    return remembered
 
 
 @dataclass(frozen=True)
@@ -37,9 +56,15 @@ class Measure(UserModel, ABC):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: the parameter that a name has after @
     at: ClassVar[str] = "k"
+    #: parameters that stand in the name even where they have their default
+    always_shown: ClassVar[tuple[str, ...]] = ()
     #: a name in full, of a measure with a parameter that has no default
     example: ClassVar[str] = ""
+    #: parameters that a name may give by other words: what they mean, and their values
+    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better: ClassVar[bool] = True
+    #: undefined, and not 0, where its denominator is 0
+    undefined_over_zero: ClassVar[bool] = False
     #: a ratio of counts, which micro-averaging may pool over queries
     is_ratio: ClassVar[bool] = False
     #: tells documents without a judgment from those that are not relevant
@@ -51,10 +76,10 @@ class Measure(UserModel, ABC):
         super().__init_subclass__(**options)
         register(cls)
 
-    @classmethod
-    def parameters(cls, given: dict[str, Any], spelled: str) -> dict[str, Any]:
-        """Those that are given in a name, spelled so, as the class takes them."""
-        return given
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            if check := f.metadata.get("check"):
+                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
 
     @property
     def reach(self) -> Reach:
@@ -73,8 +98,10 @@ class Measure(UserModel, ABC):
         """Denominator of each query, the same in every order."""
         return np.ones(groups.n_queries)
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def defined(self, groups: TieGroups) -> BoolArray:
         """Queries for which the measure means something."""
+        if self.undefined_over_zero:
+            return self.normaliser(groups) > 0
         return np.ones(groups.n_queries, dtype=bool)
 
     @abstractmethod
@@ -83,11 +110,9 @@ class Measure(UserModel, ABC):
 
     def gains_of(self, groups: TieGroups) -> FloatArray:
         """The gain of each level, once per block."""
-
-        def compute() -> FloatArray:
-            return self.gains(groups.levels)
-
-        gains: FloatArray = groups.everything.memo(("gains", self), compute)
+        gains: FloatArray = groups.everything.memo(
+            ("gains", self), lambda: self.gains(groups.levels)
+        )
         return gains
 
     def _divide(self, numerator: FloatArray, groups: TieGroups) -> FloatArray:
@@ -98,14 +123,10 @@ class Measure(UserModel, ABC):
         values[~self.defined(groups)] = np.nan
         return values
 
+    @once_per_block
     def expected(self, groups: TieGroups) -> FloatArray:
         """Mean of each query over every order of its tied documents."""
-
-        def compute() -> FloatArray:
-            return self._divide(self.numerator(groups), groups)
-
-        values: FloatArray = groups.memo(("expected", self), compute)
-        return values
+        return self._divide(self.numerator(groups), groups)
 
     def std(self, groups: TieGroups) -> FloatArray:
         """Standard deviation of each query over the same orders."""
@@ -121,7 +142,20 @@ class Measure(UserModel, ABC):
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
         """Distribution of each query over the same orders, where it is known."""
-        known = names_where(lambda cls: cls.distributions is not Measure.distributions)
+        out = [
+            Distribution(np.zeros(1), np.ones(1))
+            if is_defined
+            else Distribution.undefined()
+            for is_defined in self.defined(groups).tolist()
+        ]
+        for query, values, chances in self._outcomes(groups):
+            if len(out[query]):
+                out[query] = Distribution.of(values, chances)
+        return out
+
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        """What there is to `distributions`; queries that are left out are worth 0."""
+        known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
             f"the distribution of {self} over tie orders has no closed form "
             f"(sampled() estimates it); {known} have one"
@@ -153,85 +187,50 @@ class Measure(UserModel, ABC):
         return self.expected(groups.everything)
 
     def __str__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        after = values.pop(self.at, None)
         shown = ",".join(
-            f"{f.name}={_spell(f.name, getattr(self, f.name))}"
+            f"{f.name}={spelling(values[f.name])}"
             for f in fields(self)
-            if f.name != "k" and self._is_shown(f)
+            if f.name in values
+            and (f.name in self.always_shown or values[f.name] != f.default)
         )
-        k = getattr(self, "k", None)
-        return (
-            self.name + (f"({shown})" if shown else "") + ("" if k is None else f"@{k}")
-        )
-
-    def _is_shown(self, field: Field[Any]) -> bool:
-        return field.default is MISSING or getattr(self, field.name) != field.default
+        inside = f"({shown})" if shown else ""
+        return self.name + inside + ("" if after is None else f"@{after}")
 
 
-@dataclass(frozen=True)
-class BinaryMeasure(Measure):
-    """A measure of documents that are relevant or not, with a cut-off."""
+class RelevanceMeasure(Measure):
+    """A measure of documents that are relevant, by `rel`, or not."""
 
-    k: int | None = None
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "rel", above=0)
+    rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return relevance(levels, self.rel)
 
-
-@dataclass(frozen=True)
-class MeasureOverRelevant(Measure):
-    """A measure over R, the number of relevant documents; undefined without any."""
-
-    rel: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_number(self, "rel", above=0)
-
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
-
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def total(self, groups: TieGroups) -> FloatArray:
+        """R, the relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self.rel) > 0
+
+@dataclass(frozen=True)
+class BinaryMeasure(RelevanceMeasure):
+    """A measure of documents that are relevant or not, with a cut-off."""
+
+    k: int | None = cutoff()
+    rel: float = number(1.0, above=0)
+
+
+@dataclass(frozen=True)
+class MeasureOverRelevant(RelevanceMeasure):
+    """A measure over R, the number of relevant documents; undefined without any."""
+
+    undefined_over_zero: ClassVar[bool] = True
+    rel: float = number(1.0, above=0)
+
+    def normaliser(self, groups: TieGroups) -> FloatArray:
+        return self.total(groups)
 
 
 def relevance(levels: FloatArray, rel: float) -> FloatArray:
     """1 for levels of at least `rel`, 0 for the others."""
     return (levels >= rel).astype(np.float64)
-
-
-def _spell(name: str, value: Any) -> str:
-    if name == "gain":
-        return gain_spelling(value)
-    if isinstance(value, tuple):
-        return "[" + ",".join(map(shortest, value)) + "]"
-    return shortest(float(value)) if isinstance(value, numbers.Real) else str(value)
-
-
-def set_cutoff(measure: Any) -> None:
-    object.__setattr__(measure, "k", check_cutoff(measure.k))
-
-
-def set_number(
-    measure: Any,
-    name: str,
-    *,
-    above: float = -math.inf,
-    below: float = math.inf,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> None:
-    """Check a numeric parameter of a frozen measure and store it as a float."""
-    value = getattr(measure, name)
-    if not is_number(value, above=above, below=below, least=least, most=most):
-        bounds = {">": above, "<": below, ">=": least, "<=": most}
-        rules = [f"{sign} {x:g}" for sign, x in bounds.items() if math.isfinite(x)]
-        rule = " and ".join(rules)
-        raise ValueError(f"{name} must be a finite number {rule}, got {value!r}")
-    object.__setattr__(measure, name, float(value))

@@ -8,8 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
-from ._base import MeasureOverRelevant
-from ._distribution import Distribution
+from ._base import MeasureOverRelevant, Outcomes, once_per_block
 
 #: a distribution of more sums than this is not worth its price
 _CELLS = 200_000_000
@@ -86,26 +85,23 @@ class BPref(MeasureOverRelevant):
         # every judged document has a label of at least 0
         return np.asarray(np.minimum(total, groups.total_relevant(0.0) - total))
 
+    @once_per_block
     def _judged(self, groups: TieGroups) -> _Judged:
-        def compute() -> _Judged:
-            r = groups.relevant(self.rel)
-            s = groups.relevant(0.0) - r
-            above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
-            most = self._most(groups)[groups.query]
-            headroom = np.maximum(most - above, 0)
-            t = np.minimum(headroom, s + 1)
-            scale = np.maximum(most, 1)
-            mean = np.maximum(headroom - (t - 1) / 2, 0) / scale
-            t_float = t.astype(np.float64)
-            variance = np.maximum(t_float**2 - 1, 0) / 12 / scale / scale
-            share = t / (s + 1)
-            # without non-relevant documents all preferences hold
-            none = most == 0
-            share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
-            return _Judged(r, s, headroom, share, mean, variance)
-
-        result: _Judged = groups.memo(("judged", self), compute)
-        return result
+        r = groups.relevant(self.rel)
+        s = groups.relevant(0.0) - r
+        above = groups.relevant_above(0.0) - groups.relevant_above(self.rel)
+        most = self._most(groups)[groups.query]
+        headroom = np.maximum(most - above, 0)
+        t = np.minimum(headroom, s + 1)
+        scale = np.maximum(most, 1)
+        mean = np.maximum(headroom - (t - 1) / 2, 0) / scale
+        t_float = t.astype(np.float64)
+        variance = np.maximum(t_float**2 - 1, 0) / 12 / scale / scale
+        share = t / (s + 1)
+        # without non-relevant documents all preferences hold
+        none = most == 0
+        share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
+        return _Judged(r, s, headroom, share, mean, variance)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         judged = self._judged(groups)
@@ -118,28 +114,19 @@ class BPref(MeasureOverRelevant):
         together = (judged.r + judged.s + 1) / (judged.s + 2)
         return groups.sum_groups(judged.r * spread * together)
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         judged = self._judged(groups)
-        most, total = self._most(groups), groups.total_relevant(self.rel)
+        most, total = self._most(groups).tolist(), groups.total_relevant(self.rel)
         sums = [np.ones(1) for _ in range(groups.n_queries)]
         for g in np.flatnonzero(judged.r > 0).tolist():
             query = groups.query[g]
             r, s, headroom = (int(a[g]) for a in (judged.r, judged.s, judged.headroom))
-            if most[query]:
-                own = _sums(r, s, headroom)
-                sums[query] = np.convolve(sums[query], own)
-            else:
-                sums[query] = np.concatenate([np.zeros(r), sums[query]])
-        out = []
-        for chances, m, relevant in zip(
-            sums, most.tolist(), total.tolist(), strict=True
-        ):
-            if not relevant:
-                out.append(Distribution.undefined())
-                continue
-            values = np.arange(len(chances)) / (max(m, 1) * relevant)
-            out.append(Distribution.of(values, chances))
-        return out
+            # without non-relevant documents each relevant one is worth 1
+            own = _sums(r, s, headroom) if most[query] else np.arange(r + 1) == r
+            sums[query] = np.convolve(sums[query], own)
+        for query, chances in enumerate(sums):
+            scale = max(most[query], 1) * max(total[query], 1)
+            yield query, np.arange(len(chances)) / scale, chances
 
 
 def _sums(r: int, s: int, headroom: int) -> FloatArray:

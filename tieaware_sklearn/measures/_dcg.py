@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import FloatArray, TieGroups
-from ._base import set_cutoff
+from .._engine.ties import FloatArray, IntArray, TieGroups
+from ._fields import cutoff
 from ._gains import gains_of, normalise_gain
-from ._rank_weights import RankWeight, no_discount
 from ._weighted_sum import WeightedSum
-
-#: ir-measures' names for the gains of its nDCG
-_IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exponential"}
 
 
 @dataclass(frozen=True)
 class _GainMeasure(WeightedSum):
-    k: int | None = None
-    gain: Any = "exponential"
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        object.__setattr__(self, "gain", normalise_gain(self.gain))
+    k: int | None = cutoff()
+    gain: Any = field(default="exponential", metadata={"check": normalise_gain})
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return gains_of(self.gain, levels)
@@ -58,10 +51,10 @@ class CG(_GainMeasure):
     """
 
     name: ClassVar[str] = "CG"
-    gain: Any = "linear"
+    gain: Any = field(default="linear", metadata={"check": normalise_gain})
 
-    def _rank_weight(self) -> RankWeight:
-        return no_discount
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return np.ones(len(rank))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean
@@ -135,23 +128,11 @@ class NDCG(_GainMeasure):
     """
 
     name: ClassVar[str] = "NDCG"
-
-    @classmethod
-    def parameters(cls, given: dict[str, Any], spelled: str) -> dict[str, Any]:
-        if "dcg" not in given:
-            return given
-        if "gain" in given:
-            raise ValueError(f"measure must give gain or dcg, got {spelled!r}")
-        dcg = given.pop("dcg")
-        if not isinstance(dcg, str) or dcg not in _IR_MEASURES_DCG:
-            raise ValueError(
-                f"dcg must be one of {tuple(_IR_MEASURES_DCG)}, got {dcg!r} in "
-                f"{spelled!r}"
-            )
-        return {**given, "gain": _IR_MEASURES_DCG[dcg]}
+    undefined_over_zero: ClassVar[bool] = True
+    #: ir-measures' names for the gains of its nDCG
+    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+        "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
+    }
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self.ideal_sum(groups)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self.normaliser(groups) > 0

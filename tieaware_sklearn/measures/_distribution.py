@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,34 +38,31 @@ class Distribution:
         """Of a query for which the measure means nothing."""
         return cls(np.zeros(0), np.zeros(0))
 
+    def _if_defined(self, value: Any) -> float:
+        return float(value) if len(self) else float("nan")
+
     def mean(self) -> float:
         """Mean, NaN where undefined."""
-        if not len(self.values):
-            return float("nan")
-        return float((self.values * self.probability).sum())
+        return self._if_defined((self.values * self.probability).sum())
 
     def std(self) -> float:
         """Standard deviation, NaN where undefined."""
-        if not len(self.values):
-            return float("nan")
         deviation = self.values - self.mean()
-        return float(np.sqrt((self.probability * deviation**2).sum()))
+        return self._if_defined(np.sqrt((self.probability * deviation**2).sum()))
 
     def cdf(self, value: float) -> float:
         """Chance of at most `value`, NaN where undefined."""
-        if not len(self.values):
-            return float("nan")
-        return float(self.probability[self.values <= value].sum())
+        return self._if_defined(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:
         """Smallest value that is reached with a chance of at least `q`."""
         if not 0 <= q <= 1:
             raise ValueError(f"q must be in [0, 1], got {q!r}")
-        if not len(self.values):
+        if not len(self):
             return float("nan")
         reached = np.cumsum(self.probability)
         at = int(np.searchsorted(reached, q * reached[-1]))
-        return float(self.values[min(at, len(self.values) - 1)])
+        return float(self.values[min(at, len(self) - 1)])
 
     def __len__(self) -> int:
         return len(self.values)

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
-from ._base import Measure, set_cutoff, set_number
+from ._base import BoolArray, Measure, once_per_block
 from ._err_under_ties import (
     NOTHING,
     hopeless_after,
@@ -17,6 +17,7 @@ from ._err_under_ties import (
     mean_products,
     widths,
 )
+from ._fields import cutoff, number
 from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
 from ._sampled_places import first_places, generator, n_orders, places_of
 from ._user_models import from_views
@@ -47,7 +48,7 @@ class _Mixed(NamedTuple):
     lo: IntArray
     n: IntArray
     places: IntArray
-    whole: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    whole: BoolArray
     n_classes: IntArray
     gain: FloatArray
     size: IntArray
@@ -100,12 +101,8 @@ class ERR(Measure):
     """
 
     name: ClassVar[str] = "ERR"
-    k: int | None = None
-    max_label: float = 4.0
-
-    def __post_init__(self) -> None:
-        set_cutoff(self)
-        set_number(self, "max_label", above=0, most=MAX_EXPONENTIAL_LABEL)
+    k: int | None = cutoff()
+    max_label: float = number(4.0, above=0, most=MAX_EXPONENTIAL_LABEL)
 
     def gains(self, levels: FloatArray) -> FloatArray:
         levels = np.where(np.isinf(levels), self.max_label, levels)
@@ -124,66 +121,49 @@ class ERR(Measure):
         views = np.concatenate([[1.0], np.cumprod(1 - stops)])[: len(shown)]
         return from_views(views)
 
+    @once_per_block
     def _passed(self, groups: TieGroups) -> FloatArray:
         """Chance to get past all documents above each group."""
-
-        def compute() -> FloatArray:
-            return self._multiplied(groups)
-
-        passed: FloatArray = groups.memo(("passed", self), compute)
-        return passed
-
-    def _multiplied(self, groups: TieGroups) -> FloatArray:
         passed = np.ones(len(groups.n))
         if not len(groups.n):
             return passed
         through = np.multiply.reduceat(
             1 - self.gains_of(groups)[groups.label], groups.start
         )
-        ends = np.cumsum(groups.n_groups_of_query)
-        several = groups.n_groups_of_query > 1
+        sizes = groups.n_groups_of_query
+        first = np.cumsum(sizes) - sizes
         # query by query: a running product of its own groups alone
-        for count, end in zip(
-            groups.n_groups_of_query[several].tolist(),
-            ends[several].tolist(),
-            strict=True,
-        ):
-            first = end - count
-            np.multiply.accumulate(
-                through[first : end - 1], out=passed[first + 1 : end]
-            )
+        for query in np.flatnonzero(sizes > 1).tolist():
+            own = slice(first[query], first[query] + sizes[query] - 1)
+            np.multiply.accumulate(through[own], out=passed[1:][own])
         return passed
 
+    @once_per_block
     def _mixed(self, groups: TieGroups) -> _Mixed:
-        def compute() -> _Mixed:
-            gains = self.gains_of(groups)
-            gain = gains[groups.label]
-            last = groups.start + groups.n - 1
-            inside = groups.inside(self.k)
-            differ = gain[groups.start] < gain[last]
-            # nobody gets to the others
-            reached = self._passed(groups) > NOTHING
-            chosen = np.flatnonzero(differ & reached & (inside > 0))
-            owner, place = expand(groups.n[chosen])
-            at = groups.start[chosen][owner] + place
-            # labels ascend within a group: equal gains stand together
-            new = np.ones(len(at), dtype=bool)
-            new[1:] = (gain[at][1:] != gain[at][:-1]) | (owner[1:] != owner[:-1])
-            first = np.flatnonzero(new)
-            means = groups.gain_means(gains)[chosen]
-            return _Mixed(
-                chosen,
-                groups.lo[chosen],
-                groups.n[chosen],
-                np.minimum(inside[chosen], hopeless_after(1 - means)),
-                inside[chosen] == groups.n[chosen],
-                np.bincount(owner[first], minlength=len(chosen)),
-                gain[at][first],
-                np.diff(first, append=len(at)),
-            )
-
-        result: _Mixed = groups.memo(("mixed", self), compute)
-        return result
+        gains = self.gains_of(groups)
+        gain = gains[groups.label]
+        inside = groups.inside(self.k)
+        differ = gain[groups.start] < gain[groups.start + groups.n - 1]
+        # nobody gets to the others
+        reached = self._passed(groups) > NOTHING
+        chosen = np.flatnonzero(differ & reached & (inside > 0))
+        owner, place = expand(groups.n[chosen])
+        own_gain = gain[groups.start[chosen][owner] + place]
+        # labels ascend within a group: equal gains stand together
+        new = np.ones(len(owner), dtype=bool)
+        new[1:] = (own_gain[1:] != own_gain[:-1]) | (owner[1:] != owner[:-1])
+        first = np.flatnonzero(new)
+        means = groups.gain_means(gains)[chosen]
+        return _Mixed(
+            chosen,
+            groups.lo[chosen],
+            groups.n[chosen],
+            np.minimum(inside[chosen], hopeless_after(1 - means)),
+            inside[chosen] == groups.n[chosen],
+            np.bincount(owner[first], minlength=len(chosen)),
+            own_gain[first],
+            np.diff(first, append=len(owner)),
+        )
 
     def std(self, groups: TieGroups) -> FloatArray:
         # nothing spreads beyond half its range (Popoviciu), whatever the rounding

@@ -23,9 +23,8 @@ def hopeless_after(mean: FloatArray) -> IntArray:
     """Places after which E[P_x] <= mean^x is nothing (Maclaurin's inequality)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
-    return np.where(np.isfinite(places), np.minimum(places, 2.0**62), 2.0**62).astype(
-        np.int64
-    )
+    places[~np.isfinite(places)] = 2.0**62
+    return np.asarray(np.minimum(places, 2.0**62), np.int64)
 
 
 def widths(places: IntArray, cells_of: int) -> Iterator[tuple[int, IntArray]]:

@@ -3,69 +3,72 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._engine.ties import FloatArray
+from ._fields import shortest
 
 MAX_EXPONENTIAL_LABEL = 60
 #: gains are squared and summed
 MAX_GAIN = 1e100
 
 
-def shortest(number: float) -> str:
-    """The shortest spelling that reads back as the same number."""
-    return repr(int(number)) if float(number).is_integer() else repr(float(number))
-
-
-def normalise_gain(gain: Any) -> Any:
+def normalise_gain(gain: Any, name: str = "gain") -> Any:
     """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
-    if isinstance(gain, str):
-        if gain not in NAMED_GAINS:
-            raise ValueError(
-                f"gain must be one of {NAMED_GAINS}, a table of label: gain or a "
-                f"callable, got {gain!r}"
-            )
-        return gain
     if callable(gain):
         try:
             hash(gain)
         except TypeError:
-            raise ValueError(f"gain must be hashable, got {gain!r}") from None
+            raise ValueError(f"{name} must be hashable, got {gain!r}") from None
         return gain
-    try:
-        if hasattr(gain, "items"):
-            pairs = list(gain.items())
-        else:
-            pairs = list(gain)
-            if not any(isinstance(pair, (tuple, list)) for pair in pairs):
-                pairs = list(enumerate(pairs))
-        table = tuple(sorted((float(label), float(worth)) for label, worth in pairs))
-    except (TypeError, ValueError):
+    if isinstance(gain, str) and gain in _NAMED:
+        return gain
+    table = _table(gain)
+    if table is None:
         raise ValueError(
-            f"gain must be one of {NAMED_GAINS}, a table of label: gain or a "
+            f"{name} must be one of {tuple(_NAMED)}, a table of label: gain or a "
             f"callable, got {gain!r}"
-        ) from None
+        )
     if not table or len(dict(table)) < len(table):
         raise ValueError(
-            f"gain must be a table of at least one label, each once, got {gain!r}"
+            f"{name} must be a table of at least one label, each once, got {gain!r}"
         )
     for label, worth in table:
         if not (math.isfinite(label) and label >= 0):
-            raise ValueError(f"labels of gain must be finite and >= 0, got {label}")
+            raise ValueError(f"labels of {name} must be finite and >= 0, got {label}")
         _check_worth(label, worth)
     return table
 
 
-def _check_worth(label: float, worth: float) -> float:
-    if not 0 <= worth <= MAX_GAIN:
+def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
+    """Pairs of a label and its gain, by label; None if it is no table."""
+    if isinstance(gain, str):
+        return None
+    try:
+        pairs = list(gain.items() if hasattr(gain, "items") else gain)
+        if not any(isinstance(pair, (tuple, list)) for pair in pairs):
+            pairs = list(enumerate(pairs))
+        return tuple(sorted((float(label), float(worth)) for label, worth in pairs))
+    except (TypeError, ValueError):
+        return None
+
+
+def _check_worth(label: float, worth: Any) -> float:
+    try:
+        number = float(worth)
+    except TypeError:
         raise ValueError(
-            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {worth} for label "
+            f"gain must be a number, got {worth!r} for label {shortest(label)}"
+        ) from None
+    if not 0 <= number <= MAX_GAIN:
+        raise ValueError(
+            f"gain must be >= 0 and at most {MAX_GAIN:g}, got {number} for label "
             f"{shortest(label)}"
         )
-    return worth
+    return number
 
 
 def _linear(levels: FloatArray) -> FloatArray:
@@ -91,26 +94,16 @@ def _exponential(levels: FloatArray) -> FloatArray:
 
 #: gains by name, of ascending levels >= 0
 _NAMED = {"exponential": _exponential, "linear": _linear}
-NAMED_GAINS = tuple(_NAMED)
 
 
-def _called(gain: Callable[[float], float], level: float) -> float:
-    worth = gain(level)
-    try:
-        return _check_worth(level, float(worth))
-    except TypeError:
+def _look_up(table: dict[float, float], level: float) -> float:
+    if level not in table:
+        labels = list(map(shortest, table))
         raise ValueError(
-            f"gain must be a number, got {worth!r} for label {shortest(level)}"
-        ) from None
-
-
-def gain_spelling(gain: Any) -> str:
-    """`gain` as it stands in the name of a measure."""
-    if isinstance(gain, str):
-        return gain
-    if callable(gain):
-        return getattr(gain, "__name__", type(gain).__name__)
-    return "{" + ",".join(f"{shortest(a)}:{shortest(b)}" for a, b in gain) + "}"
+            f"y_true must be one of the labels {labels} of the gain table, got "
+            f"{shortest(level)}"
+        )
+    return table[level]
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
@@ -125,14 +118,5 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         return _NAMED[gain](levels)
-    if callable(gain):
-        return np.array([_called(gain, level) for level in levels.tolist()])
-    table = dict(gain)
-    for level in levels.tolist():
-        if level not in table:
-            labels = [shortest(label) for label in table]
-            raise ValueError(
-                f"y_true must be one of the labels {labels} of the gain table, got "
-                f"{shortest(level)}"
-            )
-    return np.array([table[level] for level in levels.tolist()])
+    worth = gain if callable(gain) else partial(_look_up, dict(gain))
+    return np.array([_check_worth(level, worth(level)) for level in levels.tolist()])

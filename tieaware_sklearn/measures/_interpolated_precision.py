@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+import numbers
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._engine.ties import FloatArray, IntArray, TieGroups
-from .._engine.validation import check_choice
-from ._base import Measure, relevance, set_number
-from ._distribution import Distribution
+from .._engine.validation import is_number
+from ._base import BoolArray, Outcomes, RelevanceMeasure, once_per_block
+from ._fields import choice, number
 from ._sampled_places import generator, n_orders, places_of
 
 _ROUNDING = ("up", "nearest", "trec_eval9")
@@ -23,121 +24,143 @@ _ROUNDING = ("up", "nearest", "trec_eval9")
 _REACH = 10_000
 
 
-class _Ties(NamedTuple):
-    """The groups of one query that hold relevant documents, from the top.
+@dataclass(eq=False)
+class _Query:
+    """Interpolated precision of one query, worked out as far as it is asked for.
 
-    `above` counts relevant documents above a group of n documents, r of them
-    relevant, at offset lo.
+    Attributes
+    ----------
+    lo, n, r, above : ndarray of shape (n_groups,)
+        The groups that hold relevant documents, from the top: documents above each,
+        its documents, the relevant ones of these, and relevant ones above it.
+    depths, weights : ndarray of shape (n_depths,)
+        What is averaged, as `_Interpolated._depths` has it.
     """
 
     lo: IntArray
     n: IntArray
     r: IntArray
     above: IntArray
+    depths: IntArray
+    weights: FloatArray
 
-    @property
-    def mixed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self.r < self.n
-
-
-class _Sampled(NamedTuple):
-    """Values over sampled orders."""
-
-    mean: float
-    variance: float
-    orders: int
-
-
-class _Query:
-    """Interpolated precision of one query, worked out as far as it is asked for."""
-
-    def __init__(self, ties: _Ties, depths: IntArray, weights: FloatArray) -> None:
-        self._ties = ties
-        self._depths = depths
-        self._weights = weights
-        self.mixed = bool(ties.mixed.any())
+    def __post_init__(self) -> None:
+        mixed = self.r < self.n
+        self.is_mixed = bool(mixed.any())
         #: the walk over all orders that matter would be too long
-        self.cost = int((ties.n * ties.r)[ties.mixed].sum())
+        self.cost = int((self.n * self.r)[mixed].sum())
         self.is_long = self.cost > _REACH
+        #: the variance comes from sampled orders
+        self.estimated = self.is_long or (self.is_mixed and len(self.depths) > 1)
 
-    @cached_property
-    def distribution(self) -> tuple[FloatArray, FloatArray]:
-        return _distribution(self._ties, self._depths)
+    def _groups(self) -> list[tuple[int, int, int, int]]:
+        columns = (a.tolist() for a in (self.lo, self.n, self.r, self.above))
+        return list(zip(*columns, strict=True))
 
-    @cached_property
-    def sampled(self) -> _Sampled:
-        return _sample(self._ties, self._depths, self._weights)
+    def chances(self) -> tuple[FloatArray, FloatArray]:
+        """Values at the first depth and their chances; not for long ties."""
+        grid, below = self._distribution
+        return grid, np.diff(below[0], prepend=0.0)
 
     def means(self) -> FloatArray:
         """Mean at each depth; not for long ties."""
-        if not self.mixed:
-            return _plain(self._ties, self._depths)
-        grid, below = self.distribution
+        if not self.is_mixed:
+            # within a group of relevant documents precision grows
+            ends = (self.above + self.r) / (self.lo + self.n)
+            from_here = np.maximum.accumulate(ends[::-1])[::-1]
+            at = np.searchsorted(self.above + self.r, self.depths)
+            return np.append(from_here, 0.0)[at]
+        grid, below = self._distribution
         return np.asarray(grid[-1] - (below[:, :-1] * np.diff(grid)).sum(axis=1))
 
     def mean(self) -> float:
         if self.is_long:
-            return self.sampled.mean
-        return float((self._weights * self.means()).sum())
-
-    @property
-    def estimated(self) -> bool:
-        """The variance comes from sampled orders."""
-        return self.mixed and (self.is_long or len(self._depths) > 1)
+            return float(self._sampled.mean())
+        return float((self.weights * self.means()).sum())
 
     def variance(self) -> float:
-        if not self.mixed:
-            return 0.0
         if self.estimated:
-            return self.sampled.variance
-        grid, below = self.distribution
-        chance = np.diff(below[0], prepend=0.0)
-        return max(float((chance * (grid - self.means()[0]) ** 2).sum()), 0.0)
+            return float(self._sampled.var(ddof=1))
+        if not self.is_mixed:
+            return 0.0
+        values, chance = self.chances()
+        return max(float((chance * (values - self.means()[0]) ** 2).sum()), 0.0)
 
     def error(self) -> float:
-        if not self.is_long:
-            return 0.0
-        return float(np.sqrt(self.sampled.variance / self.sampled.orders))
+        return math.sqrt(self.variance() / len(self._sampled)) if self.is_long else 0.0
+
+    @cached_property
+    def _distribution(self) -> tuple[FloatArray, FloatArray]:
+        """Attainable values, ascending from 0, and P(value <= each) for each depth.
+
+        Groups are independent. Inside a mixed group, P(nothing from here on exceeds t)
+        is a walk from its end to its start over (place, relevant so far), the next
+        document being relevant with chance (r - x)/(n - y). The walk of a depth begins
+        where its relevant document stands. Design, section 5.8.
+        """
+        values = [np.zeros(1)]
+        for lo, n, r, above in self._groups():
+            x = np.arange(1, r + 1)[:, None]
+            worth = (above + x) / (lo + x + np.arange(n - r + 1))
+            # within a group of relevant documents precision grows
+            values.append(worth[-1] if r == n else worth.ravel())
+        grid = np.unique(np.concatenate(values))
+        below = np.ones((len(self.depths), len(grid)))
+        tail = np.ones(len(grid))
+        for lo, n, r, above in reversed(self._groups()):
+            own = np.flatnonzero((self.depths > above) & (self.depths <= above + r))
+            if r == n:
+                tail = tail * (grid >= (above + r) / (lo + n))
+                below[own] = tail
+            else:
+                wanted = (self.depths[own] - above - 1).tolist()
+                tail, below[own] = _walk(lo, n, r, above, grid, tail, wanted)
+        return grid, below
+
+    @cached_property
+    def _sampled(self) -> FloatArray:
+        """Weighted means of interpolated precisions in sampled orders."""
+        depths, weights = self.depths, self.weights
+        rng = generator(self.lo, self.n, self.r, self.above, depths, weights)
+        total = int(self.r.sum())
+        orders = n_orders(total)
+        parts = []
+        for lo, n, r, _ in self._groups():
+            own = np.arange(1, n + 1) if r == n else places_of(rng, n, r, orders)
+            parts.append(np.broadcast_to(lo + own, (orders, r)))
+        precision = np.arange(1, total + 1) / np.concatenate(parts, axis=1)
+        from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        there = depths <= total
+        values = from_here[:, depths[there] - 1] * weights[there]
+        return np.asarray(values.sum(axis=1))
 
 
 @dataclass(frozen=True)
-class _Interpolated(Measure):
+class _Interpolated(RelevanceMeasure):
     """A weighted mean of precisions interpolated at several depths.
 
     The precision interpolated at depth c is the largest i/pos_i over i >= c, pos_i
     being the rank of the i-th relevant document (0 where c are not retrieved).
     """
 
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self._rel())
-
-    @abstractmethod
-    def _rel(self) -> float:
-        """The label from which a document is relevant."""
-
     @abstractmethod
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""
 
+    @once_per_block
     def _queries(self, groups: TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
-
-        def compute() -> list[_Query | None]:
-            r = groups.relevant(self._rel())
-            above = groups.relevant_above(self._rel())
-            holding = np.flatnonzero(r > 0)
-            queries = np.arange(groups.n_queries + 1)
-            ends = np.searchsorted(groups.query[holding], queries).tolist()
-            totals = groups.total_relevant(self._rel()).tolist()
-            out: list[_Query | None] = []
-            for query, total in enumerate(totals):
-                own = holding[ends[query] : ends[query + 1]]
-                ties = _Ties(groups.lo[own], groups.n[own], r[own], above[own])
-                out.append(_Query(ties, *self._depths(total)) if total else None)
-            return out
-
-        result: list[_Query | None] = groups.memo(("interpolated", self), compute)
-        return result
+        holding, per_query = groups.holding(self.rel)
+        r, above = groups.relevant(self.rel), groups.relevant_above(self.rel)
+        out: list[_Query | None] = []
+        for own, total in zip(
+            np.split(holding, np.cumsum(per_query)),
+            groups.total_relevant(self.rel).tolist(),
+            strict=False,  # nothing comes after the last query
+        ):
+            ties = groups.lo[own], groups.n[own], r[own], above[own]
+            out.append(_Query(*ties, *self._depths(total)) if total else None)
+        return out
 
     def _column(self, groups: TieGroups, of: Callable[[_Query], float]) -> FloatArray:
         queries = self._queries(groups)
@@ -155,8 +178,8 @@ class _Interpolated(Measure):
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, lambda query: float(query.estimated))
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return groups.total_relevant(self._rel()) > 0
+    def defined(self, groups: TieGroups) -> BoolArray:
+        return groups.total_relevant(self.rel) > 0
 
 
 @dataclass(frozen=True)
@@ -199,32 +222,16 @@ class InterpolatedPrecision(_Interpolated):
     name: ClassVar[str] = "IPrec"
     at: ClassVar[str] = "recall"
     example: ClassVar[str] = "IPrec@0.1"
-    recall: float
-    rel: float = 1.0
-    rounding: str = "up"
-
-    def __post_init__(self) -> None:
-        set_number(self, "recall", least=0, most=1)
-        set_number(self, "rel", above=0)
-        check_choice(self.rounding, "rounding", _ROUNDING)
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}@{self.recall!r}"
-
-    def _is_shown(self, field: Any) -> bool:
-        return field.name != "recall" and super()._is_shown(field)
-
-    def _rel(self) -> float:
-        return self.rel
+    recall: float = number(least=0, most=1)
+    rel: float = number(1.0, above=0)
+    rounding: str = choice(*_ROUNDING)
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
-        out = []
-        for query in self._queries(groups):
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        for number_of_query, query in enumerate(self._queries(groups)):
             if query is None:
-                out.append(Distribution.undefined())
                 continue
             if query.is_long:
                 raise ValueError(
@@ -232,9 +239,17 @@ class InterpolatedPrecision(_Interpolated):
                     f"is {query.cost} in a query, more than {_REACH} (sampled() "
                     "estimates it)"
                 )
-            grid, below = query.distribution
-            out.append(Distribution.of(grid, np.diff(below[0], prepend=0.0)))
-        return out
+            yield number_of_query, *query.chances()
+
+
+def _points(value: Any, name: str) -> int | str:
+    if isinstance(value, str) and value == "all":
+        return value
+    if isinstance(value, numbers.Integral) and is_number(value, least=2, most=1001):
+        return int(value)
+    raise ValueError(
+        f'{name} must be an integer from 2 to 1001 or "all", got {value!r}'
+    )
 
 
 @dataclass(frozen=True)
@@ -273,29 +288,12 @@ class InterpolatedAveragePrecision(_Interpolated):
     """
 
     name: ClassVar[str] = "IAP"
-    points: Any = 11
-    rel: float = 1.0
-    rounding: str = "up"
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.points, (int, np.integer))
-        whole = whole and not isinstance(self.points, bool)
-        whole = whole and 2 <= self.points <= 1001
-        if not (whole or (isinstance(self.points, str) and self.points == "all")):
-            raise ValueError(
-                'points must be an integer from 2 to 1001 or "all", got '
-                f"{self.points!r}"
-            )
-        if whole:
-            object.__setattr__(self, "points", int(self.points))
-        set_number(self, "rel", above=0)
-        check_choice(self.rounding, "rounding", _ROUNDING)
-
-    def _rel(self) -> float:
-        return self.rel
+    points: int | str = field(default=11, metadata={"check": _points})
+    rel: float = number(1.0, above=0)
+    rounding: str = choice(*_ROUNDING)
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
-        if self.points == "all":
+        if isinstance(self.points, str):
             return np.arange(1, total + 1), np.full(total, 1 / total)
         last = self.points - 1
         levels = [
@@ -315,49 +313,6 @@ def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
     return max(math.ceil(exact * total), 1)
 
 
-def _plain(ties: _Ties, depths: IntArray) -> FloatArray:
-    """Interpolated precisions where no order is open."""
-    out = np.zeros(len(depths))
-    if len(ties.r):
-        # within a group of relevant documents precision grows
-        ends = (ties.above + ties.r) / (ties.lo + ties.n)
-        from_here = np.maximum.accumulate(ends[::-1])[::-1]
-        at = np.searchsorted(ties.above + ties.r, depths)
-        there = at < len(ends)
-        out[there] = from_here[at[there]]
-    return out
-
-
-def _distribution(ties: _Ties, depths: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Attainable values, ascending from 0, and P(value <= each) for each depth.
-
-    Groups are independent. Inside a mixed group, P(nothing from here on exceeds t)
-    is a walk from its end to its start over (place, relevant so far), the next
-    document being relevant with chance (r - x)/(n - y). The walk of a depth begins
-    where its relevant document stands. Design, section 5.8.
-    """
-    rows = [tuple(map(int, row)) for row in zip(*ties, strict=True)]
-    values = [np.zeros(1)]
-    for lo, n, r, above in rows:
-        if r == n:
-            values.append(np.array([(above + r) / (lo + n)]))
-        else:
-            x = np.arange(1, r + 1)[:, None]
-            y = x + np.arange(n - r + 1)
-            values.append(((above + x) / (lo + y)).ravel())
-    grid = np.unique(np.concatenate(values))
-    below = np.ones((len(depths), len(grid)))
-    tail = np.ones(len(grid))
-    for lo, n, r, above in reversed(rows):
-        own = np.flatnonzero((depths > above) & (depths <= above + r))
-        if r == n:
-            tail = tail * (grid >= (above + r) / (lo + n))
-            below[own] = tail
-        else:
-            tail = _walk(lo, n, r, above, grid, tail, depths[own] - above, below, own)
-    return grid, below
-
-
 def _walk(
     lo: int,
     n: int,
@@ -365,56 +320,34 @@ def _walk(
     above: int,
     grid: FloatArray,
     tail: FloatArray,
-    wanted: IntArray,
-    below: FloatArray,
-    rows: IntArray,
-) -> FloatArray:
-    """Walk up a mixed group; fills `below[rows]` for the `wanted` documents.
+    wanted: list[int],
+) -> tuple[FloatArray, FloatArray]:
+    """P(nothing from the start of a mixed group on exceeds t), by a walk up the group.
 
-    Returns P(nothing from the start of the group on exceeds t).
+    And the same from each of the `wanted` of its relevant documents on, counted from 0.
     """
-    x = np.arange(r)
+    x = np.arange(r + 1)
+    up = np.clip((r - x) / (n - np.arange(n))[:, None], 0, 1)
     # chance of x relevant documents among the first y
     found = np.zeros((n + 1, r + 1))
     found[0, 0] = 1.0
     for y in range(n):
-        up = np.clip((r - np.arange(r + 1)) / (n - y), 0, 1)
-        found[y + 1] = found[y] * (1 - up)
-        found[y + 1, 1:] += (found[y] * up)[:-1]
-    below[rows] = 0.0
-    wanted_here = list(zip(rows.tolist(), (wanted - 1).tolist(), strict=True))
+        found[y + 1] = found[y] * (1 - up[y])
+        found[y + 1, 1:] += (found[y] * up[y])[:-1]
+    below = np.zeros((len(wanted), len(grid)))
     state = np.zeros((r + 1, len(grid)))
     state[r] = tail
     stepped, stayed = np.empty((2, r, len(grid)))
-    for y in range(n - 1, -1, -1):
-        up = np.clip((r - x) / (n - y), 0, 1)
+    for y in reversed(range(n)):
         # a relevant document here is worth this much: nothing below it remains
         np.copyto(stepped, state[1:])
-        worth = np.searchsorted(grid, (above + x + 1) / (lo + y + 1)).tolist()
+        worth = np.searchsorted(grid, (above + x[1:]) / (lo + y + 1)).tolist()
         for document, first in enumerate(worth):
             stepped[document, :first] = 0.0
-        for row, here in wanted_here:
+        for row, here in enumerate(wanted):
             if found[y, here] > 0:
-                below[row] += (found[y, here] * up[here]) * stepped[here]
-        np.multiply(stepped, up[:, None], out=stepped)
-        np.multiply(state[:r], (1 - up)[:, None], out=stayed)
+                below[row] += (found[y, here] * up[y, here]) * stepped[here]
+        np.multiply(stepped, up[y, :r, None], out=stepped)
+        np.multiply(state[:r], (1 - up[y, :r])[:, None], out=stayed)
         np.add(stepped, stayed, out=state[:r])
-    return np.asarray(state[0])
-
-
-def _sample(ties: _Ties, depths: IntArray, weights: FloatArray) -> _Sampled:
-    rng = generator(*ties, depths, weights)
-    total = int(ties.r.sum())
-    orders = n_orders(total)
-    mixed = ties.mixed.tolist()
-    parts = []
-    for lo, n, r, is_mixed in zip(
-        ties.lo.tolist(), ties.n.tolist(), ties.r.tolist(), mixed, strict=True
-    ):
-        own = places_of(rng, n, r, orders) if is_mixed else np.arange(1, n + 1)
-        parts.append(np.broadcast_to(lo + own, (orders, r)))
-    precision = np.arange(1, total + 1) / np.concatenate(parts, axis=1)
-    from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    there = depths <= total
-    values = (from_here[:, depths[there] - 1] * weights[there]).sum(axis=1)
-    return _Sampled(float(values.mean()), float(values.var(ddof=1)), orders)
+    return state[0], below

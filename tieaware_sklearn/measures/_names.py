@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import Field, fields
 from typing import Any, NamedTuple
 
 
@@ -12,6 +13,12 @@ class Named(NamedTuple):
 
     cls: type[Any]
     without: tuple[str, ...]
+
+    @property
+    def parameters(self) -> dict[str, Field[Any]]:
+        """Those that may stand beside the name."""
+        own = (f for f in fields(self.cls) if f.init and f.name not in self.without)
+        return {f.name: f for f in own}
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -30,8 +37,7 @@ def register(cls: type[Any]) -> None:
     ValueError
         For a name of another measure of this library.
     """
-    names = dict(vars(cls).get("aliases", {}))
-    names[getattr(cls, "name", None)] = ()
+    names = {**vars(cls).get("aliases", {}), getattr(cls, "name", None): ()}
     taken: dict[str, Named] = {}
     for name, without in names.items():
         if not (isinstance(name, str) and _READABLE.fullmatch(name)):
@@ -55,10 +61,7 @@ def is_ours(cls: type[Any]) -> bool:
 
 def names_where(holds: Callable[[type[Any]], bool]) -> str:
     """Measures of this library of which this holds, by name: ``"A, B and C"``."""
-    names = {
-        named.cls.name
-        for named in NAMED.values()
-        if is_ours(named.cls) and holds(named.cls)
-    }
+    ours = {named.cls for named in NAMED.values() if is_ours(named.cls)}
+    names = (cls.name for cls in ours if holds(cls))
     *others, last = sorted(names, key=str.lower)
     return f"{', '.join(others)} and {last}" if others else last

@@ -6,13 +6,18 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
+from contextlib import suppress
+from dataclasses import MISSING
 from typing import Any
 
+from .._engine.validation import check_choice
 from ._base import Measure
-from ._names import NAMED
+from ._names import NAMED, Named
 
-_SPEC = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+?))?\s*", re.DOTALL)
+#: names are no longer: a table of several hundred labels fits
+_LONGEST = 10_000
+#: what stands before @
+_HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
 _OF_TREC_EVAL = {
     "ndcg_cut": "NDCG(gain=linear)@{}",
     "map_cut": "AP@{}",
@@ -46,8 +51,8 @@ def parse_measure(measure: str | Measure) -> Measure:
     Raises
     ------
     ValueError
-        For an unknown name (the nearest one is suggested), an unknown parameter
-        or a value that the measure refuses.
+        For an unknown name (the nearest one is suggested), an unknown parameter, a
+        value that the measure refuses, or a text of more than 10,000 characters.
 
     Examples
     --------
@@ -63,48 +68,28 @@ def parse_measure(measure: str | Measure) -> Measure:
         raise ValueError(
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
         )
-    match = _SPEC.fullmatch(measure)
-    if match is None:
+    if len(measure) > _LONGEST:
         raise ValueError(
-            f'measure must look like "ndcg@10" or "rbp(p=0.8)@10", got {measure!r}'
+            f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
+            f"{_short(measure)}"
         )
-    name, inside, cutoff = match.groups()
+    head, at, after = (part.strip() for part in measure.partition("@"))
+    match = _HEAD.fullmatch(head)
+    if match is None or (at and not after):
+        example = '"ndcg@10" or "rbp(p=0.8)@10"'
+        raise ValueError(f"measure must look like {example}, got {_short(measure)}")
+    name, inside = match.groups()
     named = NAMED.get(name.lower())
     if named is None:
-        raise ValueError(_unknown(name, measure))
-    cls = named.cls
-    given = _parameters(inside or "", measure)
-    if cutoff is not None:
-        if cls.at in given:
-            what = "its cut-off" if cls.at == "k" else cls.at
-            raise ValueError(f"measure must give {what} once, got {measure!r}")
-        given[cls.at] = _after_at(cutoff, cls.at, measure)
-    given = cls.parameters(given, measure)
-    takes = [f for f in fields(cls) if f.init and f.name not in named.without]
-    _check_parameters(name, given, [field.name for field in takes], measure)
-    for field in takes:
-        if field.default is MISSING and field.name not in given:
-            example = f", as in {cls.example!r}" if cls.example else ""
-            raise ValueError(f"{cls.name} needs {field.name}{example}, got {measure!r}")
+        raise ValueError(_unknown(name, measure.strip()))
     try:
-        parsed: Measure = cls(**given)
+        given = _keywords(inside or "")
+        if at:
+            given.append((named.cls.at, _after_at(after, named.cls.at)))
+        parsed: Measure = named.cls(**_checked(given, name, named))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"measure {measure!r}: {error}") from None
+        raise ValueError(f"measure {_short(measure)}: {error}") from None
     return parsed
-
-
-def _check_parameters(
-    name: str, given: Iterable[str], takes: list[str], measure: str
-) -> None:
-    for parameter in given:
-        if parameter == "k" and "k" not in takes:
-            raise ValueError(f"{name} takes no cut-off, got {measure!r}")
-        if parameter not in takes:
-            known = ", ".join(takes) or "none"
-            raise ValueError(
-                f"{name} has no parameter {parameter!r} (it takes: {known}), "
-                f"got {measure!r}"
-            )
 
 
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -119,12 +104,12 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     if not parsed:
         raise ValueError("measures must name at least one measure, got none")
     names = [str(measure) for measure in parsed]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"measures must differ, got {name} twice (a callable gain goes by its "
-                "__name__)"
-            )
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"measures must differ, got {twice[0]} twice (a callable gain goes by its "
+            "__name__)"
+        )
     return parsed
 
 
@@ -135,73 +120,79 @@ def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
 
 
 def _unknown(name: str, measure: str) -> str:
-    of_trec_eval = _TREC_EVAL.fullmatch(measure.strip().lower())
+    of_trec_eval = _TREC_EVAL.fullmatch(measure.lower())
     if of_trec_eval is not None:
         ours = _OF_TREC_EVAL[of_trec_eval[1]].format(of_trec_eval[2] or "10")
         return f"unknown measure {measure!r}; trec_eval's is {ours!r} here"
     spelled = {key: named.cls.name for key, named in NAMED.items()}
-    rest = measure.strip()[len(name) :]
+    rest = measure[len(name) :]
     bare = name.rstrip("0123456789")
     if bare != name and not rest:
         name, rest = bare, f"@{name[len(bare) :]}"
     near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
-    hint = ""
-    if near:
-        hint = f"; did you mean {spelled[near[0]] + rest!r}?"
+    hint = f"; did you mean {_short(spelled[near[0]] + rest)}?" if near else ""
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
-    return f"unknown measure {measure!r}{hint} (known: {known})"
+    return f"unknown measure {_short(measure)}{hint} (known: {known})"
 
 
-def _parameters(inside: str, measure: str) -> dict[str, Any]:
+def _keywords(inside: str) -> list[tuple[str, Any]]:
+    """The parameters in the parentheses of a name, in order."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+            given = [(word.arg, _literal(word.value)) for word in call.keywords]
+            if not call.args and all(name is not None for name, _ in given):
+                return [(str(name).lower(), value) for name, value in given]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        call = None
-    if (
-        not isinstance(call, ast.Call)
-        or not isinstance(call.func, ast.Name)
-        or call.args
-        or any(keyword.arg is None for keyword in call.keywords)
-    ):
-        raise ValueError(
-            f"parameters of a measure must look like name=value, got {_short(measure)}"
-        )
-    names = [str(keyword.arg).lower() for keyword in call.keywords]
-    if len(set(names)) < len(names):
-        raise ValueError(f"a measure must give each parameter once, got {measure!r}")
-    values = [_literal(keyword.value) for keyword in call.keywords]
-    return dict(zip(names, values, strict=True))
+        pass
+    raise ValueError("parameters of a measure must look like name=value")
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        # as pairs: the measure must see a label that is named twice
+        keys = [key for key in node.keys if key is not None]
+        return list(zip(map(_literal, keys), map(_literal, node.values), strict=True))
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        value = ast.unparse(node).replace(" ", "")
+    return value.lower() if isinstance(value, str) else value
+
+
+def _after_at(text: str, parameter: str) -> int | float:
+    """A cut-off, or another number that stands after @."""
+    number, rule = (int, "an integer >= 1") if parameter == "k" else (float, "a number")
+    if text.isascii() and "_" not in text:
+        with suppress(ValueError):
+            return number(text)
+    raise ValueError(f"{parameter} must be {rule}, got {_short(text)}")
+
+
+def _checked(
+    given: Iterable[tuple[str, Any]], name: str, named: Named
+) -> dict[str, Any]:
+    """Parameters by the names of the fields, each once and all that there must be."""
+    takes, out = named.parameters, dict[str, Any]()
+    for word, value in given:
+        parameter, values = named.cls.synonyms.get(word, (word, None))
+        if values is not None:
+            check_choice(value, word, tuple(values))
+            value = values[value]
+        if parameter == "k" and "k" not in takes:
+            raise ValueError(f"{name} takes no cut-off")
+        if parameter not in takes:
+            known = ", ".join(takes) or "none"
+            raise ValueError(f"{name} has no parameter {word!r} (it takes: {known})")
+        if parameter in out:
+            raise ValueError(f"{parameter} must be given once")
+        out[parameter] = value
+    for field in takes.values():
+        if field.default is MISSING and field.name not in out:
+            example = f", as in {named.cls.example!r}" if named.cls.example else ""
+            raise ValueError(f"{named.cls.name} needs {field.name}{example}")
+    return out
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:97] + "...")
-
-
-def _literal(node: ast.expr) -> Any:
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError):
-        return ast.unparse(node).replace(" ", "").lower()
-    if isinstance(node, ast.Dict) and len(node.keys) > len(value):
-        # a label named twice: as pairs, so that the measure sees it
-        return [
-            (ast.literal_eval(a), ast.literal_eval(b))  # type: ignore[arg-type]
-            for a, b in zip(node.keys, node.values, strict=True)
-        ]
-    return value.lower() if isinstance(value, str) else value
-
-
-def _after_at(text: str, parameter: str, measure: str) -> int | float:
-    """A cut-off, or another number that stands after @."""
-    if parameter == "k":
-        if not re.fullmatch(r"[+-]?[0-9]+", text):
-            raise ValueError(
-                f"k must be an integer >= 1, got {text!r} in measure {measure!r}"
-            )
-        return int(text)
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(
-            f"{parameter} must be a number, got {text!r} in measure {measure!r}"
-        ) from None

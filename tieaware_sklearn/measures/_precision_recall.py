@@ -9,26 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
 
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
-from .._engine.validation import check_choice
-from ._base import BinaryMeasure, Measure, MeasureOverRelevant, set_number
-from ._distribution import Distribution
+from ._base import BinaryMeasure, MeasureOverRelevant, Outcomes, RelevanceMeasure
+from ._fields import choice, number
 from ._user_models import even
 
 
-class _CountMeasure(Measure):
+class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio: ClassVar[bool] = True
-
-    if TYPE_CHECKING:  # fields of every subclass, k excepted in RPrecision
-        k: int | None
-        rel: float
+    k: int | None
 
     def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
         return self.k
@@ -37,10 +33,14 @@ class _CountMeasure(Measure):
         """Documents of each group that the measure counts."""
         return groups.relevant(self.rel)
 
+    def _worth_of_one(self) -> float:
+        """What one document adds to the numerator."""
+        return 1.0
+
     def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
-        return groups.sum_groups(counted * inside / groups.n)
+        return self._worth_of_one() * groups.sum_groups(counted * inside / groups.n)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         # in floats: the product of four counts leaves 64-bit integers behind
@@ -48,44 +48,31 @@ class _CountMeasure(Measure):
         counted = self._counted(groups) / n
         inside = groups.inside(self._cutoff(groups)) / n
         spread = counted * (1 - counted) * inside * (1 - inside)
-        return groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
+        variance = groups.sum_groups(spread * n * n / np.maximum(n - 1, 1))
+        return self._worth_of_one() ** 2 * variance
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
         counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
         cut = (inside > 0) & (inside < groups.n)
         whole = groups.sum_groups(np.where(cut, 0, counted * (inside > 0)))
-        one = self._worth_of_one()
-        normaliser, defined = self.normaliser(groups), self.defined(groups)
+        normaliser = np.maximum(self.normaliser(groups), 1)
         # a cut-off falls into one group at most
         open_group = np.full(groups.n_queries, -1)
         open_group[groups.query[cut]] = np.flatnonzero(cut)
-        out = []
         for query, g in enumerate(open_group.tolist()):
-            if not defined[query]:
-                out.append(Distribution.undefined())
-                continue
             hits, chance = np.zeros(1), np.ones(1)
             if g >= 0:
                 n, c, kk = int(groups.n[g]), int(counted[g]), int(inside[g])
                 hits = np.arange(max(0, c + kk - n), min(c, kk) + 1, dtype=np.float64)
                 chance = stats.hypergeom.pmf(hits, n, c, kk)
-            values = one * (whole[query] + hits) / max(normaliser[query], 1)
-            out.append(Distribution.of(values, chance))
-        return out
-
-    def _worth_of_one(self) -> float:
-        """What one document adds to the numerator."""
-        return 1.0
+            worth = self._worth_of_one() * (whole[query] + hits)
+            yield query, worth / normaliser[query], chance
 
     def _places(self, groups: TieGroups) -> FloatArray:
         """Places down to the cut-off, filled or not; without one, those filled."""
-        cutoff = self._cutoff(groups)
-        if cutoff is None:
+        if self.k is None:
             return groups.retrieved.astype(np.float64)
-        return np.full(groups.n_queries, float(cutoff))
-
-    def _total(self, groups: TieGroups) -> FloatArray:
-        return groups.total_relevant(self.rel).astype(np.float64)
+        return np.full(groups.n_queries, float(self.k))
 
 
 @dataclass(frozen=True)
@@ -122,16 +109,12 @@ class Precision(_CountMeasure, BinaryMeasure):
     name: ClassVar[str] = "P"
     # with Set in front: ir-measures' names for measures of the whole list
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
-    denominator: str = "cutoff"
+    denominator: str = choice("cutoff", "retrieved")
 
     @property
     def reach(self) -> Reach:
         # the length of a list needs all of it
         return super().reach if self.denominator == "cutoff" else Reach()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self.denominator, "denominator", ("cutoff", "retrieved"))
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         if self.denominator == "retrieved":
@@ -174,12 +157,10 @@ class Recall(_CountMeasure, BinaryMeasure):
 
     name: ClassVar[str] = "R"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
+    undefined_over_zero: ClassVar[bool] = True
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
-        return self._total(groups)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self._total(groups) > 0
+        return self.total(groups)
 
 
 @dataclass(frozen=True)
@@ -197,20 +178,18 @@ class FBeta(_CountMeasure, BinaryMeasure):
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
         How many times as much recall matters as precision.
-    alpha : float, optional
-        Weight of precision in (0, 1), in place of beta: 1/(alpha/P + (1 - alpha)/R),
-        where β² = (1 - alpha)/alpha.
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0, beta <= 0, alpha outside [1e-50, 1), or both of them.
+        For k < 1, rel <= 0, beta <= 0 or beta >= 1e50.
 
     Notes
     -----
     Defined (0) for queries without a relevant document. van Rijsbergen,
-    Information Retrieval (1979), chapter 7; mean under ties: McSherry and
-    Najork (2008), section 3.3.
+    Information Retrieval (1979), chapter 7, has a weight alpha of precision in
+    place of beta, 1/(alpha/P + (1 - alpha)/R): β² = (1 - alpha)/alpha. Mean under
+    ties: McSherry and Najork (2008), section 3.3.
 
     Examples
     --------
@@ -220,40 +199,14 @@ class FBeta(_CountMeasure, BinaryMeasure):
     """
 
     name: ClassVar[str] = "F"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "F1": ("beta", "alpha"),
-        "SetF": ("k",),
-    }
-    beta: float = 1.0
-    alpha: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_number(self, "beta", above=0, below=1e50)
-        if self.alpha is not None:
-            set_number(self, "alpha", least=1e-50, below=1)
-            if self.beta != 1:
-                raise ValueError(
-                    "F takes beta or alpha, got both "
-                    f"(beta={self.beta:g}, alpha={self.alpha:g})"
-                )
-
-    def _beta2(self) -> float:
-        if self.alpha is not None:
-            return (1 - self.alpha) / self.alpha
-        return self.beta**2
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"F1": ("beta",), "SetF": ("k",)}
+    beta: float = number(1.0, above=0, below=1e50)
 
     def _worth_of_one(self) -> float:
-        return 1 + self._beta2()
-
-    def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._worth_of_one() * super().numerator(groups)
-
-    def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._worth_of_one() ** 2 * super().numerator_variance(groups)
+        return 1 + self.beta**2
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
-        return self._places(groups) + self._beta2() * self._total(groups)
+        return self._places(groups) + self.beta**2 * self.total(groups)
 
 
 @dataclass(frozen=True)
@@ -286,15 +239,13 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     name: ClassVar[str] = "Fallout"
     greater_is_better: ClassVar[bool] = False
+    undefined_over_zero: ClassVar[bool] = True
 
     def _counted(self, groups: TieGroups) -> IntArray:
         return groups.n - groups.relevant(self.rel)
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
         return self._counted(groups.everything).astype(np.float64)
-
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return self.normaliser(groups) > 0
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ An entry depends on its rank alone, never on the size of the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -40,18 +39,9 @@ def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
     return high, np.concatenate([[0.0], np.cumsum(error)])
 
 
-#: weights of ranks, which count from 0
-RankWeight = Callable[[IntArray], FloatArray]
-
-
 def log_discount(rank: IntArray) -> FloatArray:
     """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
     return np.asarray(_discounts(_size(int(rank.max(initial=0)) + 1))[rank])
-
-
-def no_discount(rank: IntArray) -> FloatArray:
-    """1 at every rank."""
-    return np.ones(len(rank))
 
 
 def geometric_weight(rank: IntArray, p: float) -> FloatArray:

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import reject
-from ._base import relevance, set_cutoff, set_number
+from ._base import RelevanceMeasure
+from ._fields import cutoff, number
 from ._gains import gains_of, normalise_gain
-from ._rank_weights import RankWeight, geometric_weight
+from ._rank_weights import geometric_weight
 from ._user_models import from_views
 from ._weighted_sum import WeightedSum
 
 
-class _AttentionMeasure(WeightedSum):
+def _gain(gain: Any, name: str) -> Any:
+    return None if gain is None else normalise_gain(gain, name)
+
+
+def _chances(given: Any, name: str) -> tuple[float, ...]:
+    try:
+        chances = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        chances = np.zeros(0)
+    if chances.ndim != 1 or not len(chances):
+        raise ValueError(
+            f"{name} must be a sequence of numbers in [0, 1], got {given!r}"
+        )
+    reject(~((chances >= 0) & (chances <= 1)), chances, name, "be in [0, 1]")
+    return tuple(chances.tolist())
+
+
+class _AttentionMeasure(WeightedSum, RelevanceMeasure):
     """Attention given to relevance, binary or in [0, 1]."""
 
-    if TYPE_CHECKING:  # fields of every subclass
-        rel: float
-        gain: Any
-
-    def _check_relevance(self) -> None:
-        set_number(self, "rel", above=0)
-        if self.gain is not None:
-            object.__setattr__(self, "gain", normalise_gain(self.gain))
+    gain: Any
 
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
-            return relevance(levels, self.rel)
+            return super().gains(levels)
         # an unlimited label stands for the best there could be
         gains = np.ones(len(levels))
         known = np.isfinite(levels)
@@ -78,24 +89,17 @@ class RBP(_AttentionMeasure):
     """
 
     name: ClassVar[str] = "RBP"
-    p: float = 0.8
-    k: int | None = None
-    rel: float = 1.0
-    gain: Any = None
+    always_shown: ClassVar[tuple[str, ...]] = ("p",)
+    p: float = number(0.8, above=0, below=1)
+    k: int | None = cutoff()
+    rel: float = number(1.0, above=0)
+    gain: Any = field(default=None, metadata={"check": _gain})
 
-    def __post_init__(self) -> None:
-        set_number(self, "p", above=0, below=1)
-        set_cutoff(self)
-        self._check_relevance()
-
-    def _rank_weight(self) -> RankWeight:
-        return partial(geometric_weight, p=self.p)
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return geometric_weight(rank, self.p)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return self._rank_weight()(np.arange(n if self.k is None else self.k))
-
-    def _is_shown(self, field: Any) -> bool:
-        return field.name == "p" or super()._is_shown(field)
+        return self._rank_weights(np.arange(n if self.k is None else self.k))
 
 
 @dataclass(frozen=True)
@@ -134,36 +138,18 @@ class CWL(_AttentionMeasure):
 
     name: ClassVar[str] = "CWL"
     example: ClassVar[str] = "CWL(chances=[0.9,0.5])"
-    chances: tuple[float, ...]
-    k: int | None = None
-    rel: float = 1.0
-    gain: Any = None
-
-    def __post_init__(self) -> None:
-        try:
-            chances = np.asarray(self.chances, dtype=np.float64)
-        except (TypeError, ValueError):
-            chances = np.zeros(0)
-        if chances.ndim != 1 or not len(chances):
-            raise ValueError(
-                f"chances must be a sequence of numbers in [0, 1], got {self.chances!r}"
-            )
-        reject(~((chances >= 0) & (chances <= 1)), chances, "chances", "be in [0, 1]")
-        object.__setattr__(self, "chances", tuple(chances.tolist()))
-        set_cutoff(self)
-        self._check_relevance()
+    chances: tuple[float, ...] = field(metadata={"check": _chances})
+    k: int | None = cutoff()
+    rel: float = number(1.0, above=0)
+    gain: Any = field(default=None, metadata={"check": _gain})
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _cwl_attention(self.chances)[: self.k]
 
-    def _rank_weight(self) -> RankWeight:
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
         known = _cwl_attention(self.chances)
-
-        def weight(rank: IntArray) -> FloatArray:
-            inside = rank < len(known)
-            return np.where(inside, known[np.where(inside, rank, 0)], 0.0)
-
-        return weight
+        inside = rank < len(known)
+        return np.where(inside, known[np.where(inside, rank, 0)], 0.0)
 
 
 @lru_cache(maxsize=64)

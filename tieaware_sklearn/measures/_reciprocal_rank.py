@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
-from ._base import BinaryMeasure
-from ._distribution import Distribution
+from ._base import BinaryMeasure, Outcomes
 from ._user_models import even
 
 # beyond this many times n/r places, no relevant document has been met with a
@@ -65,47 +63,47 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
         step = max(1, _CELLS // columns)
         for at in range(0, len(of_width), step):
             part = of_width[at : at + step]
-            yield _walk(
+            x = np.arange(float(columns))
+            inside = x < places[part, None]
+            left = np.maximum(n[part, None] - x, 1.0)
+            steps = np.maximum(left - r[part, None], 0.0)
+            steps /= left
+            steps[~inside] = 1.0
+            missed = np.asarray(np.multiply.accumulate(steps, axis=1))
+            chance: FloatArray = r[part, None] / left
+            chance[:, 1:] *= missed[:, :-1]
+            chance[~inside] = 0.0
+            yield _Walks(
                 groups.query[chosen[part]],
-                lo[part, None],
-                n[part, None],
-                r[part, None],
-                places[part, None],
-                cut[part],
-                columns,
+                lo[part, None] + (x + 1),
+                chance,
+                # a walk that ends because it is hopeless to go on misses nothing
+                np.where(cut[part], missed[:, -1], 0.0),
             )
 
 
-def _walk(
-    query: IntArray,
-    lo: IntArray,
-    n: IntArray,
-    r: IntArray,
-    places: IntArray,
-    cut: NDArray[np.bool_],
-    columns: int,
-) -> _Walks:
-    x = np.arange(float(columns))
-    inside = x < places
-    left = np.maximum(n - x, 1.0)
-    steps = np.maximum(left - r, 0.0)
-    steps /= left
-    steps[~inside] = 1.0
-    missed = np.asarray(np.multiply.accumulate(steps, axis=1))
-    chance: FloatArray = r / left
-    chance[:, 1:] *= missed[:, :-1]
-    chance[~inside] = 0.0
-    # a walk that ends because it is hopeless to go on misses nothing
-    return _Walks(query, lo + (x + 1), chance, np.where(cut, missed[:, -1], 0.0))
+class FirstRelevantMeasure(BinaryMeasure):
+    """A measure of the place of the first relevant document."""
 
+    @property
+    def reach(self) -> Reach:
+        return Reach(rel=self.rel) if self.k is None else Reach(self.k)
 
-def _until_relevant(measure: BinaryMeasure) -> Reach:
-    """Down to the cut-off, or without one to the first relevant document."""
-    return Reach(rel=measure.rel) if measure.k is None else Reach(measure.k)
+    def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
+        return _first_relevant(groups, self.rel, self.k)
+
+    def _of_walks(
+        self, groups: TieGroups, of: Callable[[_Walks], FloatArray]
+    ) -> FloatArray:
+        """What `of` gives for each query, 0 for those without a walk."""
+        values = np.zeros(groups.n_queries)
+        for walk in self._walks(groups):
+            values[walk.query] = of(walk)
+        return values
 
 
 @dataclass(frozen=True)
-class ReciprocalRank(BinaryMeasure):
+class ReciprocalRank(FirstRelevantMeasure):
     """Reciprocal rank: 1 over the rank of the first relevant document.
 
     Parameters
@@ -136,42 +134,33 @@ class ReciprocalRank(BinaryMeasure):
     name: ClassVar[str] = "RR"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
 
-    @property
-    def reach(self) -> Reach:
-        return _until_relevant(self)
-
     def numerator(self, groups: TieGroups) -> FloatArray:
-        values = np.zeros(groups.n_queries)
-        for walk in _first_relevant(groups, self.rel, self.k):
-            values[walk.query] = (walk.chance / walk.rank).sum(axis=1)
-        return values
+        return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         mean = self.expected(groups)
-        variance = np.zeros(groups.n_queries)
-        for walk in _first_relevant(groups, self.rel, self.k):
+
+        def variance(walk: _Walks) -> FloatArray:
             m = mean[walk.query]
             deviation = 1 / walk.rank - m[:, None]
             spread = (walk.chance * deviation * deviation).sum(axis=1)
-            variance[walk.query] = spread + walk.missed * m * m
-        return variance
+            return np.asarray(spread + walk.missed * m * m)
+
+        return self._of_walks(groups, variance)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         shown = self._needed(labels)[: self.k] >= self.rel
         return even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
-        out = [Distribution(np.zeros(1), np.ones(1)) for _ in range(groups.n_queries)]
-        for walk in _first_relevant(groups, self.rel, self.k):
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        for walk in self._walks(groups):
             for row, query in enumerate(walk.query.tolist()):
                 values = np.append(1 / walk.rank[row], 0.0)
-                chances = np.append(walk.chance[row], walk.missed[row])
-                out[query] = Distribution.of(values, chances)
-        return out
+                yield query, values, np.append(walk.chance[row], walk.missed[row])
 
 
 @dataclass(frozen=True)
-class Success(BinaryMeasure):
+class Success(FirstRelevantMeasure):
     """Success: 1 where a relevant document stands at rank k or above, else 0.
 
     Also called hit rate.
@@ -201,24 +190,14 @@ class Success(BinaryMeasure):
     """
 
     name: ClassVar[str] = "Success"
-    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": (), "hits": ()}
-
-    @property
-    def reach(self) -> Reach:
-        return _until_relevant(self)
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": ()}
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        values = np.zeros(groups.n_queries)
-        for walk in _first_relevant(groups, self.rel, self.k):
-            values[walk.query] = 1 - walk.missed
-        return values
+        return self._of_walks(groups, lambda walk: 1 - walk.missed)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        variance = np.zeros(groups.n_queries)
-        for walk in _first_relevant(groups, self.rel, self.k):
-            variance[walk.query] = walk.missed * (1 - walk.missed)
-        return variance
+        return self._of_walks(groups, lambda walk: walk.missed * (1 - walk.missed))
 
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
-        chance = self.numerator(groups).tolist()
-        return [Distribution.of(np.arange(2.0), np.array([1 - p, p])) for p in chance]
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        for query, chance in enumerate(self.numerator(groups).tolist()):
+            yield query, np.arange(2.0), np.array([1 - chance, chance])

@@ -7,8 +7,11 @@ same numbers, whatever stands before or beside them.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, IntArray
 
@@ -32,6 +35,16 @@ def n_orders(places: int) -> int:
     return int(np.clip(_PLACES // max(places, 1), FEWEST_ORDERS, MOST_ORDERS))
 
 
+def _shuffled(
+    rng: np.random.Generator, values: NDArray[Any], orders: int
+) -> Iterator[NDArray[Any]]:
+    """`values` in so many random orders, some rows at a time."""
+    step = max(1, _CELLS // len(values))
+    for at in range(0, orders, step):
+        rows = np.tile(values, (min(step, orders - at), 1))
+        yield rng.permuted(rows, axis=1)
+
+
 def first_places(
     rng: np.random.Generator, values: FloatArray, places: int, orders: int
 ) -> FloatArray:
@@ -41,12 +54,8 @@ def first_places(
         return np.stack(
             [values[rng.choice(n, places, replace=False)] for _ in range(orders)]
         )
-    out = np.empty((orders, places))
-    step = max(1, _CELLS // n)
-    for at in range(0, orders, step):
-        rows = np.tile(values, (min(step, orders - at), 1))
-        out[at : at + step] = rng.permuted(rows, axis=1)[:, :places]
-    return out
+    rows = _shuffled(rng, values, orders)
+    return np.concatenate([part[:, :places].copy() for part in rows])
 
 
 def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
@@ -56,11 +65,6 @@ def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> Int
             rng.choice(n, chosen, replace=False, shuffle=False) for _ in range(orders)
         ]
         return np.asarray(np.sort(np.stack(drawn), axis=1) + 1)
-    flags = np.arange(n) < chosen
-    places = []
-    step = max(1, _CELLS // n)
-    for at in range(0, orders, step):
-        rows = np.tile(flags, (min(step, orders - at), 1))
-        _, place = np.nonzero(rng.permuted(rows, axis=1))
-        places.append(place.reshape(-1, chosen) + 1)
+    rows = _shuffled(rng, np.arange(n) < chosen, orders)
+    places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
     return np.concatenate(places)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import stats
 
 from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
 from .._engine.validation import check_count
-from ._base import Measure, relevance, set_number
-from ._distribution import Distribution
+from ._base import BoolArray, Outcomes, RelevanceMeasure
+from ._fields import number
 
 
 class _Stop(NamedTuple):
@@ -38,16 +38,6 @@ class _Stop(NamedTuple):
     def mean(self) -> FloatArray:
         return np.asarray(self.before + self.j * (self.s / (self.r + 1)))
 
-    def distributions(self) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-        """Queries, non-relevant documents above, and their chances."""
-        owner, x, chance = self.chances()
-        ends = np.cumsum(self.s + 1)
-        above = (self.before[owner] + x).astype(np.float64)
-        for query, end, s in zip(
-            self.query.tolist(), ends.tolist(), self.s.tolist(), strict=True
-        ):
-            yield query, above[end - s - 1 : end], chance[end - s - 1 : end]
-
     def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Owners, x and the chance of x of the group's s above: 0 ... s each."""
         owner, x = expand(self.s + 1)
@@ -55,20 +45,36 @@ class _Stop(NamedTuple):
         return owner, x, np.asarray(stats.nhypergeom.pmf(x, n, s, j))
 
 
+def _count(value: Any, name: str) -> int:
+    check_count(value, name)
+    if value > 2**53:
+        raise ValueError(f"{name} must be at most 2**53, got {value}")
+    return int(value)
+
+
 @dataclass(frozen=True)
-class _IthRelevant(Measure):
-    i: int = 1
-    rel: float = 1.0
+class _IthRelevant(RelevanceMeasure):
+    i: int = field(default=1, metadata={"check": _count})
+    rel: float = number(1.0, above=0)
 
-    def __post_init__(self) -> None:
-        check_count(self.i, "i")
-        if self.i > 2**53:
-            raise ValueError(f"i must be at most 2**53, got {self.i}")
-        object.__setattr__(self, "i", int(self.i))
-        set_number(self, "rel", above=0)
+    @abstractmethod
+    def _worth(self, above: FloatArray) -> FloatArray:
+        """What it is worth to have so many non-relevant documents above."""
 
-    def gains(self, levels: FloatArray) -> FloatArray:
-        return relevance(levels, self.rel)
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        stop = self._stop(groups)
+        values = np.zeros(groups.n_queries)
+        values[stop.query] = self._worth(stop.mean())
+        return values
+
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        stop = self._stop(groups)
+        owner, x, chance = stop.chances()
+        worth = self._worth((stop.before[owner] + x).astype(np.float64))
+        ends = np.cumsum(stop.s + 1)
+        places = map(slice, (ends - stop.s - 1).tolist(), ends.tolist())
+        for query, own in zip(stop.query.tolist(), places, strict=True):
+            yield query, worth[own], chance[own]
 
     def _stop(self, groups: TieGroups) -> _Stop:
         r = groups.relevant(self.rel)
@@ -121,11 +127,8 @@ class SearchLength(_IthRelevant):
     greater_is_better: ClassVar[bool] = False
     takes_zero_relevance: ClassVar[bool] = False
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
-        stop = self._stop(groups)
-        values = np.zeros(groups.n_queries)
-        values[stop.query] = stop.mean()
-        return values
+    def _worth(self, above: FloatArray) -> FloatArray:
+        return above
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         stop = self._stop(groups)
@@ -135,17 +138,10 @@ class SearchLength(_IthRelevant):
         values[stop.query] = share * s * (r + s + 1) / (r + 2)
         return values
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def defined(self, groups: TieGroups) -> BoolArray:
         found = np.zeros(groups.n_queries, dtype=bool)
         found[self._stop(groups).query] = True
         return found
-
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
-        stop = self._stop(groups)
-        out = [Distribution.undefined() for _ in range(groups.n_queries)]
-        for query, above, chance in stop.distributions():
-            out[query] = Distribution.of(above, chance)
-        return out
 
 
 @dataclass(frozen=True)
@@ -182,11 +178,8 @@ class RaghavanPrecision(_IthRelevant):
 
     name: ClassVar[str] = "PRR"
 
-    def numerator(self, groups: TieGroups) -> FloatArray:
-        stop = self._stop(groups)
-        values = np.zeros(groups.n_queries)
-        values[stop.query] = self.i / (self.i + stop.mean())
-        return values
+    def _worth(self, above: FloatArray) -> FloatArray:
+        return self.i / (self.i + above)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         stop = self._stop(groups)
@@ -198,16 +191,5 @@ class RaghavanPrecision(_IthRelevant):
         values[stop.query] = sum_segments(chance * deviation**2, stop.s + 1)
         return values
 
-    def defined(self, groups: TieGroups) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) >= self.i
-
-    def distributions(self, groups: TieGroups) -> list[Distribution]:
-        out = [
-            Distribution(np.zeros(1), np.ones(1))
-            if defined
-            else Distribution.undefined()
-            for defined in self.defined(groups).tolist()
-        ]
-        for query, above, chance in self._stop(groups).distributions():
-            out[query] = Distribution.of(self.i / (self.i + above), chance)
-        return out

@@ -8,12 +8,10 @@ Craswell 2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.ties import FloatArray, IntArray
+from .._engine.ties import FloatArray
 from .._engine.validation import check_labels
 from ._names import names_where
 
@@ -55,7 +53,7 @@ class UserModel:
         >>> AveragePrecision().weight([1, 2, 3], ranking=[0, 1, 0])
         array([0.5, 0.5, 0. ])
         """
-        return self._at(i, ranking, lambda w, at: w[at])
+        return _plain(self._at(i, ranking)[0])
 
     def continuation(
         self, i: ArrayLike, ranking: ArrayLike | None = None
@@ -64,12 +62,8 @@ class UserModel:
 
         Parameters, errors and return value as in `weight`.
         """
-
-        def compute(w: FloatArray, at: IntArray) -> FloatArray:
-            out = np.zeros(at.shape)
-            return np.divide(w[at + 1], w[at], out=out, where=w[at] > 0)
-
-        return self._at(i, ranking, compute)
+        here, following, _ = self._at(i, ranking)
+        return _ratio(following, here)
 
     def last(
         self, i: ArrayLike, ranking: ArrayLike | None = None
@@ -78,20 +72,13 @@ class UserModel:
 
         Parameters, errors and return value as in `weight`.
         """
-
-        def compute(w: FloatArray, at: IntArray) -> FloatArray:
-            if not w[0] > 0:
-                return np.zeros(at.shape)
-            return np.asarray((w[at] - w[at + 1]) / w[0])
-
-        return self._at(i, ranking, compute)
+        here, following, first = self._at(i, ranking)
+        return _ratio(here - following, first)
 
     def _at(
-        self,
-        i: ArrayLike,
-        ranking: ArrayLike | None,
-        compute: Callable[[FloatArray, IntArray], FloatArray],
-    ) -> float | FloatArray:
+        self, i: ArrayLike, ranking: ArrayLike | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """W of ranks i, i + 1 and 1."""
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
             raise ValueError(f"i must be ranks: integers >= 1, got {i!r}")
@@ -106,8 +93,8 @@ class UserModel:
         known = self._attention(longest, labels)
         weights = np.zeros(longest)
         weights[: len(known)] = known[:longest]
-        values = compute(weights, ranks.astype(np.int64) - 1)
-        return float(values) if ranks.ndim == 0 else values
+        at = ranks.astype(np.int64)
+        return weights[at - 1], weights[at], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """W of at least the first n ranks, or of all that weigh anything."""
@@ -123,11 +110,18 @@ class UserModel:
         return labels
 
 
+def _ratio(part: FloatArray, whole: FloatArray) -> float | FloatArray:
+    """part/whole, 0 where there is no whole."""
+    return _plain(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
+
+
+def _plain(values: FloatArray) -> float | FloatArray:
+    return float(values) if values.ndim == 0 else values
+
+
 def even(n: int, shown: int | None = None) -> FloatArray:
     """n ranks read alike, or the first `shown` of them."""
-    if not n:
-        return np.zeros(0)
-    return np.full(n if shown is None else min(n, shown), 1.0 / n)
+    return np.full(n if shown is None else min(n, shown), 1.0 / max(n, 1))
 
 
 def from_views(views: FloatArray) -> FloatArray:

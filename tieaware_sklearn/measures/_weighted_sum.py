@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from .._engine.ties import FloatArray, TieGroups, count_segments, expand, sum_segments
+from .._engine.ties import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    count_segments,
+    expand,
+    sum_segments,
+)
 from ._base import Measure
-from ._rank_weights import RankWeight, log_discount
+from ._rank_weights import log_discount
 from ._user_models import from_views
 
 
 class WeightedSum(Measure):
     """A sum of gains, each weighted by its rank."""
 
-    if TYPE_CHECKING:  # a field of every subclass
-        k: int | None
+    k: int | None
 
-    def _rank_weight(self) -> RankWeight:
-        """What a rank weighs."""
-        return log_discount
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        """What ranks weigh, which count from 0."""
+        return log_discount(rank)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
@@ -28,19 +32,19 @@ class WeightedSum(Measure):
                 f"{self} needs a cut-off for its user model (its weights have no sum), "
                 f"such as {self}@10"
             )
-        return from_views(self._rank_weight()(np.arange(self.k)))
+        return from_views(self._rank_weights(np.arange(self.k)))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
 
         McSherry and Najork (2008), section 3.6.
         """
-        gains, weight = self.gains_of(groups), self._rank_weight()
+        gains = self.gains_of(groups)
         near, owner, rank, counts = groups.documents(self.k)
         means = groups.gain_means(gains, near)[owner]
         # without its zeros, a sum has the same bits however many of them there are
         filled = means > 0
-        values = means[filled] * weight(rank[filled])
+        values = means[filled] * self._rank_weights(rank[filled])
         return sum_segments(values, count_segments(filled, counts))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
@@ -51,13 +55,12 @@ class WeightedSum(Measure):
         """
         if not groups.mixed:
             return np.zeros(groups.n_queries)
-        gains, weight = self.gains_of(groups), self._rank_weight()
-        variance = groups.gain_variances(gains)
+        variance = groups.gain_variances(self.gains_of(groups))
         inside = groups.inside(self.k)
         chosen = np.flatnonzero((variance > 0) & (inside > 0))
         counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
         owner, place = expand(counts)
-        weights = weight(lo[owner] + place)
+        weights = self._rank_weights(lo[owner] + place)
         mean = sum_segments(weights, counts) / n
         deviation = weights - mean[owner]
         spread = sum_segments(deviation * deviation, counts)

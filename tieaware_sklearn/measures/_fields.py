@@ -1,0 +1,63 @@
+"""Parameters of measures: dataclass fields that know what they may be.
+
+`Measure.__post_init__` passes the value and the name of a field to the check in its
+metadata, and keeps what that gives back.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import MISSING, field
+from typing import Any
+
+from .._engine.validation import check_choice, check_cutoff, is_number
+
+#: how the bounds that `is_number` takes are spelled
+_SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
+
+
+def cutoff() -> Any:
+    """k: None, or an integer >= 1."""
+    return field(
+        default=None, metadata={"check": lambda value, name: check_cutoff(value)}
+    )
+
+
+def number(default: Any = MISSING, **bounds: float) -> Any:
+    """A finite number within the bounds above, below, least and most, as a float."""
+
+    def check(value: Any, name: str) -> float:
+        if not is_number(value, **bounds):
+            rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
+            raise ValueError(f"{name} must be a finite number {rule}, got {value!r}")
+        return float(value)
+
+    return field(default=default, metadata={"check": check})
+
+
+def choice(*choices: str) -> Any:
+    """One of some texts; the first is the default."""
+
+    def check(value: Any, name: str) -> Any:
+        check_choice(value, name, choices)
+        return value
+
+    return field(default=choices[0], metadata={"check": check})
+
+
+def shortest(number: float) -> str:
+    """The shortest spelling that reads back as the same number."""
+    return repr(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def spelling(value: Any) -> str:
+    """A parameter as it stands in the name of a measure."""
+    if isinstance(value, numbers.Real):
+        return shortest(float(value))
+    if isinstance(value, tuple) and isinstance(value[0], tuple):
+        return "{" + ",".join(f"{shortest(a)}:{shortest(b)}" for a, b in value) + "}"
+    if isinstance(value, tuple):
+        return "[" + ",".join(map(shortest, value)) + "]"
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return str(value)
