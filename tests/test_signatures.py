@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import tieaware_sklearn
 from tests.signatures import PAGE, attributes, calls, page, parameters, public, taken
 
 #: parameters with several defaults, and why
@@ -23,6 +27,11 @@ EXCEPTIONS = {
 }
 #: words that meant several things
 BANNED = {"y_scores", "low", "high", "lower_is_better", "ci", "reference"}
+ROOMS = {
+    path.stem
+    for path in Path(tieaware_sklearn.__file__).parent.iterdir()
+    if not path.name.startswith(("_", "conftest", "py.typed"))
+}
 CALLS = [
     (owner, call) for _, name, thing in public() for owner, call in calls(name, thing)
 ]
@@ -39,6 +48,15 @@ def test_a_parameter_has_one_default():
     assert {n for n, defaults in several.items() if len(defaults) > 1} == set(
         EXCEPTIONS
     )
+
+
+def test_a_name_is_at_the_top_and_at_home_and_nowhere_else():
+    homes = defaultdict(set)
+    for name in ROOMS:
+        room = import_module(f"tieaware_sklearn.{name}")
+        for public_name in getattr(room, "__all__", ()):
+            homes[id(getattr(room, public_name))].add(f"{name}.{public_name}")
+    assert [places for places in homes.values() if len(places) > 1] == []
 
 
 def test_words_that_meant_several_things_are_gone():

@@ -16,7 +16,8 @@ from .evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from .evaluation._report import ReportMoments
 from .evaluation._undefined import Asked, ask
 from .feature_selection import RankingFeatureSelector, Screening
-from .measures import Measure, parse_measures
+from .measures import Measure
+from .measures._parse import parse_measures
 
 dask, bag, dd = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")

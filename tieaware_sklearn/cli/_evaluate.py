@@ -22,8 +22,8 @@ from ..measures import (
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
-    parse_measures,
 )
+from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._findings import write_findings
 from ._outputs import check_outputs

@@ -1,14 +1,9 @@
 """Rankings to try things on: bundled or made; the readers of files are here too."""
 
-from ..io import (
-    dump_letor,
-    iter_batches,
-    load_letor,
-    load_qrels,
-    load_run,
-    load_table,
-    load_trec,
-)
+from ..io._batches import iter_batches
+from ..io._letor import dump_letor, load_letor
+from ..io._tabular import load_table
+from ..io._trec import load_qrels, load_run, load_trec
 from ._digits import load_digits_retrieval
 from ._web_search import make_web_search
 

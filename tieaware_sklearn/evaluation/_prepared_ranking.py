@@ -20,8 +20,9 @@ from .._engine.validation import (
     check_query_weight,
     check_scores,
 )
-from ..measures import Measure, parse_measure, parse_measures
+from ..measures import Measure, parse_measure
 from ..measures._names import names_where
+from ..measures._parse import parse_measures
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import STATISTICS, LabelledQueries
 from ._report import RankingReport

@@ -12,16 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result, by_query
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, TieGroups
-from ..measures import (
-    CWL,
-    ERR,
-    RBP,
-    Measure,
-    Precision,
-    ReciprocalRank,
-    Success,
-    parse_measures,
-)
+from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
+from ..measures._parse import parse_measures
 from ._averages import mean
 from ._labelled_queries import statistics_of
 from ._prepared_ranking import Prepared, prepare

@@ -14,7 +14,8 @@ from .._display.tables import format_table, number
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff
-from ..measures import Measure, parse_measures
+from ..measures import Measure
+from ..measures._parse import parse_measures
 from ._averages import means
 from ._labelled_queries import statistics_of
 from ._prepared_ranking import DEFAULT_MEASURES, prepare

@@ -13,7 +13,8 @@ from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_missing
-from ..measures import Measure, parse_measures
+from ..measures import Measure
+from ..measures._parse import parse_measures
 from ._averages import means
 from ._prepared_ranking import DEFAULT_MEASURES, prepare
 from ._undefined import ask

@@ -14,7 +14,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._display.warn import warn
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_choice, is_number
-from ..measures import Measure, accepted_unjudged
+from ..measures import Measure
+from ..measures._parse import accepted_unjudged
 from ._conventions import CONVENTIONS, UNJUDGED, define
 
 #: statistics that a value put in has none of: it does not vary

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .._engine.validation import check_choice
 from ..evaluation._undefined import Asked, ask
-from ..measures import Measure, parse_measure, parse_measures
+from ..measures import Measure, parse_measure
+from ..measures._parse import parse_measures
 
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs

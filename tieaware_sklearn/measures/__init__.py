@@ -7,7 +7,7 @@ from ._dcg import CG, DCG, NDCG
 from ._distribution import Distribution
 from ._err import ERR
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._parse import accepted_unjudged, parse_measure, parse_measures
+from ._parse import parse_measure
 from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
 from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
@@ -36,7 +36,5 @@ __all__ = [
     "ReciprocalRank",
     "SearchLength",
     "Success",
-    "accepted_unjudged",
     "parse_measure",
-    "parse_measures",
 ]

@@ -26,7 +26,8 @@ from .._engine.validation import (
 from ..evaluation import ranking_score
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
-from ..measures import Measure, parse_measures
+from ..measures import Measure
+from ..measures._parse import parse_measures
 from ._predictions import check_response_method, predicted_scores
 
 

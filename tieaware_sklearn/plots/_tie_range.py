@@ -11,7 +11,7 @@ from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import evaluate
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..measures import parse_measures
+from ..measures._parse import parse_measures
 from ._axes import plain, show_ranges
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
-from ..measures import Measure, parse_measures
+from ..measures import Measure
+from ..measures._parse import parse_measures
 from ._axes import line_style, short
 from ._display_base import Display, Panels
 

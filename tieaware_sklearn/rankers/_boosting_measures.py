@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._engine.validation import Queries, check_labels, check_query_weight, check_scores
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
-from ..measures import Measure, parse_measures
+from ..measures import Measure
+from ..measures._parse import parse_measures
 
 
 class _DataSet(NamedTuple):
