@@ -17,7 +17,7 @@ from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from .._optional import import_optional
 from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems
 from ._paired_tests import (
@@ -25,7 +25,6 @@ from ._paired_tests import (
     CORRECTIONS,
     TESTS,
     PairedTest,
-    adjust,
     paired_effect,
     paired_test,
 )

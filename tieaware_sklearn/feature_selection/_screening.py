@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.ties import FloatArray
 from .._optional import import_optional
-from ..evaluation._intervals import QueryMoments
+from ..evaluation._intervals import QueryMoments, adjust
 from ..evaluation._report import lift
 from ..measures import Measure
 from ._statistics import FeatureStatistics
@@ -167,7 +166,7 @@ class Screening(Result):
             lift=lift(means, chance, ideal),
             interval=value.interval(),
             pvalues=pvalues,
-            qvalues=_q_values(pvalues),
+            qvalues=np.apply_along_axis(adjust, 0, pvalues, "bh"),
             chance=chance,
             ideal=ideal,
             n_averaged=statistics.chance.count.astype(np.int64),
@@ -334,13 +333,3 @@ def _where(
             for field in fields(QueryMoments)
         )
     )
-
-
-def _q_values(pvalues: FloatArray) -> FloatArray:
-    """Benjamini-Hochberg per column; NaN stays NaN."""
-    out = np.full(pvalues.shape, np.nan)
-    for j, column in enumerate(pvalues.T):
-        there = ~np.isnan(column)
-        if there.any():
-            out[there, j] = stats.false_discovery_control(column[there])
-    return out
