@@ -24,7 +24,7 @@ STATISTICS = ("expected", "best", "worst", "std", "normaliser")
 def simple_values(labels, scores, qid, measures, **options):
     """The simple version alone: one flat sort, nothing left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_labelled_queries, "descending_floats", lambda *_: None)
+        patch.setattr(_labelled_queries, "find_row_ties", lambda *_, **__: None)
         return row_values(labels, scores, qid, measures, **options)
 
 

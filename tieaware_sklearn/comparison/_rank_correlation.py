@@ -15,7 +15,8 @@ from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability
-from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._engine.segments import owners, runs, sum_segments
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choices, check_qid, check_scores
 from .._optional import import_optional
 from ..evaluation._averages import mean
@@ -239,8 +240,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
         return math.nan, math.nan
     order = np.argsort(-judged, kind="stable")
     right = right[order]
-    starts = run_starts(judged[order])
-    sizes = np.diff(starts, append=n)
+    starts, sizes = runs(judged[order])
     # mean of 1/(i - 1) over the places i of a group; nothing stands above the first
     weights = np.array(
         [
@@ -271,7 +271,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
 
 def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """Per group: pairs with a document above it that agree, ties halved."""
-    group = np.repeat(np.arange(len(starts)), sizes)
+    group = owners(sizes)
     # documents of the own group must not count: they are put in an order in which
     # those before are never greater, then never smaller
     ascending = np.lexsort((right, group))
@@ -281,7 +281,7 @@ def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> Float
     less = np.empty(len(right), dtype=np.int64)
     less[descending] = _greater_before(-right[descending])
     agreeing = (greater + (np.repeat(starts, sizes) - less)) / 2
-    return np.add.reduceat(agreeing, starts)
+    return sum_segments(agreeing, sizes)
 
 
 def _greater_before(values: IntArray) -> IntArray:

@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import format_table, number
-from .._engine.ties import FloatArray, dense_ranks, run_starts
-from .._engine.validation import check_count
+from .._engine.segments import owners, runs
+from .._engine.ties import FloatArray, dense_ranks
+from .._engine.validation import check_count, is_retrieved
 from ..measures import Measure, parse_measure
 from ._averages import mean
 from ._checked_input import Ranking, check_ranking
@@ -46,19 +47,16 @@ class _Orders:
         self.by_id = data.queries.sorted()
         self.offsets = queries.offsets
         ranks, _ = dense_ranks(data.scores)
-        place = -ranks
-        if data.scores.dtype.kind == "f":
-            # not retrieved: below everything
-            place[np.isneginf(data.scores)] = 1
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        # not retrieved: below everything
+        place = np.where(is_retrieved(data.scores), -ranks, 1)
+        query = queries.codes
         place, label = queries.arrange(place), queries.arrange(data.labels)
         order = np.lexsort((label, place, query))
         arranged = np.arange(len(order)) if queries.order is None else queries.order
         self.rows = arranged[order]
         place, label = place[order], label[order]
-        starts = run_starts(query * (place.max() - place.min() + 2) + place)
-        sizes = np.diff(starts, append=len(place))
-        self._group = np.repeat(np.arange(len(starts)), sizes).astype(np.float64)
+        starts, sizes = runs(query * (place.max() - place.min() + 2) + place)
+        self._group = owners(sizes).astype(np.float64)
         retrieved = place <= 0
         self.scores = np.where(
             retrieved, -np.arange(len(place), dtype=np.float64), -np.inf

@@ -13,7 +13,7 @@ from .._display.result import Result
 from .._display.tables import format_table, number
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
-from .._engine.validation import Queries, check_cutoff
+from .._engine.validation import Queries, check_cutoff, is_retrieved
 from ..measures import Measure, parse_measures
 from ._averages import mean
 from ._checked_input import check_ranking
@@ -184,9 +184,7 @@ def tie_report(
     gaps = np.concatenate([part[2] for part in parts])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
-    distinct = np.unique(scores)
-    if distinct.dtype.kind == "f":
-        distinct = distinct[~np.isneginf(distinct)]
+    distinct = np.unique(scores[is_retrieved(scores)])
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
@@ -216,7 +214,7 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
     """Count neighbours that only rounding tells apart, and warn of them."""
     if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
         return 0
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    query = queries.codes
     order = np.lexsort((scores, query))
     ascending, query = scores[order], query[order]
     low, high = ascending[:-1], ascending[1:]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import check_choice, check_length, is_missing
+from .._engine.validation import check_choice, check_length, is_missing, is_retrieved
 from .._optional import import_optional
 from ..measures import Measure, parse_measures
 from ._averages import mean
@@ -163,9 +163,7 @@ def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
             f"external[{name!r}] must be 1-dimensional, got shape {array.shape}"
         )
     check_length(array, len(scores), f"external[{name!r}]")
-    retrieved = np.ones(len(scores), dtype=bool)
-    if scores.dtype.kind == "f":
-        retrieved = ~np.isneginf(scores)
+    retrieved = is_retrieved(scores)
     own = array[retrieved]
     missing = [is_missing(value) for value in own.tolist()]
     if any(missing):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from .._engine.added_up import AddedUp
+from .._engine.segments import offsets_of, owners
 from .._engine.ties import FloatArray, dense_ranks, midranks
 from .._engine.validation import Queries
 
@@ -102,11 +104,8 @@ def _correlate_queries(
     n_rankings: int,
 ) -> FeatureCorrelation:
     sizes = queries.sizes[chosen]
-    query = np.repeat(np.arange(len(chosen)), sizes)
-    ends = np.cumsum(sizes)
-    starts = queries.offsets[chosen]
-    there = np.arange(len(query)) - np.repeat(ends - sizes - starts, sizes)
-    block = X[rows[there]]
+    query, offsets = owners(sizes), offsets_of(sizes)
+    block = X[rows[queries.rows(chosen)]]
     ranks = np.empty((len(query), n_rankings))
     for j in range(X.shape[1]):
         # NaN is -1, and so below everything in either direction
@@ -116,7 +115,7 @@ def _correlate_queries(
             reverse = np.where(place < 0, 0, n_places - place)
             ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
+    for i, (start, end) in enumerate(itertools.pairwise(offsets.tolist())):
         part = ranks[start:end]
         if (end - start) ** 3 >= 3 * 2**53:
             # sums of products leave the whole numbers: take the rows in an order

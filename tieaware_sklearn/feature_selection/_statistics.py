@@ -162,9 +162,4 @@ def _one_feature(
 
 def _varies(column: NDArray[Any], queries: Queries) -> bool:
     """Whether the column differs within any query, NaN being equal to NaN."""
-    arranged = queries.arrange(column)
-    first = np.repeat(arranged[queries.offsets[:-1]], queries.sizes)
-    differs = arranged != first
-    if arranged.dtype.kind == "f":
-        differs &= ~(np.isnan(arranged) & np.isnan(first))
-    return bool(differs.any())
+    return bool(queries.varying(queries.arrange(column)).any())

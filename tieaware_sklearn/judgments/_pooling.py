@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import format_table
-from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
-from .._engine.validation import check_count, check_qid, check_scores
+from .._engine.segments import runs
+from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.validation import check_count, check_qid, check_scores, is_retrieved
 from .._optional import data_frame
 from ._agreement import given_values
 
@@ -100,9 +101,7 @@ class _Run:
                 f"{name} must retrieve a document once, got {document!r} twice for "
                 f"query {qid!r}"
             )
-        self.retrieved = np.ones(len(self.score), dtype=bool)
-        if self.score.dtype.kind == "f":
-            self.retrieved = ~np.isneginf(self.score)
+        self.retrieved = is_retrieved(self.score)
 
     def inclusion(self, depth: int) -> FloatArray:
         """Chance of each row to stand at rank `depth` or above."""
@@ -110,8 +109,7 @@ class _Run:
         ranks, n_ranks = dense_ranks(self.score[there])
         place, query = n_ranks - 1 - ranks, self.query[there]
         order = np.lexsort((place, query))
-        start = run_starts((query * n_ranks + place)[order])
-        n = np.diff(start, append=len(order))
+        start, n = runs((query * n_ranks + place)[order])
         first = np.searchsorted(query[order], query[order][start])
         share = np.clip(depth - (start - first), 0, n) / n
         out = np.zeros(len(self.score))

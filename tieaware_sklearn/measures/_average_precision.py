@@ -8,15 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import (
-    FloatArray,
-    IntArray,
-    TieGroups,
-    count_before,
-    count_segments,
-    expand,
-    sum_segments,
-)
+from .._engine.segments import count_before, count_segments, expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import check_choice
 from ._base import BinaryMeasure, MeasureOverRelevant
 from ._rank_weights import harmonic_difference

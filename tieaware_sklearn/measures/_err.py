@@ -7,7 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
+from .._engine.segments import expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from ._base import Measure, set_cutoff, set_number
 from ._err_under_ties import (
     NOTHING,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._engine.ties import FloatArray, TieGroups, count_segments, expand, sum_segments
+from .._engine.segments import count_segments, expand, sum_segments
+from .._engine.ties import FloatArray, TieGroups
 from ._base import Measure
 from ._rank_weights import RankWeight, log_discount
 from ._user_models import from_views

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._engine.digests import by_content
 from .._engine.qid_column import take_rows
+from .._engine.segments import begins, runs
 from .._engine.ties import IntArray
 from ..measures import Measure
 from ..model_selection import QueryKFold
@@ -152,7 +153,7 @@ class RankerObjective(QueryObjective):
         self, folds: list[tuple[IntArray, IntArray]], cv: Any
     ) -> list[tuple[IntArray, IntArray, list[IntArray]]]:
         """Of each fold: training rows, queries held out, and their buckets."""
-        number = np.repeat(np.arange(self._queries.n_queries), self._queries.sizes)
+        number = self._queries.codes
         out = []
         for fold, (train, test) in enumerate(folds):
             held_out = np.unique(number[test])
@@ -205,13 +206,11 @@ class RankerObjective(QueryObjective):
         takes = inspect.signature(model.fit).parameters
         if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
             # it takes numbers only
-            qid = np.concatenate([[0], np.cumsum(qid[1:] != qid[:-1])])
+            qid = np.cumsum(begins(qid)) - 1
         if "qid" in takes:
             return model.fit(X, y, qid=qid, **self._fit_params)
         if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-            changes = np.flatnonzero(qid[1:] != qid[:-1]) + 1
-            sizes = np.diff(np.concatenate([[0], changes, [len(qid)]]))
-            return model.fit(X, y, group=sizes, **self._fit_params)
+            return model.fit(X, y, group=runs(qid)[1], **self._fit_params)
         with sklearn.config_context(enable_metadata_routing=True):
             if get_routing_for_object(model).consumes("fit", ["qid"]):
                 return model.fit(X, y, qid=qid, **self._fit_params)

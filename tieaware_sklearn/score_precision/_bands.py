@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._engine.segments import runs
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
     Queries,
     check_choice,
@@ -17,6 +18,7 @@ from .._engine.validation import (
     check_qid,
     check_scores,
     is_missing,
+    is_retrieved,
 )
 
 #: ranks are 64-bit integers
@@ -171,11 +173,8 @@ def band_scores(
 
 def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
-    retrieved = np.ones(len(scores), dtype=bool)
-    if scores.dtype.kind == "f":
-        retrieved = ~np.isneginf(scores)
     owner = queries.row_codes()
-    rows = np.flatnonzero(retrieved)
+    rows = np.flatnonzero(is_retrieved(scores))
     out = np.zeros(len(scores), dtype=np.int64)
     if not len(rows):
         return out
@@ -186,7 +185,6 @@ def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> I
     start_of_query = np.searchsorted(query, query)
     place = np.arange(len(rows))
     if not input_order:
-        starts = run_starts(key[order])
-        place = np.repeat(starts, np.diff(starts, append=len(rows)))
+        place = np.repeat(*runs(key[order]))
     out[rows[order]] = place - start_of_query + 1
     return out

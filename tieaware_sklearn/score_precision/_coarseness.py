@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import Queries, check_choice
+from .._engine.validation import Queries, check_choice, is_retrieved
 from ._bands import EXISTING_TIES, band_scores, check_rho
 from ._rounding import NAMED_BITS, round_scores
 
@@ -129,7 +129,7 @@ class ScoreDetail(NamedTuple):
 
 def score_detail(scores: NDArray[Any], queries: Queries) -> ScoreDetail:
     """log2 of the distinct scores of a query, on average, and the share that ties."""
-    retrieved = ~np.isneginf(scores) if scores.dtype.kind == "f" else scores == scores
+    retrieved = is_retrieved(scores)
     ranks, n_ranks = dense_ranks(scores[retrieved])
     if not n_ranks:
         return ScoreDetail(0.0, 0.0)
