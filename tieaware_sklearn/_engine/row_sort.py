@@ -14,7 +14,6 @@ that is one row, it comes down to this::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +25,6 @@ from .ties import Reach, TieGroups, dense_ranks, find_ties
 Keys = NDArray[np.signedinteger[Any]]
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
-#: bits of infinity, as a float of so many bytes
-_INFINITY = {4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
 #: narrower rows may have so many cells for each document: to sort a cell costs that
 #: much less than to sort a document out of its row
 _SPARE = 3
@@ -68,39 +65,34 @@ def inside_rows(sizes: IntArray, longest: int) -> NDArray[np.bool_] | None:
     return np.asarray(np.arange(longest) < sizes[:, None])
 
 
-@dataclass(frozen=True)
 class PackedKeys:
     """Integers that sort as scores do, and hold what comes after them in their end.
 
-    Attributes
+    Parameters
     ----------
     width : int
         Number of the last bits, of the label or of the place in the input.
     itemsize : int
         Bytes of a key, as many as those of the floats that the scores are.
+
+    Attributes
+    ----------
+    dtype : dtype
+    low : int
+        The last bits, all of them set.
+    lowest : int
+        The least integer of the dtype: no document has it.
+    beyond : int
+        The least key of what is not retrieved.
     """
 
-    width: int
-    itemsize: int
-
-    @property
-    def dtype(self) -> np.dtype[np.signedinteger[Any]]:
-        return np.dtype(np.int32 if self.itemsize == 4 else np.int64)
-
-    @property
-    def low(self) -> int:
-        """The last bits, all of them set."""
-        return (1 << self.width) - 1
-
-    @property
-    def lowest(self) -> int:
-        """Below every key, or the least of them."""
-        return -1 << (8 * self.itemsize - 1)
-
-    @property
-    def beyond(self) -> int:
-        """The least key of what is not retrieved."""
-        return _INFINITY[self.itemsize] & ~self.low
+    def __init__(self, width: int, itemsize: int) -> None:
+        self.width = width
+        self.dtype: np.dtype[np.signedinteger[Any]] = np.dtype(f"i{itemsize}")
+        self.low = (1 << width) - 1
+        self.lowest = -1 << (8 * itemsize - 1)
+        infinity = np.array(np.inf, dtype=f"f{itemsize}").view(self.dtype)
+        self.beyond = int(infinity) & ~self.low
 
     def pack(
         self, values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]]
@@ -108,10 +100,10 @@ class PackedKeys:
         """The least value has the smallest key."""
         bits = values.view(self.dtype)
         # the bits of floats compare as floats do, once negative ones are turned
-        key: Keys = bits >> (8 * self.itemsize - 1)
+        key: Keys = bits >> (8 * bits.itemsize - 1)
         key &= ~self.lowest & ~self.low
         key ^= bits
-        if self.itemsize == 8:
+        if bits.itemsize == 8:
             # those of 32 bits were chosen for leaving them free
             key &= ~self.low
         np.bitwise_or(key, minor, out=key, casting="unsafe")
@@ -364,7 +356,7 @@ def _tell_apart(
     `first` says where groups begin, `last` what is in the last bits, in rank order.
     """
     # keys of 32 bits hold all of a score
-    if keys.itemsize == 4 or first.all():
+    if values.itemsize == 4 or first.all():
         return
     again = np.flatnonzero(keys.lose(values, axis=1) & ~first.all(axis=1))
     if not len(again):

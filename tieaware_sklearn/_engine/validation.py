@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,16 +61,17 @@ class Queries:
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
         ids = self.qid.tolist()
-        rows = range(len(ids))
-        try:
-            simple = len(set(map(type, ids))) == 1 and not isinstance(
-                ids[0], (tuple, frozenset)
-            )
-            keys = ids if simple else list(map(_sort_key, ids))
-            order = sorted(rows, key=keys.__getitem__)
-        except TypeError:  # dates with and without a time zone, for one
-            order = sorted(rows, key=list(map(_sort_key, ids)).__getitem__)
-        return np.array(order, dtype=np.intp)
+        kinds, rows = set(map(type, ids)), range(len(ids))
+        if len(kinds) == 1 and not kinds & {tuple, frozenset}:
+            # dates with and without a time zone, for one, do not compare
+            with suppress(TypeError):
+                return np.array(sorted(rows, key=ids.__getitem__), dtype=np.intp)
+        keys = list(map(_sort_key, ids))
+        return np.array(sorted(rows, key=keys.__getitem__), dtype=np.intp)
+
+    def given(self, arranged: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where arranged rows stand among the rows as they came."""
+        return arranged if self.order is None else self.order[arranged]
 
     @property
     def codes(self) -> NDArray[np.int64]:
@@ -78,12 +80,9 @@ class Queries:
 
     def row_codes(self) -> NDArray[np.int64]:
         """The number of the query of each row, the rows as they came."""
-        codes = self.codes
-        if self.order is None:
-            return codes
-        out = np.empty_like(codes)
-        out[self.order] = codes
-        return out
+        codes = np.empty(self.n_rows, dtype=np.int64)
+        codes[slice(None) if self.order is None else self.order] = self.codes
+        return codes
 
     def varying(self, arranged: NDArray[Any]) -> NDArray[np.bool_]:
         """Arranged rows whose value is not that of the first row of their query.
@@ -107,9 +106,7 @@ class Queries:
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""
         by_id = self.sorted()
-        rows = self.rows(by_id)
-        if self.order is not None:
-            rows = self.order[rows]
+        rows = self.given(self.rows(by_id))
         stands = bool((rows == np.arange(self.n_rows)).all())
         return replace(self.some(by_id), order=None if stands else rows)
 

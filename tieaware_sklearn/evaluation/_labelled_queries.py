@@ -252,19 +252,17 @@ def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]
     low, high = float(labels.min()), float(labels.max())
     if low >= -1.0 and high < 254.0:
         small = np.empty(len(labels), dtype=np.uint8)
-        counts = np.zeros(256, dtype=np.int64)
-        whole = True
+        there = np.zeros(256, dtype=bool)
         for start in range(0, len(labels), BLOCK_ROWS):
             part = labels[start : start + BLOCK_ROWS] + 1
             own = part.astype(np.uint8)
-            whole = whole and bool((own == part).all())
-            counts += np.bincount(own, minlength=256)
+            if (own != part).any():
+                break
+            there |= np.bincount(own, minlength=256) > 0
             small[start : start + BLOCK_ROWS] = own
-        if whole:
-            there = np.flatnonzero(counts)
-            code = np.zeros(256, dtype=np.uint8)
-            code[there] = np.arange(len(there))
-            return there.astype(np.float64) - 1.0, code[small]
+        else:
+            code = (np.cumsum(there) - 1).astype(np.uint8)
+            return np.flatnonzero(there).astype(np.float64) - 1, code[small]
     levels, codes = np.unique(labels, return_inverse=True)
     return levels, codes.astype(np.uint8) if len(levels) <= 256 else codes
 

@@ -52,8 +52,7 @@ class _Orders:
         query = queries.codes
         place, label = queries.arrange(place), queries.arrange(data.labels)
         order = np.lexsort((label, place, query))
-        arranged = np.arange(len(order)) if queries.order is None else queries.order
-        self.rows = arranged[order]
+        self.rows = queries.given(order)
         place, label = place[order], label[order]
         starts, sizes = runs(query * (place.max() - place.min() + 2) + place)
         self._group = owners(sizes).astype(np.float64)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from .._display.progress import show_progress
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries
 from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
@@ -103,18 +102,19 @@ def feature_statistics(
         for some in tasks
     )
     parts = show_progress(parts, progress, X.shape[1], "feature", "screening", size=len)
-    found = [worths for part in parts for worths in part]
+    found = (worths for part in parts for worths in part)
+    descending, ascending, varies = zip(*found, strict=True)
     correlation = None
     if correlate:
         correlation = feature_correlation(
             X, queries, query_weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
-        Worth.stack([descending for descending, _, _ in found]),
-        Worth.stack([ascending for _, ascending, _ in found]),
+        Worth.stack(descending),
+        Worth.stack(ascending),
         QueryMoments.of(chance, query_weight),
         QueryMoments.of(ideal, query_weight),
-        np.array([varies for _, _, varies in found], dtype=bool),
+        np.array(varies, dtype=bool),
         correlation,
         queries.n_queries,
     )
@@ -157,9 +157,5 @@ def _one_feature(
 
     first = worth(direction == "ascending")
     second = worth(True) if direction == "auto" else first
-    return first, second, _varies(column, prepared.queries)
-
-
-def _varies(column: NDArray[Any], queries: Queries) -> bool:
-    """Whether the column differs within any query, NaN being equal to NaN."""
-    return bool(queries.varying(queries.arrange(column)).any())
+    varies = prepared.queries.varying(prepared.queries.arrange(column))
+    return first, second, bool(varies.any())
