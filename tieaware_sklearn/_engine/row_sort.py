@@ -97,7 +97,7 @@ class PackedKeys:
     def pack(
         self, values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]]
     ) -> Keys:
-        """The least value has the smallest key."""
+        """Keys of the values, the least first; `minor` fits `width` bits."""
         bits = values.view(self.dtype)
         # the bits of floats compare as floats do, once negative ones are turned
         key: Keys = bits >> (8 * bits.itemsize - 1)
@@ -110,7 +110,7 @@ class PackedKeys:
         return key
 
     def unpack(self, key: Keys, dtype: np.dtype[Any]) -> tuple[Keys, NDArray[Any]]:
-        """Of which scores are equal, and what came after them; `key` is used up."""
+        """What is equal for equal scores, and what came after; `key` is used up."""
         minor = key.astype(dtype)
         minor &= self.low
         key >>= self.width
@@ -152,11 +152,11 @@ def _as_floats(scores: NDArray[Any], width: int) -> NDArray[np.floating[Any]] | 
 
     None where these do not hold them, and for NaN.
     """
-    wide = scores.dtype.itemsize >= 8
-    if wide and scores.dtype.kind in "iu":
+    kind, itemsize = scores.dtype.kind, scores.dtype.itemsize
+    if kind in "iu" and itemsize == 8:
         if max(abs(int(scores.max())), abs(int(scores.min()))) > _EXACT:
             return None
-    elif wide and scores.dtype.itemsize > 8:
+    elif itemsize > 8:
         return None
     # most that will not fit show it at once
     for part in (scores[:1], scores):
@@ -168,7 +168,7 @@ def _as_floats(scores: NDArray[Any], width: int) -> NDArray[np.floating[Any]] | 
         return values
     doubles = scores.astype(np.float64, copy=False)
     # not a number: neither below nor above
-    unordered = scores.dtype.kind == "f" and np.isnan(doubles.max(initial=-np.inf))
+    unordered = kind == "f" and np.isnan(doubles.max(initial=-np.inf))
     return None if unordered else doubles
 
 
