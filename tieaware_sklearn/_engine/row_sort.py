@@ -218,6 +218,19 @@ def find_row_ties(
         return find_ties(
             cells // longest, place, label, everything, input_order=input_order
         )
+    return _ties_of_keys(key, keys, values, minor, rows, everything, input_order)
+
+
+def _ties_of_keys(
+    key: Keys,
+    keys: PackedKeys,
+    values: NDArray[np.floating[Any]],
+    minor: NDArray[np.integer[Any]],
+    rows: Rows,
+    everything: TieGroups,
+    input_order: bool,
+) -> TieGroups:
+    """The tie groups of keys in rows, which are used up."""
     key.sort(axis=1)
     found = _retrieved(key, rows, keys.beyond)
     score, last = keys.unpack(key, minor.dtype)
