@@ -25,6 +25,11 @@ from .ties import Reach, TieGroups, dense_ranks, find_ties
 Keys = NDArray[np.signedinteger[Any]]
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
+#: the integers with the bits of floats of so many bytes, and those of infinity
+_OF_SIZE: dict[int, tuple[np.dtype[np.signedinteger[Any]], int]] = {
+    4: (np.dtype(np.int32), 0x7F80_0000),
+    8: (np.dtype(np.int64), 0x7FF0_0000_0000_0000),
+}
 #: narrower rows may have so many cells for each document: to sort a cell costs that
 #: much less than to sort a document out of its row
 _SPARE = 3
@@ -88,11 +93,10 @@ class PackedKeys:
 
     def __init__(self, width: int, itemsize: int) -> None:
         self.width = width
-        self.dtype: np.dtype[np.signedinteger[Any]] = np.dtype(f"i{itemsize}")
         self.low = (1 << width) - 1
         self.lowest = -1 << (8 * itemsize - 1)
-        infinity = np.array(np.inf, dtype=f"f{itemsize}").view(self.dtype)
-        self.beyond = int(infinity) & ~self.low
+        self.dtype, infinity = _OF_SIZE[itemsize]
+        self.beyond = infinity & ~self.low
 
     def pack(
         self, values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]]
