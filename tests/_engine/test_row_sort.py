@@ -24,7 +24,7 @@ STATISTICS = ("expected", "best", "worst", "std", "normaliser")
 def simple_values(labels, scores, qid, measures, **options):
     """The simple version alone: one flat sort, nothing left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_labelled_queries, "descending_floats", lambda *_: None)
+        patch.setattr(_labelled_queries, "find_row_ties", lambda *_, **__: None)
         return row_values(labels, scores, qid, measures, **options)
 
 
@@ -228,3 +228,27 @@ def test_reach_of_measures():
         Reach(3),
         *[Reach()] * 3,
     ]
+
+
+@pytest.mark.parametrize("itemsize", [4, 8])
+@pytest.mark.parametrize("width", [0, 3])
+def test_packed_keys(itemsize, width):
+    keys = row_sort.PackedKeys(width, itemsize)
+    # of 32-bit floats keys have all bits
+    values = np.array([-math.inf, -1e30, -2.0, -0.5, 0.0, 0.5, 2.0, 1e30, math.inf])
+    values = values.astype(f"f{itemsize}")
+    bits = values.view(keys.dtype)
+    bits &= ~keys.low
+    for minor in (0, keys.low):
+        key = keys.pack(values, np.full(len(values), minor))
+        assert key.dtype == keys.dtype
+        assert (np.diff(key) > 0).all()
+        assert (key >= keys.beyond).tolist() == np.isposinf(values).tolist()
+        assert (key > keys.lowest).all()
+        score, found = keys.unpack(key, np.dtype(np.uint8))
+        assert len(np.unique(score)) == len(values)
+        assert (found == minor).all()
+    assert not keys.lose(values)
+    bits[2] |= keys.low
+    rows = keys.lose(values.reshape(3, 3), axis=1)
+    assert rows.tolist() == [width > 0, False, False]

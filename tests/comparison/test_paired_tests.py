@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tieaware_sklearn.comparison._paired_tests import adjust, paired_effect, paired_test
+from tieaware_sklearn.comparison._paired_tests import paired_effect, paired_test
 
 
 def test_randomisation_counts_all_signs_of_few_queries():
@@ -78,14 +78,3 @@ def test_the_interval_of_a_huge_effect(n, scale):
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], n - 1) / (n - 1))
     assert [low / d, high / d] == pytest.approx(chi, rel=0.02)
     assert paired_effect(-difference, 0.95) == pytest.approx((-d, -high, -low))
-
-
-def test_corrections_by_hand():
-    p = np.array([0.01, np.nan, 0.04, 0.03])
-    assert adjust(p, None).tolist()[0] == 0.01
-    holm = adjust(p, "holm")
-    assert holm[[0, 3, 2]].tolist() == [3 * 0.01, 2 * 0.03, 2 * 0.03]
-    assert np.isnan(holm[1])
-    bh = adjust(p, "bh")
-    np.testing.assert_allclose(bh[[0, 3, 2]], [0.03, 0.04, 0.04])
-    assert adjust(np.array([0.9, 0.8]), "holm").tolist() == [1, 1]

@@ -132,7 +132,7 @@ BAD = [
     ),
     ({"measure": NDCG(gain=lambda x: None)}, "gain must be a number, got None"),
     ({"qid": pd.Series([[1], [1], [2]])}, "qid must hold hashable values"),
-    ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be >= 1, got 0"),
+    ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be an integer >= 1, got 0"),
     ({"measure": "ndgc@10"}, r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\?"),
     ({"measure": 7}, "measure must be a name such as"),
     ({"ties": "mean"}, "ties must be one of .* got 'mean'"),

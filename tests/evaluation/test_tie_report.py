@@ -136,6 +136,6 @@ def test_nothing_retrieved():
 
 
 def test_bad_input():
-    for k, message in ((0, "k must be >= 1, got 0"), (None, "got None")):
+    for k, message in ((0, "k must be an integer >= 1, got 0"), (None, "got None")):
         with pytest.raises(ValueError, match=message):
             tie_report([0, 1], [1, 2], k=k)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import import_optional
-from .ties import FloatArray, IntArray
+from .segments import FloatArray, IntArray, owners, sum_segments
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
@@ -38,12 +38,9 @@ def row_digests(X: Any) -> Digests:
         return row_digests(X.to_pandas())
     if hasattr(X, "tocsr"):
         X = X.tocsr()
-        out = np.zeros(X.shape[0], dtype=np.uint64)
         column = _mix(X.indices.astype(np.uint64) + _FIRST)
         entry = np.where(X.data != 0, _mix(bits_of(X.data) ^ column), np.uint64(0))
-        filled = np.diff(X.indptr) > 0
-        out[filled] = np.add.reduceat(entry, X.indptr[:-1][filled]) if len(entry) else 0
-        return out
+        return sum_segments(entry, np.diff(X.indptr), np.uint64)
     values = np.asarray(X)
     out = np.zeros(len(values), dtype=np.uint64)
     for column in values.reshape(len(values), -1).T:
@@ -67,11 +64,10 @@ def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
 
     Labels stand query by query.
     """
-    return np.asarray(np.add.reduceat(bits_of(labels), offsets[:-1]))
+    return sum_segments(bits_of(labels), np.diff(offsets), np.uint64)
 
 
 def by_content(X: Any, y: FloatArray, offsets: IntArray) -> IntArray:
     """Rows of each query in an order that their contents alone decide."""
     digest = _mix(row_digests(X) + _FIRST) ^ bits_of(y)
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return np.lexsort((digest, query))
+    return np.lexsort((digest, owners(np.diff(offsets))))

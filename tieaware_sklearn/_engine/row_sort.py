@@ -2,34 +2,44 @@
 
 Rows of about equal length sort three times as fast as one long array, and let
 `np.partition` find the few documents that a cut-off leaves. `find_ties` is the simple
-version: what is found here is the same, to the last bit of every measure.
+version: what is found here is the same, to the last bit of every measure. Of a query
+that is one row, it comes down to this::
+
+    key = pack(-scores, label)      # one integer: the score, then the label
+    key.sort()
+    first = np.append(True, score_of(key[1:]) != score_of(key[:-1]))
+    start, label = np.flatnonzero(first), label_of(key)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .ties import (
-    FloatArray,
-    IntArray,
-    Reach,
-    TieGroups,
-    consecutive,
-    dense_ranks,
-    find_ties,
-)
+from .segments import FloatArray, IntArray, begins, consecutive, owners
+from .ties import Reach, TieGroups, dense_ranks, find_ties
 
+Keys = NDArray[np.signedinteger[Any]]
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
-#: narrower rows may have so many cells for each document
+#: the integers with the bits of floats of so many bytes, and those of infinity
+_OF_SIZE: dict[int, tuple[np.dtype[np.signedinteger[Any]], int]] = {
+    4: (np.dtype(np.int32), 0x7F80_0000),
+    8: (np.dtype(np.int64), 0x7FF0_0000_0000_0000),
+}
+#: narrower rows may have so many cells for each document: to sort a cell costs that
+#: much less than to sort a document out of its row
 _SPARE = 3
-#: bits of infinity, as a float of so many bytes
-_INFINITY = {4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
 #: bytes of a row up to which NumPy sorts it as fast as it partitions it
 _SORTED_AT_ONCE = 1024
+#: to pick documents pays if at most this share is kept: what is kept is copied, and
+#: what is not has been looked at
+_WORTH_PICKING = 1 / 2
+#: a cut-off further down than this share of a row leaves too few documents out
+_DEEP = 2 / 3
 
 
 class Rows(NamedTuple):
@@ -48,6 +58,10 @@ class Rows(NamedTuple):
     label: NDArray[np.integer[Any]]
     inside: NDArray[np.bool_] | None
 
+    def flat(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Cells of the documents, row by row."""
+        return cells.ravel() if self.inside is None else cells[self.inside]
+
 
 def inside_rows(sizes: IntArray, longest: int) -> NDArray[np.bool_] | None:
     """Cells of rows of these sizes that are not filled up; None for all."""
@@ -56,11 +70,62 @@ def inside_rows(sizes: IntArray, longest: int) -> NDArray[np.bool_] | None:
     return np.asarray(np.arange(longest) < sizes[:, None])
 
 
-def minor_width(rows: Rows, everything: TieGroups, input_order: bool) -> int:
-    """How many last bits of a key hold what comes after the score."""
-    if input_order:
-        return int(max(rows.label.shape[1] - 1, 0)).bit_length()
-    return (len(everything.levels) - 1).bit_length()
+class PackedKeys:
+    """Integers that sort as scores do, and hold what comes after them in their end.
+
+    Parameters
+    ----------
+    width : int
+        Number of the last bits, of the label or of the place in the input.
+    itemsize : int
+        Bytes of a key, as many as those of the floats that the scores are.
+
+    Attributes
+    ----------
+    dtype : dtype
+    low : int
+        The last bits, all of them set.
+    lowest : int
+        The least integer of the dtype: no document has it.
+    beyond : int
+        The least key of what is not retrieved.
+    """
+
+    def __init__(self, width: int, itemsize: int) -> None:
+        self.width = width
+        self.low = (1 << width) - 1
+        self.lowest = -1 << (8 * itemsize - 1)
+        self.dtype, infinity = _OF_SIZE[itemsize]
+        self.beyond = infinity & ~self.low
+
+    def pack(
+        self, values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]]
+    ) -> Keys:
+        """Keys of the values, the least first; `minor` fits `width` bits."""
+        bits = values.view(self.dtype)
+        # the bits of floats compare as floats do, once negative ones are turned
+        key: Keys = bits >> (8 * bits.itemsize - 1)
+        key &= ~self.lowest & ~self.low
+        key ^= bits
+        if bits.itemsize == 8:
+            # those of 32 bits were chosen for leaving them free
+            key &= ~self.low
+        np.bitwise_or(key, minor, out=key, casting="unsafe")
+        return key
+
+    def unpack(self, key: Keys, dtype: np.dtype[Any]) -> tuple[Keys, NDArray[Any]]:
+        """What is equal for equal scores, and what came after; `key` is used up."""
+        minor = key.astype(dtype)
+        minor &= self.low
+        key >>= self.width
+        return key, minor
+
+    def lose(
+        self, values: NDArray[np.floating[Any]], axis: int | None = None
+    ) -> NDArray[np.bool_]:
+        """Whether, or in which rows, keys do not hold all bits of the values."""
+        bits = np.bitwise_or.reduce(values.view(self.dtype), axis=axis)
+        return np.asarray((bits & self.low) != 0)
 
 
 def descending_floats(
@@ -74,18 +139,9 @@ def descending_floats(
     They take 32 bits where that loses nothing and leaves the last `width` bits
     free. None where floats cannot hold them, and for NaN.
     """
-    if scores.dtype.kind in "iu" and scores.dtype.itemsize == 8:
-        largest = max(abs(int(scores.max())), abs(int(scores.min())))
-        if largest > _EXACT:
-            return None
-    if scores.dtype.kind == "f" and scores.dtype.itemsize > 8:
-        return None
-    values = _in_32_bits(scores, width)
+    values = _as_floats(scores, width)
     if values is None:
-        values = scores.astype(np.float64, copy=False)
-        # not a number: neither below nor above
-        if scores.dtype.kind == "f" and np.isnan(values.max(initial=-np.inf)):
-            return None
+        return None
     # 0.0 - x and x + 0.0 make one zero of two
     out = values + 0.0 if ascending else 0.0 - values
     if ascending and scores.dtype.kind == "f":
@@ -95,243 +151,237 @@ def descending_floats(
     return out
 
 
-def _in_32_bits(scores: NDArray[Any], width: int) -> NDArray[np.float32] | None:
-    """Scores as 32-bit floats with `width` free bits; None where that loses any."""
+def _as_floats(scores: NDArray[Any], width: int) -> NDArray[np.floating[Any]] | None:
+    """Scores as 32-bit floats with `width` free bits, or as 64-bit ones.
+
+    None where these do not hold them, and for NaN.
+    """
+    kind, itemsize = scores.dtype.kind, scores.dtype.itemsize
+    if kind in "iu" and itemsize == 8:
+        if max(abs(int(scores.max())), abs(int(scores.min()))) > _EXACT:
+            return None
+    elif itemsize > 8:
+        return None
     # most that will not fit show it at once
     for part in (scores[:1], scores):
         with np.errstate(over="ignore"):
             values = part.astype(np.float32)
-        if not (values == part).all() or _last_bits(values, width):
-            return None
-    return values
-
-
-def _last_bits(values: NDArray[np.floating[Any]], width: int) -> bool:
-    """Whether the last `width` bits of any value are in use."""
-    bits = np.bitwise_or.reduce(values.view(_integers(values)), axis=None)
-    return bool(bits & ((1 << width) - 1))
-
-
-def _integers(values: NDArray[np.floating[Any]]) -> type[np.signedinteger[Any]]:
-    """Integers of the size of these floats."""
-    return np.int32 if values.dtype == np.float32 else np.int64
+        if not (values == part).all() or PackedKeys(width, 4).lose(values):
+            break
+    else:
+        return values
+    doubles = scores.astype(np.float64, copy=False)
+    # not a number: neither below nor above
+    unordered = kind == "f" and np.isnan(doubles.max(initial=-np.inf))
+    return None if unordered else doubles
 
 
 def find_row_ties(
-    values: NDArray[np.floating[Any]],
+    scores: NDArray[Any],
     rows: Rows,
     everything: TieGroups,
-    reaches: list[Reach],
-    width: int,
+    reaches: Sequence[Reach],
     *,
+    ascending: bool = False,
     input_order: bool = False,
-) -> TieGroups:
+) -> TieGroups | None:
     """The tie groups of a block, those that no measure reaches left out.
+
+    None for scores that floats do not hold, and for NaN.
 
     Parameters
     ----------
-    values : ndarray of shape (n_queries, longest)
-        As `descending_floats` gives them.
+    scores : ndarray of shape (n_queries, longest)
     rows : Rows
     everything : TieGroups
         All documents of the same queries.
-    reaches : list of Reach
+    reaches : sequence of Reach
         How far the measures look.
-    width : int
-        As `minor_width` gives it, and `descending_floats` was given it.
+    ascending : bool
+        Lower scores rank first.
     input_order : bool
         Break ties by the order of the rows.
     """
-    n_queries, longest = values.shape
-    only = reaches[0] if len(set(reaches)) == 1 else Reach()
-    if only.rel is not None and only.depth is None:
-        found_first = _first_relevant(values, rows, everything, only.rel, input_order)
-        if found_first is not None:
-            return found_first
+    longest = scores.shape[1]
     minor = np.arange(longest) if input_order else rows.label
-    key = _packed(values, minor, width)
-    if all(reach.is_limited for reach in reaches):
-        key, scattered = _reached(key, rows, everything.levels, reaches, width)
-        if scattered is not None:
-            place, _ = dense_ranks(values.ravel()[scattered])
-            label = rows.label.ravel()[scattered]
-            query = scattered // longest
-            return find_ties(query, place, label, everything, input_order=input_order)
+    width = ((longest if input_order else len(everything.levels)) - 1).bit_length()
+    values = descending_floats(scores, rows.inside, ascending, width)
+    if values is None:
+        return None
+    keys = PackedKeys(width, values.itemsize)
+    picked = _first_relevant(values, rows, everything.levels, reaches)
+    if picked is None:
+        key = keys.pack(values, minor)
+        if all(reach.is_limited for reach in reaches):
+            key, cells = _reached(key, keys, rows, everything.levels, reaches)
+            if cells is not None:
+                picked = cells, dense_ranks(values.ravel()[cells])[0]
+    if picked is not None:
+        cells, place = picked
+        label = rows.label.ravel()[cells]
+        return find_ties(
+            cells // longest, place, label, everything, input_order=input_order
+        )
+    return _ties_of_keys(key, keys, values, minor, rows, everything, input_order)
+
+
+def _ties_of_keys(
+    key: Keys,
+    keys: PackedKeys,
+    values: NDArray[np.floating[Any]],
+    minor: NDArray[np.integer[Any]],
+    rows: Rows,
+    everything: TieGroups,
+    input_order: bool,
+) -> TieGroups:
+    """The tie groups of keys in rows, which are used up."""
     key.sort(axis=1)
-    kept = _retrieved(key, rows, _beyond(key, width))
-    there = None
-    if kept is rows.sizes:
-        # the keys are those of the block, whole
-        there = rows.inside
-    elif not (kept == key.shape[1]).all():
-        there = np.arange(key.shape[1]) < kept[:, None]
-    found = key.astype(np.int64 if input_order else rows.label.dtype)
-    found &= (1 << width) - 1
-    key >>= width
-    first = np.ones(key.shape, dtype=bool)
-    np.not_equal(key[:, 1:], key[:, :-1], out=first[:, 1:])
-    if there is not None:
-        first |= ~there
-    if not first.all():
-        again = _alike(first, values, width)
-        if len(again):
-            own = np.broadcast_to(minor, values.shape)[again]
-            flags, surely = _surely(values[again], own, width)
-            first[again] = flags[:, : key.shape[1]]
-            found[again] = surely[:, : key.shape[1]]
+    found = _retrieved(key, rows, keys.beyond)
+    score, last = keys.unpack(key, minor.dtype)
+    first = begins(score)
+    if found.inside is not None:
+        first |= ~found.inside
+    _tell_apart(first, last, values, minor, keys)
     if input_order:
         first[:] = True
-        found = np.take_along_axis(rows.label, found, axis=1)
-    if there is None:
-        flags, labels = first.ravel(), found.ravel()
-    else:
-        first &= there
-        flags, labels = first[there], found[there]
+        last = np.take_along_axis(rows.label, last, axis=1)
+    if found.inside is not None:
+        first &= found.inside
     return TieGroups(
-        n_queries,
+        everything.n_queries,
         everything.levels,
-        np.repeat(np.arange(n_queries), first.sum(axis=1)),
-        np.flatnonzero(flags),
-        labels,
+        owners(first.sum(axis=1)),
+        np.flatnonzero(found.flat(first)),
+        found.flat(last),
         everything,
-        kept,
+        found.sizes,
     )
 
 
 def _first_relevant(
     values: NDArray[np.floating[Any]],
     rows: Rows,
-    everything: TieGroups,
-    rel: float,
-    input_order: bool,
-) -> TieGroups | None:
-    """The tie of the first relevant document, and all above it as if they tied.
+    levels: FloatArray,
+    reaches: Sequence[Reach],
+) -> tuple[IntArray, IntArray] | None:
+    """Cells of the tie of the first relevant document and of all above it, as one tie.
 
-    None where that is most of the documents.
+    None where measures look further, and where that is most of the documents.
     """
+    if len({reach.rel for reach in reaches}) > 1:
+        return None
+    rel = reaches[0].rel
+    if rel is None or any(reach.depth is not None for reach in reaches):
+        return None
     # a sum is three times as fast as a choice
-    out_of_sight = np.where(everything.levels >= rel, 0.0, np.inf).astype(values.dtype)
+    out_of_sight = np.where(levels >= rel, 0.0, np.inf).astype(values.dtype)
     first = (values + out_of_sight[rows.label]).min(axis=1)
     # without a relevant document there is nothing to look for
     first[np.isposinf(first)] = -np.inf
-    kept = np.flatnonzero(values <= first[:, None])
-    if 2 * len(kept) >= int(rows.sizes.sum()):
+    cells = _picked(values <= first[:, None], rows)
+    if cells is None:
         return None
-    query = kept // values.shape[1]
-    place = (values.ravel()[kept] == first[query]).astype(np.int64)
-    label = rows.label.ravel()[kept]
-    return find_ties(query, place, label, everything, input_order=input_order)
+    at_first = values.ravel()[cells] == first[cells // values.shape[1]]
+    return cells, at_first.astype(np.int64)
 
 
-def _packed(
-    values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]], width: int
-) -> NDArray[np.signedinteger[Any]]:
-    """Integers that sort as the values do, with `minor` in their last bits."""
-    bits = values.view(_integers(values))
-    # the bits of floats compare as floats do, once negative ones are turned
-    key: NDArray[np.signedinteger[Any]] = bits >> (8 * bits.itemsize - 1)
-    key &= _largest(key) & (-1 << width)
-    key ^= bits
-    if values.dtype != np.float32:
-        key &= -1 << width
-    np.bitwise_or(key, minor, out=key, casting="unsafe")
-    return key
-
-
-def _largest(key: NDArray[np.signedinteger[Any]]) -> int:
-    """The largest integer that a key can be."""
-    return (1 << (8 * key.itemsize - 1)) - 1
-
-
-def _beyond(key: NDArray[np.signedinteger[Any]], width: int) -> int:
-    """The least key of what is not retrieved."""
-    return _INFINITY[key.itemsize] & (-1 << width)
+def _picked(chosen: NDArray[np.bool_], rows: Rows) -> IntArray | None:
+    """The chosen cells; None where they are too many for that to pay."""
+    cells = np.flatnonzero(chosen)
+    few = len(cells) < _WORTH_PICKING * int(rows.sizes.sum())
+    return cells if few else None
 
 
 def _reached(
-    key: NDArray[np.signedinteger[Any]],
+    key: Keys,
+    keys: PackedKeys,
     rows: Rows,
     levels: FloatArray,
-    reaches: list[Reach],
-    width: int,
-) -> tuple[NDArray[np.signedinteger[Any]], IntArray | None]:
+    reaches: Sequence[Reach],
+) -> tuple[Keys, IntArray | None]:
     """The keys of the documents that matter, in narrower rows if that pays.
 
-    Where these would be of too different lengths: the places of the documents.
+    Where these would be of too different lengths: the cells of the documents.
     """
-    n_queries, longest = key.shape
-    depth = max((reach.depth or 0 for reach in reaches), default=0)
-    if 3 * depth >= 2 * longest:
+    longest = key.shape[1]
+    depth = max(reach.depth or 0 for reach in reaches)
+    if depth >= _DEEP * longest:
         return key, None
-    low, lowest = (1 << width) - 1, -1 - _largest(key)
-    last = np.full(n_queries, lowest, dtype=key.dtype)
-    beyond = _beyond(key, width)
+    last = np.full(len(key), keys.lowest, dtype=key.dtype)
     relevances = {reach.rel for reach in reaches if reach.rel is not None}
     if depth:
-        room = min(2 * depth, longest)
-        if key.itemsize * longest <= _SORTED_AT_ONCE:
-            nearest = np.sort(key, axis=1)[:, :room]
-        else:
-            nearest = np.partition(key, room - 1, axis=1)[:, :room]
-            nearest.sort(axis=1)
-        last = nearest[:, depth - 1] | low
-        whole = (nearest[:, -1] > last) | (last >= beyond)
+        nearest = _nearest(key, min(2 * depth, longest))
+        last = nearest[:, depth - 1] | keys.low
+        whole = (nearest[:, -1] > last) | (last >= keys.beyond)
         if not relevances and whole.all():
             # no tie that the cut-off splits is longer
-            return np.where(nearest <= last[:, None], nearest, beyond), None
+            return np.where(nearest <= last[:, None], nearest, keys.beyond), None
     for rel in relevances:
         relevant = rows.label >= np.searchsorted(levels, rel)
-        first = np.where(relevant, key, beyond).min(axis=1)
+        first = np.where(relevant, key, keys.beyond).min(axis=1)
         # without a relevant document there is nothing to look for
-        first[first >= beyond] = lowest
-        last = np.maximum(last, first | low)
+        first[first >= keys.beyond] = keys.lowest
+        last = np.maximum(last, first | keys.low)
     # what is not retrieved is never kept
-    last = np.minimum(last, beyond - 1)
-    kept = np.flatnonzero(key <= last[:, None])
-    if 2 * len(kept) >= int(rows.sizes.sum()):
+    last = np.minimum(last, keys.beyond - 1)
+    cells = _picked(key <= last[:, None], rows)
+    if cells is None:
         return key, None
-    counts = np.bincount(kept // longest, minlength=n_queries)
+    return _narrower(key, cells, keys.beyond)
+
+
+def _nearest(key: Keys, room: int) -> Keys:
+    """The least `room` keys of each row, sorted."""
+    if key.itemsize * key.shape[1] <= _SORTED_AT_ONCE:
+        return np.sort(key, axis=1)[:, :room]
+    nearest = np.partition(key, room - 1, axis=1)[:, :room]
+    nearest.sort(axis=1)
+    return nearest
+
+
+def _narrower(key: Keys, cells: IntArray, beyond: int) -> tuple[Keys, IntArray | None]:
+    """Rows of these cells alone, or the cells where rows would be mostly filling."""
+    n_queries, longest = key.shape
+    counts = np.bincount(cells // longest, minlength=n_queries)
     widest = int(counts.max(initial=0))
-    if n_queries * widest > _SPARE * len(kept):
-        return key, kept
+    if n_queries * widest > _SPARE * len(cells):
+        return key, cells
     narrow = np.full(n_queries * widest, beyond, dtype=key.dtype)
-    cells = consecutive(np.arange(n_queries) * widest, counts)
-    narrow[cells] = key.ravel()[kept]
+    narrow[consecutive(np.arange(n_queries) * widest, counts)] = key.ravel()[cells]
     return narrow.reshape(n_queries, widest), None
 
 
-def _retrieved(
-    key: NDArray[np.signedinteger[Any]], rows: Rows, beyond: int
-) -> IntArray:
-    """How many keys of each sorted row are of documents that are retrieved."""
+def _retrieved(key: Keys, rows: Rows, beyond: int) -> Rows:
+    """Sorted rows of keys, what is not retrieved taken for filling."""
     if key.shape == rows.label.shape:
         last = np.take_along_axis(key, rows.sizes[:, None] - 1, axis=1)
         if (last < beyond).all():
-            return rows.sizes
-    return np.asarray((key < beyond).sum(axis=1))
+            return rows
+    sizes = (key < beyond).sum(axis=1)
+    return rows._replace(sizes=sizes, inside=inside_rows(sizes, key.shape[1]))
 
 
-def _alike(
-    first: NDArray[np.bool_], values: NDArray[np.floating[Any]], width: int
-) -> IntArray:
-    """Rows in which different scores may look alike: some tie, in all but last bits."""
-    # those in 32 bits were chosen for leaving them free
-    if values.dtype == np.float32 or not _last_bits(values, width):
-        return np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(~first.all(axis=1))
-    bits = values[rows] if len(rows) < len(values) else values
-    loose = np.bitwise_or.reduce(bits.view(np.int64), axis=1) & ((1 << width) - 1)
-    return np.asarray(rows[loose != 0])
+def _tell_apart(
+    first: NDArray[np.bool_],
+    last: NDArray[np.integer[Any]],
+    values: NDArray[np.floating[Any]],
+    minor: NDArray[np.integer[Any]],
+    keys: PackedKeys,
+) -> None:
+    """Settle by the scores themselves, in place, what differs in the last bits alone.
 
-
-def _surely(
-    values: NDArray[np.floating[Any]], minor: NDArray[np.integer[Any]], width: int
-) -> tuple[NDArray[np.bool_], NDArray[np.integer[Any]]]:
-    """Where groups begin, and what was in the last bits, in rank order."""
-    order = np.argsort(values, axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
-    first = np.ones(values.shape, dtype=bool)
-    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
-    group = np.cumsum(first, axis=1) << width
-    key = np.sort(group | np.take_along_axis(minor, order, axis=1), axis=1)
-    return first, (key & ((1 << width) - 1)).astype(minor.dtype)
+    `first` says where groups begin, `last` what is in the last bits, in rank order.
+    """
+    # keys of 32 bits hold all of a score
+    if values.itemsize == 4 or first.all():
+        return
+    again = np.flatnonzero(keys.lose(values, axis=1) & ~first.all(axis=1))
+    if not len(again):
+        return
+    order = np.argsort(values[again], axis=1)
+    exact = begins(np.take_along_axis(values[again], order, axis=1))
+    own = np.take_along_axis(np.broadcast_to(minor, values.shape)[again], order, axis=1)
+    key = np.sort(np.cumsum(exact, axis=1) << keys.width | own, axis=1)
+    n_kept = first.shape[1]
+    first[again] = exact[:, :n_kept]
+    last[again] = (key & keys.low)[:, :n_kept]

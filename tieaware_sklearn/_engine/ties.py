@@ -4,24 +4,54 @@ Everything that a measure needs is in here: which documents tie, where their
 group stands, and which labels it holds. The lists of all documents of a query,
 as if all of them tied, are `TieGroups` too: they hold the totals (how many
 relevant documents there are), the ideal order, and the chance level.
+
+Of one query, all of it comes down to this; the rest is how to do it fast, for many::
+
+    def tie_groups(labels, scores):
+        groups, lo = [], 0
+        for score in sorted(set(scores) - {-math.inf}, reverse=True):
+            tied = sorted(y for y, s in zip(labels, scores) if s == score)
+            groups.append((lo, lo + len(tied), tied))
+            lo += len(tied)
+        return groups
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from .segments import FloatArray as FloatArray
+from .segments import IntArray as IntArray
+from .segments import (
+    begins,
+    consecutive,
+    count_before,
+    count_segments,
+    owners,
+    run_starts,
+    running_sum,
+    runs,
+    sizes_of,
+    starts_of,
+    sum_segments,
+)
+
+A = TypeVar("A")
+B = TypeVar("B")
+Found = TypeVar("Found")
 #: whole numbers up to here are floats
 _EXACT = 2.0**53
-#: the largest integer of 32 bits
+#: the largest integer of 32 bits, which sort faster
 _32_BITS = 2**31 - 1
 #: no list is that long; larger cut-offs would not fit 64 bits
 _BEYOND = 2**62
+#: labels are counted, not sorted, with up to so many counts for each of them
+_COUNTED = 4
 
 
 class Reach(NamedTuple):
@@ -69,55 +99,21 @@ class Documents(NamedTuple):
         return self.near[self.owner]
 
 
-def expand(counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Owners and 0-based positions of `counts` places each, one after another."""
-    owner = np.repeat(np.arange(len(counts)), counts)
-    starts = np.cumsum(counts) - counts
-    return owner, np.arange(len(owner)) - starts[owner]
+def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
+    """A method that `TieGroups` remember: one of theirs, or of a measure.
 
-
-def consecutive(first: IntArray, counts: IntArray) -> IntArray:
-    """first, first + 1, ... of each, so many as `counts`, one after another."""
-    numbers = np.repeat(first - (np.cumsum(counts) - counts), counts)
-    numbers += np.arange(len(numbers))
-    return numbers
-
-
-def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
-    """Sums of the first 0, 1, ... of `values`."""
-    sums: NDArray[Any] = np.empty(len(values) + 1, dtype=dtype)
-    sums[0] = 0
-    np.cumsum(values, out=sums[1:])
-    return sums
-
-
-def sum_segments(values: NDArray[Any], counts: IntArray) -> FloatArray:
-    """Sums of consecutive segments, empty ones included.
-
-    A segment's sum depends on its own values alone, to the last bit; the
-    difference of two running sums would depend on what stands before it.
+    It has one argument, which for a method of a measure are the groups.
     """
-    out = np.zeros(len(counts))
-    filled = counts > 0
-    starts = (np.cumsum(counts) - counts)[filled]
-    if len(starts):
-        out[filled] = np.add.reduceat(values, starts)
-    return out
 
+    @wraps(compute)
+    def remembered(own: A, other: B) -> Found:
+        groups, key = (own, other) if isinstance(own, TieGroups) else (other, own)
+        found: Found = groups.memo(  # type: ignore[union-attr]
+            (compute, key), lambda: compute(own, other)
+        )
+        return found
 
-def count_segments(flags: NDArray[np.bool_], counts: IntArray) -> IntArray:
-    """Numbers of true flags in consecutive segments, empty ones included."""
-    # whole numbers: here differences of a running sum lose nothing
-    before = running_sum(flags, np.int64)
-    ends = np.cumsum(counts)
-    return np.asarray(before[ends] - before[ends - counts])
-
-
-def count_before(values: IntArray, counts: IntArray) -> IntArray:
-    """Sums of what stands before each of `values` in consecutive segments."""
-    before = running_sum(values, np.int64)
-    first = np.cumsum(counts) - counts
-    return np.asarray(before[:-1] - np.repeat(before[first], counts))
+    return remembered
 
 
 class TieGroups:
@@ -135,8 +131,10 @@ class TieGroups:
         Indices into `levels`, ascending within a group.
     everything : TieGroups
         All documents of each query, not retrieved ones included, in one group.
-    retrieved : ndarray of shape (n_queries,)
-        Documents of each query in all of its groups.
+    retrieved, n_groups_of_query : ndarray of shape (n_queries,)
+        Documents of each query in all of its groups, and the number of these.
+    untied : bool
+        Whether every group is a single document.
     """
 
     def __init__(
@@ -154,34 +152,46 @@ class TieGroups:
         self.query = query
         self.start = start
         self.label = label
-        self.n: IntArray = np.empty(len(start), dtype=np.int64)
-        np.subtract(start[1:], start[:-1], out=self.n[:-1])
-        self.n[-1:] = len(label) - start[-1:]
+        self.everything = self if everything is None else everything
+        self.n = sizes_of(start, len(label))
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         self.retrieved: IntArray = retrieved
+        self.untied = len(start) == len(label)
         self.n_groups_of_query: IntArray = (
             retrieved if self.untied else np.bincount(query, minlength=n_queries)
         )
-        above = np.cumsum(self.retrieved) - self.retrieved
-        self.lo: IntArray = start - np.repeat(above, self.n_groups_of_query)
-        self.everything = self if everything is None else everything
-        self._memo: dict[Any, Any] = {}
+        self.lo: IntArray = start - np.repeat(
+            starts_of(retrieved), self.n_groups_of_query
+        )
+        # what is asked for again
+        self._memo: dict[Hashable, Any] = {}
+        # as large as the ranking itself: see `forget`
+        self._documents: dict[int | None, Documents] = {}
+        self._ordered: dict[tuple[bytes, bool], TieGroups] = {}
 
-    def memo(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """`compute()`, once per `key`, a tuple that begins with what it is."""
+    def memo(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """`compute()`, once per `key`; see `once_per_block`."""
         if key not in self._memo:
             self._memo[key] = compute()
         return self._memo[key]
 
-    @property
-    def untied(self) -> bool:
-        """Whether every group is a single document."""
-        return len(self.start) == len(self.label)
+    def forget(self) -> None:
+        """Let go of what was remembered, but for counts and values per query."""
+        self._documents.clear()
+        self._ordered.clear()
 
     @property
     def hi(self) -> IntArray:
         return self.lo + self.n
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether any group holds different labels."""
+        if self.untied:
+            return False
+        last = self.label[self.start + self.n - 1]
+        return bool((self.label[self.start] != last).any())
 
     def inside(
         self, k: int | IntArray | None, chosen: IntArray | None = None
@@ -199,8 +209,7 @@ class TieGroups:
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
-
-        def compute() -> Documents:
+        if k not in self._documents:
             near, per_query = np.arange(len(self.n)), self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
@@ -209,10 +218,8 @@ class TieGroups:
             if not self.untied:
                 counts = self.inside(k, near)
                 owner, rank = np.repeat(owner, counts), consecutive(rank, counts)
-            return Documents(near, owner, rank, per_query)
-
-        result: Documents = self.memo(("documents", k), compute)
-        return result
+            self._documents[k] = Documents(near, owner, rank, per_query)
+        return self._documents[k]
 
     def sum_groups(self, values: NDArray[Any]) -> FloatArray:
         """Per query, the sum of one value per group."""
@@ -221,39 +228,27 @@ class TieGroups:
         query = np.bincount(self.query[filled], minlength=self.n_queries)
         return sum_segments(values[filled], query)
 
+    @once_per_block
     def relevant(self, rel: float) -> IntArray:
         """Documents of each group with a label of at least `rel`."""
+        least = np.searchsorted(self.levels, rel)
+        if self.untied:
+            return (self.label >= least).astype(np.int64)
+        if not self.mixed:
+            return np.where(self.label[self.start] >= least, self.n, 0)
+        return _exact_sums(self.label >= least, self.start, np.int64)
 
-        def compute() -> IntArray:
-            least = np.searchsorted(self.levels, rel)
-            if self.untied:
-                return (self.label >= least).astype(np.int64)
-            if not self.mixed:
-                return np.where(self.label[self.start] >= least, self.n, 0)
-            return _exact_sums(self.label >= least, self.start, np.int64)
-
-        counts: IntArray = self.memo(("relevant", rel), compute)
-        return counts
-
+    @once_per_block
     def holding(self, rel: float) -> tuple[IntArray, IntArray]:
         """Groups with a label of at least `rel`, and how many each query has."""
+        chosen = np.flatnonzero(self.relevant(rel))
+        ends = np.searchsorted(chosen, np.cumsum(self.n_groups_of_query))
+        return chosen, np.diff(ends, prepend=0)
 
-        def compute() -> tuple[IntArray, IntArray]:
-            chosen = np.flatnonzero(self.relevant(rel))
-            ends = np.searchsorted(chosen, np.cumsum(self.n_groups_of_query))
-            return chosen, np.diff(ends, prepend=0)
-
-        found: tuple[IntArray, IntArray] = self.memo(("holding", rel), compute)
-        return found
-
+    @once_per_block
     def relevant_above(self, rel: float) -> IntArray:
         """Documents above each group with a label of at least `rel`."""
-
-        def compute() -> IntArray:
-            return count_before(self.relevant(rel), self.n_groups_of_query)
-
-        counts: IntArray = self.memo(("above", rel), compute)
-        return counts
+        return count_before(self.relevant(rel), self.n_groups_of_query)
 
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
@@ -275,7 +270,7 @@ class TieGroups:
             # the label of any one of its documents
             return np.asarray(gains[label[start]])
         if part:
-            label, start = label[consecutive(start, n)], np.cumsum(n) - n
+            label, start = label[consecutive(start, n)], starts_of(n)
         gain = gains[label]
         means = _sums(gains, gain, start, n) / n
         if _sums_are_exact(gains, len(gain)) or not len(gain):
@@ -286,29 +281,9 @@ class TieGroups:
 
     def gain_variances(self, gains: FloatArray) -> FloatArray:
         """S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
-        if not len(self.label):
-            return np.zeros(0)
         deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
-        squares = np.add.reduceat(deviation * deviation, self.start)
+        squares = sum_segments(deviation * deviation, self.n)
         return np.asarray(squares / np.maximum(self.n - 1, 1))
-
-    def forget(self) -> None:
-        """Let go of what was remembered, but for counts and ideals per query."""
-        for key in [key for key in self._memo if key[0] in ("documents", "ordered")]:
-            del self._memo[key]
-
-    @property
-    def mixed(self) -> bool:
-        """Whether any group holds different labels."""
-
-        def compute() -> bool:
-            if self.untied:
-                return False
-            last = self.label[self.start + self.n - 1]
-            return bool((self.label[self.start] != last).any())
-
-        mixed: bool = self.memo(("mixed groups",), compute)
-        return mixed
 
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
         """Each group split by gain, the larger gains first or last in it.
@@ -316,50 +291,33 @@ class TieGroups:
         No group of the result mixes gains, so that the expected value of a
         measure over it is its best, or worst, over the groups split.
         """
-        if (gains[1:] >= gains[:-1]).all():
-            # label order serves every gain that follows the labels
-            return self._by_label(descending)
-        keys = np.argsort(np.argsort(gains))
-
-        def compute() -> TieGroups:
-            n_levels = len(gains)
-            code = n_levels - 1 - keys if descending else keys
-            level_of_code = np.argsort(code)
-            group = np.repeat(np.arange(len(self.n)), self.n)
-            key = np.sort(group * n_levels + code[self.label])
-            start = run_starts(key)
-            return TieGroups(
-                self.n_queries,
-                self.levels,
-                self.query[key[start] // n_levels],
-                start,
-                level_of_code[key % n_levels],
-                self.everything,
-            )
-
-        key = ("ordered", gains.tobytes(), descending)
-        result: TieGroups = self.memo(key, compute)
-        return result
-
-    def _by_label(self, descending: bool) -> TieGroups:
-        """Each group split by label: they stand in order already."""
-
-        def compute() -> TieGroups:
-            label = self.label
+        # label order serves every gain that follows the labels
+        follows = bool((gains[1:] >= gains[:-1]).all())
+        key = b"" if follows else gains.tobytes(), descending
+        if key not in self._ordered:
+            label = self.label if follows else self._labels_by(gains)
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
-            first = np.ones(len(label), dtype=bool)
-            np.not_equal(label[1:], label[:-1], out=first[1:])
+            first = begins(label)
             first[self.start] = True
-            start = np.flatnonzero(first)
-            query = np.repeat(self.query, count_segments(first, self.n))
-            return TieGroups(
-                self.n_queries, self.levels, query, start, label, self.everything
+            self._ordered[key] = TieGroups(
+                self.n_queries,
+                self.levels,
+                np.repeat(self.query, count_segments(first, self.n)),
+                np.flatnonzero(first),
+                label,
+                self.everything,
+                self.retrieved,
             )
+        return self._ordered[key]
 
-        result: TieGroups = self.memo(("ordered", None, descending), compute)
-        return result
+    def _labels_by(self, gains: FloatArray) -> IntArray:
+        """Labels by their gains, ascending within a group."""
+        level = np.argsort(gains)
+        place = np.argsort(level)
+        key = owners(self.n) * len(gains) + place[self.label]
+        return np.asarray(level[np.sort(key) % len(gains)])
 
 
 def _sums(
@@ -383,28 +341,18 @@ def _sums_are_exact(gains: FloatArray, n: int) -> bool:
     return whole and float(gains.max(initial=0.0)) * n <= _EXACT
 
 
-def run_starts(values: NDArray[Any]) -> IntArray:
-    """Where runs of equal values start."""
-    if not len(values):
-        return np.zeros(0, dtype=np.int64)
-    return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
-
-
 def all_tied(
-    query: IntArray, n_queries: int, label: NDArray[np.integer[Any]], levels: FloatArray
+    sizes: IntArray, label: NDArray[np.integer[Any]], levels: FloatArray
 ) -> TieGroups:
-    """One group per query, holding all its documents."""
-    n_levels = len(levels)
-    key = query * n_levels + label
-    if n_queries * n_levels <= 4 * len(key):
-        # counting sorts, too
-        counts = np.bincount(key, minlength=n_queries * n_levels)
-        key = np.repeat(np.arange(len(counts)), counts)
+    """One group per query, holding all its documents; none has no document."""
+    n_queries, n_levels = len(sizes), len(levels)
+    key = owners(sizes) * n_levels + label
+    if n_queries * n_levels <= _COUNTED * len(key):
+        key = owners(np.bincount(key, minlength=n_queries * n_levels))
     else:
-        key = np.sort(key)
-    start = run_starts(key // n_levels)
+        key.sort()
     codes = (key % n_levels).astype(label.dtype)
-    return TieGroups(n_queries, levels, np.arange(n_queries), start, codes)
+    return TieGroups(n_queries, levels, np.arange(n_queries), starts_of(sizes), codes)
 
 
 def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
@@ -414,16 +362,13 @@ def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
     the sorts that follow are of small integers, whatever the dtype.
     """
     order = np.argsort(score)
-    ascending = score[order]
     n_valid = len(score)
     if score.dtype.kind == "f":
         n_valid -= int(np.isnan(score).sum())
     ranks = np.full(len(score), -1, dtype=np.int64)
-    new = ascending[1:n_valid] != ascending[: max(n_valid - 1, 0)]
-    dense = np.zeros(n_valid, dtype=np.int64)
-    np.cumsum(new, out=dense[1:])
-    ranks[order[:n_valid]] = dense
-    return ranks, int(dense[-1]) + 1 if n_valid else 0
+    dense = np.cumsum(begins(score[order[:n_valid]]))
+    ranks[order[:n_valid]] = dense - 1
+    return ranks, int(dense[-1]) if n_valid else 0
 
 
 def midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
@@ -434,11 +379,9 @@ def midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
     n_places = int(place.max(initial=0)) + 1
     n_rows = len(place)
     key = np.sort((query * n_places + place) * n_rows + np.arange(n_rows))
-    group = key // n_rows
-    start = run_starts(group)
-    n = np.diff(start, append=n_rows)
-    of_group = group[start] // n_places
-    lo = start - (np.cumsum(sizes) - sizes)[of_group]
+    start, n = runs(key // n_rows)
+    of_group = query[start]
+    lo = start - starts_of(sizes)[of_group]
     out = np.empty(n_rows)
     out[key % n_rows] = np.repeat(2 * lo + n - sizes[of_group], n)
     return out
@@ -453,7 +396,7 @@ def find_ties(
     retrieved: NDArray[np.bool_] | None = None,
     input_order: bool = False,
 ) -> TieGroups:
-    """The tie groups of a block of queries.
+    """The tie groups of a block of queries, by one sort.
 
     Parameters
     ----------
@@ -472,29 +415,18 @@ def find_ties(
     """
     if retrieved is not None:
         query, place, label = query[retrieved], place[retrieved], label[retrieved]
-    levels = everything.levels
+    n_queries, levels = everything.n_queries, everything.levels
     n_places = int(place.max(initial=0)) + 1
     minor = np.arange(len(label)) if input_order else label
     n_minor = max(len(label) if input_order else len(levels), 1)
     # query, place and label in one integer (63 bits hold three billion rows):
     # a single sort, without an index
     key = (query * n_places + place) * n_minor + minor
-    if everything.n_queries * n_places * n_minor <= _32_BITS:
+    if n_queries * n_places * n_minor <= _32_BITS:
         key = key.astype(np.int32)
     key.sort()
-    position = key % n_minor
-    if input_order:
-        start = np.arange(len(key))
-        return TieGroups(
-            everything.n_queries, levels, query, start, label[position], everything
-        )
-    group = key // n_minor
-    start = run_starts(group)
-    return TieGroups(
-        everything.n_queries,
-        levels,
-        (group[start] // n_places).astype(np.int64),
-        start,
-        position.astype(label.dtype),
-        everything,
-    )
+    minor = key % n_minor
+    # no two rows have the same place in the input
+    start = run_starts(key if input_order else key // n_minor)
+    labels = label[minor] if input_order else minor.astype(label.dtype)
+    return TieGroups(n_queries, levels, query[start], start, labels, everything)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
 
 UNJUDGED = ("raise", "nonrelevant")
 #: the label of documents without a judgment: below every label that there is
@@ -59,52 +61,54 @@ class Queries:
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
         ids = self.qid.tolist()
-        rows = range(len(ids))
-        try:
-            simple = len(set(map(type, ids))) == 1 and not isinstance(
-                ids[0], (tuple, frozenset)
-            )
-            keys = ids if simple else list(map(_sort_key, ids))
-            order = sorted(rows, key=keys.__getitem__)
-        except TypeError:  # dates with and without a time zone, for one
-            order = sorted(rows, key=list(map(_sort_key, ids)).__getitem__)
-        return np.array(order, dtype=np.intp)
+        kinds, rows = set(map(type, ids)), range(len(ids))
+        if len(kinds) == 1 and not kinds & {tuple, frozenset}:
+            # dates with and without a time zone, for one, do not compare
+            with suppress(TypeError):
+                return np.array(sorted(rows, key=ids.__getitem__), dtype=np.intp)
+        keys = list(map(_sort_key, ids))
+        return np.array(sorted(rows, key=keys.__getitem__), dtype=np.intp)
+
+    def given(self, arranged: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where arranged rows stand among the rows as they came."""
+        return arranged if self.order is None else self.order[arranged]
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The number of the query of each arranged row."""
+        return owners(self.sizes)
 
     def row_codes(self) -> NDArray[np.int64]:
         """The number of the query of each row, the rows as they came."""
-        codes = np.repeat(np.arange(self.n_queries), self.sizes)
-        if self.order is None:
-            return codes
-        out = np.empty_like(codes)
-        out[self.order] = codes
-        return out
+        codes = np.empty(self.n_rows, dtype=np.int64)
+        codes[slice(None) if self.order is None else self.order] = self.codes
+        return codes
+
+    def varying(self, arranged: NDArray[Any]) -> NDArray[np.bool_]:
+        """Arranged rows whose value is not that of the first row of their query.
+
+        NaN is equal to NaN.
+        """
+        first = np.repeat(arranged[self.offsets[:-1]], self.sizes)
+        differs: NDArray[np.bool_] = arranged != first
+        if arranged.dtype.kind == "f":
+            differs &= ~(np.isnan(arranged) & np.isnan(first))
+        return differs
 
     def rows(self, chosen: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """The arranged rows of these queries, one query after another."""
-        sizes = self.sizes[chosen]
-        before = np.cumsum(sizes) - sizes
-        place = np.arange(sizes.sum()) - np.repeat(before, sizes)
-        return np.asarray(np.repeat(self.offsets[:-1][chosen], sizes) + place)
+        return consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
+
+    def some(self, chosen: NDArray[np.integer[Any]]) -> Queries:
+        """These queries, as if there were no others; their rows are `rows(chosen)`."""
+        return Queries(self.qid[chosen], offsets_of(self.sizes[chosen]), None)
 
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""
         by_id = self.sorted()
-        offsets = np.concatenate([[0], np.cumsum(self.sizes[by_id])])
-        rows = self.rows(by_id)
-        if self.order is not None:
-            rows = self.order[rows]
+        rows = self.given(self.rows(by_id))
         stands = bool((rows == np.arange(self.n_rows)).all())
-        return Queries(self.qid[by_id], offsets, None if stands else rows)
-
-    def blocks(self, max_rows: int) -> Iterator[tuple[int, int]]:
-        """Ranges of whole queries of at most `max_rows` rows (or one query)."""
-        first = 0
-        while first < self.n_queries:
-            limit = self.offsets[first] + max_rows
-            stop = int(np.searchsorted(self.offsets, limit, side="right")) - 1
-            stop = max(stop, first + 1)
-            yield first, stop
-            first = stop
+        return replace(self.some(by_id), order=None if stands else rows)
 
 
 def _sort_key(value: Any) -> tuple[str, str]:
@@ -194,6 +198,11 @@ def check_scores(
     return scores
 
 
+def is_retrieved(scores: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where documents are in the ranking: scores of any dtype other than -inf."""
+    return np.asarray(scores != -np.inf)
+
+
 def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
     if len(values) != n_rows:
         raise ValueError(
@@ -258,7 +267,7 @@ def find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
         reject(np.isnan(qid), qid, name, "not be missing")
     elif qid.dtype.kind in "mM":
         reject(np.isnat(qid), qid, name, "not be missing")
-    return np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1])
+    return run_starts(qid)
 
 
 def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
@@ -269,7 +278,6 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
     check_length(array, n_rows, name)
     if array.dtype.kind in "biufSUmM":
         starts = find_runs(array, name)
-        ends = np.append(starts[1:], n_rows)
         # ids by first appearance, paying for a sort of the runs only
         ids, first, inverse = np.unique(
             array[starts], return_index=True, return_inverse=True
@@ -278,16 +286,13 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
         unique = ids[by_appearance]
         if len(unique) == len(starts):
             return Queries(unique, np.append(starts, n_rows), None)
-        code = np.empty(len(unique), dtype=np.int64)
-        code[by_appearance] = np.arange(len(unique))
-        codes = np.repeat(code[inverse], ends - starts)
+        code = np.argsort(by_appearance)[inverse]
+        codes = np.repeat(code, sizes_of(starts, n_rows))
     else:
         unique, codes = _factorize_objects(array, name)
-    sizes = np.bincount(codes, minlength=len(unique))
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     gathered = bool((codes[1:] >= codes[:-1]).all())
     order = None if gathered else np.argsort(codes, kind="stable")
-    return Queries(unique, offsets, order)
+    return Queries(unique, offsets_of(np.bincount(codes)), order)
 
 
 def check_query_weight(
@@ -308,10 +313,10 @@ def check_query_weight(
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
     arranged = queries.arrange(weight)
     per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
-    varies = arranged != np.repeat(per_query, queries.sizes)
+    varies = queries.varying(arranged)
     if varies.any():
         row = int(np.argmax(varies))
-        query = int(np.searchsorted(queries.offsets, row, side="right")) - 1
+        query = int(queries.codes[row])
         raise ValueError(
             f"{name} must be constant within a query, got "
             f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
@@ -364,10 +369,7 @@ def check_cutoff(k: Any) -> int | None:
     """A cut-off: None, or an integer >= 1."""
     if k is None:
         return None
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise ValueError(f"k must be an integer >= 1 or None, got {k!r}")
-    if k < 1:
-        raise ValueError(f"k must be >= 1, got {k}")
+    check_count(k, "k")
     return int(k)
 
 
@@ -388,12 +390,8 @@ def is_number(
 ) -> bool:
     """Whether it is a finite number within these bounds; True and False are none."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return bool(
-        number
-        and math.isfinite(value)
-        and above < value < below
-        and least <= value <= most
-    )
+    finite = number and math.isfinite(value)
+    return bool(finite and above < value < below and least <= value <= most)
 
 
 def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:

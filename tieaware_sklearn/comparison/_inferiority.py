@@ -6,11 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from .._engine.ties import FloatArray
 from ..evaluation._averages import mean
-from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._intervals import t_test
 
 
 class QueryLosses(NamedTuple):
@@ -53,15 +52,11 @@ class QueryLosses(NamedTuple):
         Small ones say that the cheaper system keeps more than this share. Where
         lower is better it is mean(cheaper) >= mean(exact) / tolerance.
         """
-        if self.n_queries < 2:
-            return math.nan
         # cheaper - tolerance exact, or exact - tolerance cheaper
         a = 1 - tolerance
         b = -tolerance if greater_is_better else 1.0
         average = a * self.value + b * self.loss
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
-        error = math.sqrt(max(variance, 0.0))
-        if error <= NO_DIFFERENCE * max(1.0, abs(average)):
-            return float(average <= NO_DIFFERENCE)
-        return float(stats.t.sf(average / error, self.n_queries - 1))
+        error = np.sqrt(np.maximum(variance, 0.0))
+        return float(t_test(average, error, self.n_queries).pvalue)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from .._engine.ties import FloatArray
-from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE, t_test
 
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)
@@ -45,9 +45,14 @@ def paired_test(
     if not difference.any():
         # alike on every query: scipy's tests would divide by 0
         return PairedTest(0.0, 1.0)
-    if test == "wilcoxon":
+    if test == "t":
+        average = difference.mean()
+        # as scipy.stats.ttest_1samp has it, to the last bit
+        variance = np.mean((difference - average) ** 2) * (n / (n - 1))
+        found = t_test(average, np.sqrt(variance / n), n, alternative)
+    elif test == "wilcoxon":
         found = stats.wilcoxon(difference, alternative=alternative)
-    elif test == "randomization":
+    else:
         found = stats.permutation_test(
             (difference,),
             lambda signed, axis: signed.mean(axis=axis),
@@ -58,18 +63,6 @@ def paired_test(
             alternative=alternative,
             rng=np.random.default_rng(random_state),
         )
-    else:
-        return _t_test(difference, alternative)
-    return PairedTest(float(found.statistic), float(found.pvalue))
-
-
-def _t_test(difference: FloatArray, alternative: str) -> PairedTest:
-    if np.ptp(difference) <= NO_DIFFERENCE * np.abs(difference).max():
-        # the same difference on every query
-        statistic = math.copysign(math.inf, difference[0])
-        favoured = {"greater": statistic > 0, "less": statistic < 0}
-        return PairedTest(statistic, float(not favoured.get(alternative, True)))
-    found = stats.ttest_1samp(difference, 0.0, alternative=alternative)
     return PairedTest(float(found.statistic), float(found.pvalue))
 
 
@@ -138,22 +131,3 @@ def _chi(degrees: int) -> tuple[FloatArray, FloatArray]:
     root = math.sqrt(degrees)
     density = stats.chi.pdf(s * root, degrees) * root * weights * (high - low) / 2
     return s, density
-
-
-def adjust(pvalues: FloatArray, correction: Any) -> FloatArray:
-    """p values corrected for their number; NaN stays NaN and does not count."""
-    out = np.full(len(pvalues), np.nan)
-    there = ~np.isnan(pvalues)
-    given = pvalues[there]
-    if correction is None or not len(given):
-        return pvalues.copy()
-    if correction == "holm":
-        order = np.argsort(given, kind="stable")
-        factor = len(given) - np.arange(len(given))
-        stepped = np.minimum(np.maximum.accumulate(given[order] * factor), 1.0)
-        corrected = np.empty_like(given)
-        corrected[order] = stepped
-    else:
-        corrected = stats.false_discovery_control(given, method=correction)
-    out[there] = corrected
-    return out

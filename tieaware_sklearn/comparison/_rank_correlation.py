@@ -15,7 +15,8 @@ from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability
-from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._engine.segments import owners, runs, sum_segments
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choices, check_qid, check_scores
 from ..evaluation._averages import means
 
@@ -315,7 +316,7 @@ def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> Float
         counts[order] = _greater_before(values[order])
     greater, less = before
     agreeing = (greater + (np.repeat(starts, sizes) - less)) / 2
-    return np.add.reduceat(agreeing, starts)
+    return sum_segments(agreeing, sizes)
 
 
 def _greater_before(values: IntArray) -> IntArray:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._engine.added_up import AddedUp
@@ -82,16 +84,56 @@ class QueryMoments(AddedUp):
         return np.stack([self.mean - half, self.mean + half], axis=-1)
 
     def p_greater(self) -> FloatArray:
-        """One-sided t test of mean > 0; no spread and no mean is p = 1."""
-        error = self.standard_error()
-        degrees = np.where(self.count < 2, 1, self.count - 1)
-        none = np.abs(self.mean) <= NO_DIFFERENCE
-        steady = error <= NO_DIFFERENCE * np.abs(self.mean)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            p = stats.t.sf(self.mean / error, degrees)
-        p = np.where(steady, np.where(self.mean > 0, 0.0, 1.0), p)
-        p = np.where(none & (error <= NO_DIFFERENCE), 1.0, p)
-        return np.where(self.count < 2, np.nan, p)
+        """One-sided t test of mean > 0, as `t_test` has it."""
+        return t_test(self.mean, self.standard_error(), self.count).pvalue
+
+
+class TTest(NamedTuple):
+    """Statistics and p values of a t test."""
+
+    statistic: FloatArray
+    pvalue: FloatArray
+
+
+def t_test(
+    mean: ArrayLike, error: ArrayLike, count: ArrayLike, alternative: str = "greater"
+) -> TTest:
+    """Student's t test of means over queries against 0, given their standard errors.
+
+    NaN for fewer than two queries. Where nothing spreads but for rounding, a difference
+    is sure: p is 0 for an alternative that it favours, two-sided too, and else 1; and
+    no difference has p = 1.
+    """
+    mean, count = np.asarray(mean, np.float64), np.asarray(count)
+    error = np.where(count < 2, np.nan, error)
+    steady = error <= NO_DIFFERENCE * np.maximum(1.0, np.abs(mean))
+    alike = steady & (np.abs(mean) <= NO_DIFFERENCE)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        statistic = np.where(steady, np.copysign(np.inf, mean), mean / error)
+    statistic = np.where(alike, 0.0, statistic)
+    # the direction that speaks for the alternative
+    towards = {"greater": statistic, "less": -statistic, "two-sided": abs(statistic)}
+    sides = 2 if alternative == "two-sided" else 1
+    pvalue = sides * stats.t.sf(towards[alternative], np.maximum(count - 1, 1))
+    return TTest(statistic, np.where(alike, 1.0, pvalue))
+
+
+def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
+    """p values corrected for their number; NaN stays NaN and does not count.
+
+    By Holm ("holm"), for the rate of false discoveries ("bh", "by"), or not at all.
+    """
+    out = pvalues.copy()
+    there = ~np.isnan(pvalues)
+    given = pvalues[there]
+    if correction == "holm":
+        order = np.argsort(given, kind="stable")
+        stepped = given[order] * (len(given) - np.arange(len(given)))
+        given[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    elif correction is not None and len(given):
+        given = stats.false_discovery_control(given, method=correction)
+    out[there] = given
+    return out
 
 
 def _column_moments(

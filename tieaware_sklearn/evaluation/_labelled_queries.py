@@ -10,13 +10,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from .._engine.row_sort import (
-    Rows,
-    descending_floats,
-    find_row_ties,
-    inside_rows,
-    minor_width,
-)
+from .._engine.row_sort import Rows, find_row_ties, inside_rows
+from .._engine.segments import offsets_of, owners
 from .._engine.ties import (
     FloatArray,
     IntArray,
@@ -26,7 +21,7 @@ from .._engine.ties import (
     dense_ranks,
     find_ties,
 )
-from .._engine.validation import Queries
+from .._engine.validation import Queries, is_retrieved
 from ..measures import Measure
 
 # documents of a block: memory stays flat, and calls of NumPy cost little a document
@@ -104,18 +99,16 @@ class LabelledQueries:
             label = self._codes[order]
         else:
             label = self._by_query(self._codes, queries, longest)
-        inside, levels = inside_rows(sizes, longest), self._levels
+        levels = self._levels
         if len(levels) > _FEW_LEVELS:
             there, label = np.unique(label, return_inverse=True)
-            levels, label = levels[there], label.reshape(len(sizes), longest)
-        if inside is None:
-            own = label.ravel()
-        else:
-            own = label[inside]
-            label[~inside] = 0
-        query = np.repeat(np.arange(len(sizes)), sizes)
-        everything = all_tied(query, len(sizes), own, levels)
-        return Block(queries, order, Rows(sizes, label, inside), everything)
+            levels = levels[there]
+        rows = Rows(sizes, label, inside_rows(sizes, longest))
+        everything = all_tied(sizes, rows.flat(label), levels)
+        if rows.inside is not None:
+            # any label that there is
+            label[~rows.inside] = 0
+        return Block(queries, order, rows, everything)
 
     def _by_query(
         self, values: NDArray[Any], queries: IntArray, longest: int
@@ -166,28 +159,26 @@ class LabelledQueries:
             column = scores[block.order]
         else:
             column = self._by_query(scores, block.queries, rows.label.shape[1])
-        inside = rows.inside
-        width = minor_width(rows, everything, input_order)
-        values = descending_floats(column, inside, ascending, width)
-        if values is not None:
-            return find_row_ties(
-                values, rows, everything, list(reaches), width, input_order=input_order
-            )
-        flat = column.ravel() if inside is None else column[inside]
-        label = rows.label.ravel() if inside is None else rows.label[inside]
+        found = find_row_ties(
+            column,
+            rows,
+            everything,
+            reaches,
+            ascending=ascending,
+            input_order=input_order,
+        )
+        if found is not None:
+            return found
+        flat = rows.flat(column)
         ranks, n_ranks = dense_ranks(flat)
         place = ranks if ascending else n_ranks - 1 - ranks
         place[ranks < 0] = n_ranks
-        retrieved = None
-        if flat.dtype.kind == "f":
-            kept = ~np.isneginf(flat)
-            retrieved = None if kept.all() else kept
         return find_ties(
-            np.repeat(np.arange(len(rows.sizes)), rows.sizes),
+            owners(rows.sizes),
             place,
-            label,
+            rows.flat(rows.label),
             everything,
-            retrieved=retrieved,
+            retrieved=is_retrieved(flat),
             input_order=input_order,
         )
 
@@ -197,22 +188,18 @@ class LabelledQueries:
         scores: NDArray[Any],
         *,
         statistics: Sequence[str] = STATISTICS,
-        ascending: bool = False,
-        input_order: bool = False,
-        n_jobs: int | None = None,
+        **options: Any,
     ) -> dict[str, FloatArray]:
         """Per query and measure: each of `statistics`, NaN where undefined.
 
         Statistics are methods of `Measure`: expected, best, worst, std, chance,
-        ideal, normaliser.
+        ideal, normaliser. `options` are those of `each_block`.
         """
         parts = self.each_block(
             lambda groups: statistics_of(measures, statistics, groups),
             scores,
-            ascending=ascending,
-            input_order=input_order,
-            n_jobs=n_jobs,
             reaches=[measure.reach for measure in measures],
+            **options,
         )
         stacked = [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
         return dict(zip(statistics, stacked, strict=True))
@@ -222,27 +209,17 @@ class LabelledQueries:
         compute: Callable[[TieGroups], Result],
         scores: NDArray[Any],
         *,
-        ascending: bool = False,
-        input_order: bool = False,
         n_jobs: int | None = None,
-        reaches: Sequence[Reach] = _EVERYWHERE,
+        **options: Any,
     ) -> list[Result]:
         """`compute` of the ties of each block, which are found once.
 
-        Blocks are not in the order of the queries: see `in_order`.
+        `options` are those of `groups`. Blocks are not in the order of the queries:
+        see `in_order`.
         """
 
         def result(number: int) -> Result:
-            block = self.block(number)
-            return compute(
-                self.groups(
-                    block,
-                    scores,
-                    ascending=ascending,
-                    input_order=input_order,
-                    reaches=reaches,
-                )
-            )
+            return compute(self.groups(self.block(number), scores, **options))
 
         numbers = range(len(self._ranges))
         if effective_n_jobs(n_jobs) == 1:
@@ -275,19 +252,17 @@ def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]
     low, high = float(labels.min()), float(labels.max())
     if low >= -1.0 and high < 254.0:
         small = np.empty(len(labels), dtype=np.uint8)
-        counts = np.zeros(256, dtype=np.int64)
-        whole = True
+        there = np.zeros(256, dtype=bool)
         for start in range(0, len(labels), BLOCK_ROWS):
             part = labels[start : start + BLOCK_ROWS] + 1
             own = part.astype(np.uint8)
-            whole = whole and bool((own == part).all())
-            counts += np.bincount(own, minlength=256)
+            if (own != part).any():
+                break
+            there |= np.bincount(own, minlength=256) > 0
             small[start : start + BLOCK_ROWS] = own
-        if whole:
-            there = np.flatnonzero(counts)
-            code = np.zeros(256, dtype=np.uint8)
-            code[there] = np.arange(len(there))
-            return there.astype(np.float64) - 1.0, code[small]
+        else:
+            code = (np.cumsum(there) - 1).astype(np.uint8)
+            return np.flatnonzero(there).astype(np.float64) - 1, code[small]
     levels, codes = np.unique(labels, return_inverse=True)
     return levels, codes.astype(np.uint8) if len(levels) <= 256 else codes
 
@@ -298,12 +273,10 @@ def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     They are split again where rows as long as the longest query would have many
     more cells than documents.
     """
-    ends = np.cumsum(sizes)
-    first = 0
+    offsets, first = offsets_of(sizes), 0
     while first < len(sizes):
-        before = int(ends[first - 1]) if first else 0
-        stop = int(np.searchsorted(ends, before + block_rows, side="right"))
-        stop = max(stop, first + 1)
+        end = offsets[first] + block_rows
+        stop = max(int(np.searchsorted(offsets, end, side="right")) - 1, first + 1)
         yield from _split(sizes, first, stop)
         first = stop
 

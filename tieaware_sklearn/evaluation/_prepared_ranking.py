@@ -146,10 +146,9 @@ class Prepared:
 
         The rows of this ranking must stand query by query.
         """
-        offsets = np.concatenate([[0], np.cumsum(self.queries.sizes[chosen])])
         return Prepared(
             self.labels[self.queries.rows(chosen)],
-            Queries(self.queries.qid[chosen], offsets, None),
+            self.queries.some(chosen),
             None if self.weight is None else self.weight[chosen],
         )
 

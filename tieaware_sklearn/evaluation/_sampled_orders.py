@@ -58,12 +58,10 @@ class _Orders:
         query = np.repeat(np.arange(queries.n_queries), queries.sizes)
         place, label = queries.arrange(place), queries.arrange(labels)
         order = np.lexsort((label, place, query))
-        arranged = np.arange(len(order)) if queries.order is None else queries.order
-        self.rows = arranged[order]
+        self.rows = queries.given(order)
         place, label = place[order], label[order]
-        starts = run_starts(query * (place.max() - place.min() + 2) + place)
-        sizes = np.diff(starts, append=len(place))
-        self._group = np.repeat(np.arange(len(starts)), sizes).astype(np.float64)
+        starts, sizes = runs(query * (place.max() - place.min() + 2) + place)
+        self._group = owners(sizes).astype(np.float64)
         retrieved = place <= 0
         self.scores = np.where(
             retrieved, -np.arange(len(place), dtype=np.float64), -np.inf

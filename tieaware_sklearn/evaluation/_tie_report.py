@@ -201,9 +201,7 @@ def tie_report(
     gaps = np.abs(filled["best"] - filled["worst"])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
-    distinct = np.unique(scores)
-    if distinct.dtype.kind == "f":
-        distinct = distinct[~np.isneginf(distinct)]
+    distinct = np.unique(scores[is_retrieved(scores)])
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
@@ -226,7 +224,7 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
     """Count neighbours that only rounding tells apart, and warn of them."""
     if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
         return 0
-    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    query = queries.codes
     order = np.lexsort((scores, query))
     ascending, query = scores[order], query[order]
     low, high = ascending[:-1], ascending[1:]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +14,14 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from .._engine.added_up import AddedUp
+from .._engine.segments import offsets_of, owners
 from .._engine.ties import FloatArray, dense_ranks, midranks
 from .._engine.validation import Queries
 
 #: cells of a matrix of midranks
 _CELLS = 1 << 22
+#: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
+_WHOLE = 3 * 2**53
 
 
 @dataclass
@@ -70,19 +75,14 @@ def feature_correlation(
     so that the sums do not depend on the order of the rows.
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
-    rows = np.arange(queries.n_rows) if queries.order is None else queries.order
     limit = max(1, _CELLS // X.shape[1])
     n_rankings = X.shape[1] * (2 if both_ways else 1)
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(
-            by_row, rows, queries, chosen, query_weight, n_rankings
-        )
+        delayed(_correlate_queries)(by_row, queries, chosen, query_weight, n_rankings)
         for chosen in _batches(queries, limit)
     )
-    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    for part in parts:
-        total = total.merge(part)
-    return total
+    nothing = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    return functools.reduce(FeatureCorrelation.merge, parts, nothing)
 
 
 def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
@@ -95,18 +95,14 @@ def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
 
 def _correlate_queries(
     X: Any,
-    rows: NDArray[np.intp],
     queries: Queries,
     chosen: NDArray[np.intp],
     query_weight: FloatArray | None,
     n_rankings: int,
 ) -> FeatureCorrelation:
     sizes = queries.sizes[chosen]
-    query = np.repeat(np.arange(len(chosen)), sizes)
-    ends = np.cumsum(sizes)
-    starts = queries.offsets[chosen]
-    there = np.arange(len(query)) - np.repeat(ends - sizes - starts, sizes)
-    block = X[rows[there]]
+    query, offsets = owners(sizes), offsets_of(sizes)
+    block = X[queries.given(queries.rows(chosen))]
     ranks = np.empty((len(query), n_rankings))
     for j in range(X.shape[1]):
         # NaN is -1, and so below everything in either direction
@@ -116,11 +112,10 @@ def _correlate_queries(
             reverse = np.where(place < 0, 0, n_places - place)
             ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    for i, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
+    for i, (start, end) in enumerate(itertools.pairwise(offsets.tolist())):
         part = ranks[start:end]
-        if (end - start) ** 3 >= 3 * 2**53:
-            # sums of products leave the whole numbers: take the rows in an order
-            # of their own
+        if (end - start) ** 3 > _WHOLE:
+            # take the rows in an order of their own
             part = part[np.lexsort(part.T)]
         products = part.T @ part
         length = np.sqrt(np.diag(products))

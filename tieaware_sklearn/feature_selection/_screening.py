@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability

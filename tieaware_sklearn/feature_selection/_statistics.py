@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from .._display.progress import show_progress
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries
 from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
@@ -158,14 +157,5 @@ def _one_feature(
 
     first = worth(direction == "ascending")
     second = worth(True) if direction == "auto" else first
-    return first, second, _varies(column, prepared.queries)
-
-
-def _varies(column: NDArray[Any], queries: Queries) -> bool:
-    """Whether the column differs within any query, NaN being equal to NaN."""
-    arranged = queries.arrange(column)
-    first = np.repeat(arranged[queries.offsets[:-1]], queries.sizes)
-    differs = arranged != first
-    if arranged.dtype.kind == "f":
-        differs &= ~(np.isnan(arranged) & np.isnan(first))
-    return bool(differs.any())
+    varies = prepared.queries.varying(prepared.queries.arrange(column))
+    return first, second, bool(varies.any())

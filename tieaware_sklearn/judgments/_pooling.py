@@ -100,8 +100,7 @@ class _Run:
         ranks, n_ranks = dense_ranks(self.score[there])
         place, query = n_ranks - 1 - ranks, self.query[there]
         order = np.lexsort((place, query))
-        start = run_starts((query * n_ranks + place)[order])
-        n = np.diff(start, append=len(order))
+        start, n = runs((query * n_ranks + place)[order])
         first = np.searchsorted(query[order], query[order][start])
         share = np.clip(depth - (start - first), 0, n) / n
         out = np.zeros(len(self.score))

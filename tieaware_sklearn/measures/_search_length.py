@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
+from .._engine.segments import expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import check_count
 from ._base import BoolArray, Outcomes, RelevanceMeasure
 from ._fields import number

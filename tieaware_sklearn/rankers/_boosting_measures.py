@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine.segments import offsets_of
 from .._engine.validation import Queries, check_labels, check_query_weight, check_scores
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
@@ -147,5 +148,4 @@ def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
 def queries_of(sizes: NDArray[Any]) -> Queries:
     """Queries that stand one after another, by their numbers of rows."""
     sizes = np.asarray(sizes, dtype=np.int64)
-    offsets = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
-    return Queries(np.flatnonzero(sizes > 0), offsets, None)
+    return Queries(np.flatnonzero(sizes > 0), offsets_of(sizes[sizes > 0]), None)

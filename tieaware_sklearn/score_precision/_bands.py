@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.ties import FloatArray, IntArray, dense_ranks, run_starts
+from .._engine.segments import runs
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
     Queries,
     check_choice,
@@ -17,6 +18,7 @@ from .._engine.validation import (
     check_qid,
     check_scores,
     is_missing,
+    is_retrieved,
 )
 
 #: ranks are 64-bit integers

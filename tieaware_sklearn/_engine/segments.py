@@ -1,0 +1,107 @@
+"""Segments of flat arrays: runs of equal values, sums, numbers of owners.
+
+What belongs to one query, or to one tie group, stands together; a segment is given by
+its size, one after another, or by where it starts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where runs of equal values begin, along the last axis."""
+    flags = np.ones(values.shape, dtype=bool)
+    np.not_equal(values[..., 1:], values[..., :-1], out=flags[..., 1:])
+    return flags
+
+
+def run_starts(values: NDArray[Any]) -> IntArray:
+    """The places at which runs of equal values start."""
+    return np.flatnonzero(begins(values))
+
+
+def runs(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Starts and sizes of runs of equal values."""
+    starts = run_starts(values)
+    return starts, sizes_of(starts, len(values))
+
+
+def sizes_of(starts: IntArray, end: int) -> IntArray:
+    """Sizes of segments that start there, the last of them up to `end`."""
+    sizes: IntArray = np.empty(len(starts), dtype=np.int64)
+    np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
+    sizes[-1:] = end - starts[-1:]
+    return sizes
+
+
+def starts_of(sizes: IntArray) -> IntArray:
+    """Where segments of these sizes start."""
+    return np.asarray(np.cumsum(sizes) - sizes)
+
+
+def offsets_of(sizes: NDArray[Any]) -> IntArray:
+    """Where segments of these sizes start, and the end of the last."""
+    return running_sum(sizes, np.int64)
+
+
+def owners(sizes: IntArray) -> IntArray:
+    """The number of the segment that each value belongs to."""
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def consecutive(first: IntArray, sizes: IntArray) -> IntArray:
+    """first, first + 1, ... of each segment."""
+    numbers = np.repeat(first - starts_of(sizes), sizes)
+    numbers += np.arange(len(numbers))
+    return numbers
+
+
+def expand(sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """Owners, and 0-based places in their segments."""
+    owner = owners(sizes)
+    return owner, np.arange(len(owner)) - starts_of(sizes)[owner]
+
+
+def running_sum(values: NDArray[Any], dtype: type) -> NDArray[Any]:
+    """Sums of the first 0, 1, ... of `values`."""
+    sums: NDArray[Any] = np.empty(len(values) + 1, dtype=dtype)
+    sums[0] = 0
+    np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def sum_segments(
+    values: NDArray[Any], sizes: IntArray, dtype: type = np.float64
+) -> NDArray[Any]:
+    """Sums of segments, empty ones included.
+
+    A segment's sum depends on its own values alone, to the last bit; the
+    difference of two running sums would depend on what stands before it.
+    """
+    out: NDArray[Any] = np.zeros(len(sizes), dtype=dtype)
+    filled = sizes > 0
+    starts = starts_of(sizes)[filled]
+    if len(starts):
+        out[filled] = np.add.reduceat(values, starts)
+    return out
+
+
+def count_segments(flags: NDArray[np.bool_], sizes: IntArray) -> IntArray:
+    """Numbers of true flags in segments, empty ones included."""
+    # whole numbers: here differences of a running sum lose nothing
+    before = running_sum(flags, np.int64)
+    ends = np.cumsum(sizes)
+    return np.asarray(before[ends] - before[ends - sizes])
+
+
+def count_before(values: IntArray, sizes: IntArray) -> IntArray:
+    """Sums of what stands before each of `values` in its segment."""
+    before = running_sum(values, np.int64)
+    return np.asarray(before[:-1] - np.repeat(before[starts_of(sizes)], sizes))
