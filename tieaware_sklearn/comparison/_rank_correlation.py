@@ -270,8 +270,7 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
         return math.nan, math.nan
     order = np.argsort(-judged, kind="stable")
     right = right[order]
-    starts = run_starts(judged[order])
-    sizes = np.diff(starts, append=n)
+    starts, sizes = runs(judged[order])
     groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
     weights = np.array([_weight(lo, size) for lo, size in groups])
     # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
@@ -307,7 +306,7 @@ def _weight(lo: int, size: int) -> float:
 
 def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """Per group: pairs with a document above it that agree, ties halved."""
-    group = np.repeat(np.arange(len(starts)), sizes)
+    group = owners(sizes)
     before = np.empty((2, len(right)), dtype=np.int64)
     for counts, values in zip(before, (right, -right), strict=True):
         # documents of the own group must not count: they are put in an order in

@@ -15,17 +15,10 @@ from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from ..evaluation._averages import mean, means, std_of_mean
-from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
-from ._paired_tests import (
-    ALTERNATIVES,
-    CORRECTIONS,
-    TESTS,
-    adjust,
-    paired_effect,
-    paired_test,
-)
+from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
 
 #: seeds to draw from, for a generator that is not seeded by a number
 _MOST_SEEDS = 2**31

@@ -13,8 +13,9 @@ from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.seeds import check_seed
-from .._engine.ties import FloatArray, dense_ranks, run_starts
-from .._engine.validation import Queries, check_count
+from .._engine.segments import owners, runs
+from .._engine.ties import FloatArray, dense_ranks
+from .._engine.validation import Queries, check_count, is_retrieved
 from ..measures import Measure, parse_measure
 from ._averages import mean
 from ._prepared_ranking import prepare
@@ -51,11 +52,9 @@ class _Orders:
         self.by_id = given.sorted()
         self.offsets = queries.offsets
         ranks, _ = dense_ranks(scores)
-        place = -ranks
-        if scores.dtype.kind == "f":
-            # not retrieved: below everything
-            place[np.isneginf(scores)] = 1
-        query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        # not retrieved: below everything
+        place = np.where(is_retrieved(scores), -ranks, 1)
+        query = queries.codes
         place, label = queries.arrange(place), queries.arrange(labels)
         order = np.lexsort((label, place, query))
         self.rows = queries.given(order)

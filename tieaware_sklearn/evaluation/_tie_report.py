@@ -13,7 +13,7 @@ from .._display.result import Result
 from .._display.tables import format_table, number
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
-from .._engine.validation import Queries, check_cutoff
+from .._engine.validation import Queries, check_cutoff, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means

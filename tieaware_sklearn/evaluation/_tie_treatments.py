@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import format_table, number
 from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import check_choice, check_length, is_missing
+from .._engine.validation import check_choice, check_length, is_missing, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means
@@ -140,9 +140,7 @@ def tie_treatments(
 
 def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
     """Scores that rank as `scores` do, and by `key` where those tie."""
-    retrieved = np.ones(len(scores), dtype=bool)
-    if scores.dtype.kind == "f":
-        retrieved = ~np.isneginf(scores)
+    retrieved = is_retrieved(scores)
     ranks, _ = dense_ranks(scores[retrieved])
     codes = _key_codes(key, f"external[{name!r}]", retrieved)
     place, _ = dense_ranks(ranks * (codes.max(initial=0) + 1) + codes)

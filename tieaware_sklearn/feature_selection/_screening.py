@@ -15,6 +15,7 @@ from .._display.result import Result
 from .._display.tables import format_table, number, probability
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
+from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
 from ._rule import Rule
 from ._statistics import FeatureStatistics, Worth
@@ -181,12 +182,7 @@ class Screening(Result):
 
     @cached_property
     def qvalues(self) -> FloatArray:
-        out = np.full(self.pvalues.shape, np.nan)
-        for j, column in enumerate(self.pvalues.T):
-            there = ~np.isnan(column)
-            if there.any():
-                out[there, j] = stats.false_discovery_control(column[there])
-        return out
+        return np.apply_along_axis(adjust, 0, self.pvalues, "bh")
 
     @cached_property
     def rank_correlation(self) -> FloatArray | None:

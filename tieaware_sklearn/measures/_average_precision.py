@@ -9,15 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import (
-    FloatArray,
-    IntArray,
-    TieGroups,
-    count_before,
-    count_segments,
-    expand,
-    sum_segments,
-)
+from .._engine.segments import count_before, count_segments, expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
 from ._fields import choice
 from ._rank_weights import harmonic_difference

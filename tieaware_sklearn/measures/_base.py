@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray, Reach, TieGroups
+from .._engine.ties import FloatArray, Reach, TieGroups, once_per_block
 from ._distribution import Distribution
 from ._fields import cutoff, number, spelling
 from ._names import names_where, register
@@ -20,22 +19,6 @@ from ._user_models import UserModel
 BoolArray = NDArray[np.bool_]
 #: queries, what a measure can be worth there, and the chances of that
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
-_M = TypeVar("_M", bound="Measure")
-_T = TypeVar("_T")
-
-
-def once_per_block(
-    method: Callable[[_M, TieGroups], _T],
-) -> Callable[[_M, TieGroups], _T]:
-    """A method whose result its groups remember."""
-    key = method.__qualname__
-
-    @wraps(method)
-    def remembered(self: _M, groups: TieGroups) -> _T:
-        result: _T = groups.memo((key, self), lambda: method(self, groups))
-        return result
-
-    return remembered
 
 
 @dataclass(frozen=True)
@@ -110,10 +93,11 @@ class Measure(UserModel, ABC):
 
     def gains_of(self, groups: TieGroups) -> FloatArray:
         """The gain of each level, once per block."""
-        gains: FloatArray = groups.everything.memo(
-            ("gains", self), lambda: self.gains(groups.levels)
-        )
-        return gains
+        return self._gains(groups.everything)
+
+    @once_per_block
+    def _gains(self, everything: TieGroups) -> FloatArray:
+        return self.gains(everything.levels)
 
     def _divide(self, numerator: FloatArray, groups: TieGroups) -> FloatArray:
         denominator = self.normaliser(groups)

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups
-from ._base import MeasureOverRelevant, Outcomes, once_per_block
+from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from ._base import MeasureOverRelevant, Outcomes
 
 #: a distribution of more sums than this is not worth its price
 _CELLS = 200_000_000

@@ -7,8 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups, expand, sum_segments
-from ._base import BoolArray, Measure, once_per_block
+from .._engine.segments import expand, sizes_of, starts_of, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from ._base import BoolArray, Measure
 from ._err_under_ties import (
     NOTHING,
     hopeless_after,
@@ -57,7 +58,7 @@ class _Mixed(NamedTuple):
         """Counts of some groups, and the chances to go on: (n_part, n_classes)."""
         sizes = self.n_classes[part]
         owner, column = expand(sizes)
-        first = (np.cumsum(self.n_classes) - self.n_classes)[part]
+        first = starts_of(self.n_classes)[part]
         shape = len(part), int(sizes.max(initial=0))
         counts, chances = np.zeros(shape, dtype=np.int64), np.ones(shape)
         counts[owner, column] = self.size[first[owner] + column]
@@ -131,7 +132,7 @@ class ERR(Measure):
             1 - self.gains_of(groups)[groups.label], groups.start
         )
         sizes = groups.n_groups_of_query
-        first = np.cumsum(sizes) - sizes
+        first = starts_of(sizes)
         # query by query: a running product of its own groups alone
         for query in np.flatnonzero(sizes > 1).tolist():
             own = slice(first[query], first[query] + sizes[query] - 1)
@@ -162,7 +163,7 @@ class ERR(Measure):
             inside[chosen] == groups.n[chosen],
             np.bincount(owner[first], minlength=len(chosen)),
             own_gain[first],
-            np.diff(first, append=len(owner)),
+            sizes_of(first, len(owner)),
         )
 
     def std(self, groups: TieGroups) -> FloatArray:

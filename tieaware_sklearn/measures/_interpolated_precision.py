@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from .._engine.validation import is_number
-from ._base import BoolArray, Outcomes, RelevanceMeasure, once_per_block
+from ._base import BoolArray, Outcomes, RelevanceMeasure
 from ._fields import choice, number
 from ._sampled_places import generator, n_orders, places_of
 

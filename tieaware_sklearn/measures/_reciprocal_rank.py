@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from .._engine.segments import starts_of
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
 from ._base import BinaryMeasure, Outcomes
 from ._user_models import even
@@ -49,7 +50,7 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
     what belongs there is f(x - 1) - f(x), as its text says.
     """
     holding, per_query = groups.holding(rel)
-    chosen = holding[(np.cumsum(per_query) - per_query)[per_query > 0]]
+    chosen = holding[starts_of(per_query)[per_query > 0]]
     lo, n, r = groups.lo[chosen], groups.n[chosen], groups.relevant(rel)[chosen]
     all_places = np.minimum(groups.inside(k, chosen), n - r + 1)
     places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))

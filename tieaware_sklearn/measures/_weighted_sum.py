@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._engine.ties import (
-    FloatArray,
-    IntArray,
-    TieGroups,
-    count_segments,
-    expand,
-    sum_segments,
-)
+from .._engine.segments import count_segments, expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from ._base import Measure
 from ._rank_weights import log_discount
 from ._user_models import from_views
@@ -74,10 +68,9 @@ class WeightedSum(Measure):
 
         It is added up as `numerator` is, so that a perfect ranking is worth just 1.
         """
+        return self._ideal_of(groups.everything)
 
-        def compute() -> FloatArray:
-            gains = self.gains_of(groups)
-            return self.numerator(groups.everything.ordered(gains, descending=True))
-
-        ideal: FloatArray = groups.everything.memo(("ideal", self), compute)
-        return ideal
+    @once_per_block
+    def _ideal_of(self, everything: TieGroups) -> FloatArray:
+        gains = self.gains_of(everything)
+        return self.numerator(everything.ordered(gains, descending=True))

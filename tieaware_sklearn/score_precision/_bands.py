@@ -180,7 +180,7 @@ def banded(
 def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
     out = np.zeros(len(scores), dtype=np.int64)
-    rows = np.flatnonzero(scores != -np.inf)
+    rows = np.flatnonzero(is_retrieved(scores))
     if not len(rows):
         return out
     owner = queries.row_codes()[rows]
@@ -190,7 +190,6 @@ def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> I
     query = owner[order]
     place = np.arange(len(rows))
     if not input_order:
-        starts = run_starts(key[order])
-        place = np.repeat(starts, np.diff(starts, append=len(rows)))
+        place = np.repeat(*runs(key[order]))
     out[rows[order]] = place - np.searchsorted(query, query) + 1
     return out
