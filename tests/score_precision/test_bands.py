@@ -99,7 +99,7 @@ def test_a_ratio_close_to_one_changes_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: geometric_bands(0, 2), "n must be an integer >= 1, got 0"),
+        (lambda: geometric_bands(0, 2), "n_documents must be an integer >= 1, got 0"),
         (lambda: geometric_bands(5, 1), "rho must be > 1, got 1"),
         (lambda: geometric_bands(5, "x"), "rho must be a number > 1, .* got 'x'"),
         (lambda: geometric_bands(5, math.nan), "rho must be a number > 1, .* got nan"),
@@ -115,7 +115,7 @@ def test_a_ratio_close_to_one_changes_nothing():
         (lambda: band_scores([1, 2], 2, qid=[1]), "qid must have one value per row"),
         (lambda: worst_case_loss("ap", 2), "measure must be RR or RBP without a cut"),
         (lambda: worst_case_loss("rr@5", 2), "measure must be RR or RBP without a cut"),
-        (lambda: geometric_bands(2**70, 2), "n must be at most"),
+        (lambda: geometric_bands(2**70, 2), "n_documents must be at most"),
         (lambda: band_scores([[1], [1, 2]], 2), "y_score must be a 1-D array"),
     ],
 )

@@ -43,12 +43,12 @@ def check_rho(rho: Any) -> Fraction:
     return value
 
 
-def geometric_bands(n: int, rho: Any) -> IntArray:
+def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     """First ranks of bands that grow by a factor: b_1 = 1, b_{g+1} = ⌈rho b_g⌉.
 
     Parameters
     ----------
-    n : int
+    n_documents : int
         Length of the list.
     rho : float, str or Fraction
         Growth, > 1. Floats are taken as the decimals they are written as: 1.1 is
@@ -57,13 +57,13 @@ def geometric_bands(n: int, rho: Any) -> IntArray:
     Returns
     -------
     ndarray of shape (n_bands,), int
-        Ascending, all <= n. Band g holds the ranks from its first one to the one
+        Ascending, all <= n_documents. Band g holds the ranks from its first one to the one
         before the next.
 
     Raises
     ------
     ValueError
-        For n < 1 or rho <= 1.
+        For n_documents < 1 or rho <= 1.
 
     Notes
     -----
@@ -78,12 +78,12 @@ def geometric_bands(n: int, rho: Any) -> IntArray:
     >>> geometric_bands(10, "3/2")
     array([1, 2, 3, 5, 8])
     """
-    check_count(n, "n")
-    if n > _LONGEST:
-        raise ValueError(f"n must be at most {_LONGEST}, got {n}")
+    check_count(n_documents, "n_documents")
+    if n_documents > _LONGEST:
+        raise ValueError(f"n_documents must be at most {_LONGEST}, got {n_documents}")
     ratio = check_rho(rho)
     first, bands = 1, []
-    while first <= n:
+    while first <= n_documents:
         bands.append(first)
         # exact: rounding up a product of floats can be one too many
         first = -(-ratio.numerator * first // ratio.denominator)
