@@ -57,8 +57,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     Returns
     -------
     ndarray of shape (n_bands,), int
-        Ascending, all <= n_documents. Band g holds the ranks from its first one to the one
-        before the next.
+        Ascending. Band g holds the ranks from its first one to the one before the
+        next.
 
     Raises
     ------
