@@ -28,7 +28,7 @@ from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.lightgbm import feval
-from tieaware_sklearn.measures import parse_measures
+from tieaware_sklearn.measures._parse import parse_measures
 
 LEAST_REPEATS = 3
 

@@ -16,7 +16,7 @@ from tieaware_sklearn._engine.row_sort import Reach, descending_floats
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation import _labelled_queries
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
-from tieaware_sklearn.measures import parse_measures
+from tieaware_sklearn.measures._parse import parse_measures
 
 STATISTICS = ("expected", "best", "worst", "std", "normaliser")
 

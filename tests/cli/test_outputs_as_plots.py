@@ -44,7 +44,7 @@ def test_commands_write_plots(form, files, tmp_path, capsys):
 def test_plots_of_several_runs_and_averages(files):
     _, qrels, run = files
     from tieaware_sklearn.cli._evaluate import measure_run, tie_ranges
-    from tieaware_sklearn.measures import parse_measures
+    from tieaware_sklearn.measures._parse import parse_measures
 
     trec = load_trec(qrels, run)
     rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "median", None)
