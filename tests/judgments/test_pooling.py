@@ -64,7 +64,7 @@ def test_pools_of_interleaved_queries():
     hits = dict.fromkeys(docno.tolist(), 0)
     n = 2000
     labels = np.arange(100)
-    for rows in sample_orderings(labels, score, qid=qid, n=n, random_state=0):
+    for rows in sample_orderings(labels, score, qid=qid, n_orders=n, random_state=0):
         for q in range(5):
             for row in rows[qid[rows] == q][:3]:
                 hits[docno[row]] += 1

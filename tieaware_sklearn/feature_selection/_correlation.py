@@ -70,13 +70,10 @@ def feature_correlation(
     so that the sums do not depend on the order of the rows.
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
-    rows = np.arange(queries.n_rows) if queries.order is None else queries.order
     limit = max(1, _CELLS // X.shape[1])
     n_rankings = X.shape[1] * (2 if both_ways else 1)
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(
-            by_row, rows, queries, chosen, query_weight, n_rankings
-        )
+        delayed(_correlate_queries)(by_row, queries, chosen, query_weight, n_rankings)
         for chosen in _batches(queries, limit)
     )
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
@@ -95,7 +92,6 @@ def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
 
 def _correlate_queries(
     X: Any,
-    rows: NDArray[np.intp],
     queries: Queries,
     chosen: NDArray[np.intp],
     query_weight: FloatArray | None,
@@ -104,9 +100,8 @@ def _correlate_queries(
     sizes = queries.sizes[chosen]
     query = np.repeat(np.arange(len(chosen)), sizes)
     ends = np.cumsum(sizes)
-    starts = queries.offsets[chosen]
-    there = np.arange(len(query)) - np.repeat(ends - sizes - starts, sizes)
-    block = X[rows[there]]
+    rows = queries.rows(chosen)
+    block = X[rows if queries.order is None else queries.order[rows]]
     ranks = np.empty((len(query), n_rankings))
     for j in range(X.shape[1]):
         # NaN is -1, and so below everything in either direction
