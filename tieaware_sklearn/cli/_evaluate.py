@@ -25,12 +25,10 @@ from ..measures import (
     parse_measures,
 )
 from ..plots import TieRangeDisplay
-from ._findings import write_findings
-from ._outputs import check_outputs
+from ._outputs import check_outputs, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
-_HEADER = ["worst", "best", "tie std", "trec_eval"]
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
@@ -176,15 +174,14 @@ def _is_trec_evals(measure: Measure) -> bool:
 
 def _disorder(trec: Bunch) -> list[str]:
     """Where the file itself says otherwise than its scores."""
-    kinds = (
-        (trec.n_inversions, "line stands", "lines stand", "below one of a lower score"),
-        (trec.n_contradictions, "rank contradicts", "ranks contradict", "the scores"),
-    )
-    return [
-        f"{count} {one if count == 1 else more} {what} (scores rank)"
-        for count, one, more, what in kinds
-        if count
-    ]
+    notes = []
+    if count := trec.n_inversions:
+        lines = "line stands" if count == 1 else "lines stand"
+        notes.append(f"{count} {lines} below one of a lower score (scores rank)")
+    if count := trec.n_contradictions:
+        ranks = "rank contradicts" if count == 1 else "ranks contradict"
+        notes.append(f"{count} {ranks} the scores (scores rank)")
+    return notes
 
 
 def left_out(judged: set[str], ranked: set[str], complete: bool) -> list[str]:
@@ -205,18 +202,18 @@ def _topics(count: int) -> str:
 
 def result_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
     """Averages, and every topic if wanted, as a table."""
-    names = ["run"] * (len(arguments.runs) > 1) + ["measure"]
-    shown = rows if arguments.per_topic else [r for r in rows if r["topic"] == "all"]
+    names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     first = "mean" if arguments.average == "macro" else arguments.average
-    header, counted = [first, *_HEADER], []
+    header, counted = [first, "worst", "best", "tie std", "trec_eval"], []
     if arguments.per_topic:
         names.append("topic")
     else:
+        rows = [row for row in rows if row["topic"] == "all"]
         header, counted = [*header, "topics"], ["n_topics"]
     body = [
         [row[name] for name in names]
         + [number(row[name]) for name in _FIGURES]
         + [str(row[name]) for name in counted]
-        for row in shown
+        for row in rows
     ]
     return format_table(names + header, body, left=len(names))
