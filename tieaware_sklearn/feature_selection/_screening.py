@@ -262,7 +262,6 @@ class Screening(Result):
         list of dict
             What `RankingFeatureSelector.to_pandas` has.
         """
-        every = self.mean.shape
         figures = {
             "": self.mean,
             "_interval_low": self.interval[..., 0],
@@ -270,7 +269,7 @@ class Screening(Result):
             "_best": self.best,
             "_worst": self.worst,
             "_tie_std": self.tie_std,
-            "_chance": np.broadcast_to(self.chance, every),
+            "_chance": np.broadcast_to(self.chance, self.mean.shape),
             "_lift": self.lift,
             "_p": self.pvalues,
             "_q": self.qvalues,
