@@ -194,7 +194,7 @@ def test_what_is_wrong_is_named(rows):
         (lambda: evaluate(df, score="clicks", average="median"), "average must be"),
         (lambda: evaluate(df, score="clicks", measures="x"), "x"),
         (lambda: fit_selector(selector, df, features=[]), "at least one column"),
-        (lambda: fit_selector(selector, df, features=["qid"]), "each feature once"),
+        (lambda: fit_selector(selector, df, features=["qid"]), "different columns"),
         (
             lambda: fit_selector(RankingFeatureSelector(qid="qid"), df),
             "must not read query ids from a column",

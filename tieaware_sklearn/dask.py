@@ -231,20 +231,16 @@ def fit_selector(
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
     names = _Names(label, qid, query_weight)
-    given = names.given()
     if features is None:
         _check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
-        features = [name for name in numbers if name not in given]
+        features = [name for name in numbers if name not in names.given()]
     columns = list(features)
-    for name in columns:
-        if name in given or columns.count(name) > 1:
-            raise ValueError(f"features must name each feature once, got {name!r}")
     if not columns:
         raise ValueError("features must name at least one column, got none")
 
     def screening(frame: Any) -> Screening:
-        weight = None if query_weight is None else frame[query_weight]
+        weight = frame.get(query_weight)
         return selector.screen(frame[columns], frame[label], frame[qid], weight)
 
     found = _merged(_gather(df, names, shuffle, columns), screening)
@@ -280,7 +276,7 @@ def _report(frame: Any, names: _Names, asked: Asked) -> RankingReport:
     label, qid, weight, score = names
     prepared, scores = prepare(
         asked, frame[label], frame[score], frame[qid],
-        None if weight is None else frame[weight], allow_zero=True,
+        frame.get(weight), allow_zero=True,
         names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
     )  # fmt: skip
     return prepared.report(asked, scores)
@@ -289,15 +285,13 @@ def _report(frame: Any, names: _Names, asked: Asked) -> RankingReport:
 def _gather(df: Any, names: _Names, shuffle: bool, features: Sequence[str] = ()) -> Any:
     """The columns asked for, each for one purpose, the rows of a query together."""
     _check_frame(df)
-    given = names.given()
-    for name in given:
-        if given.count(name) > 1:
-            raise ValueError(
-                "label, qid, score and query_weight must name different columns, got "
-                f"{name!r} twice"
-            )
-    columns = [*given, *features]
+    columns = [*names.given(), *features]
     for name in columns:
+        if columns.count(name) > 1:
+            raise ValueError(
+                "label, qid, score, query_weight and features must name different "
+                f"columns, got {name!r} twice"
+            )
         if name not in df.columns:
             raise ValueError(
                 f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"

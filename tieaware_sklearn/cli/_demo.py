@@ -10,7 +10,7 @@ import numpy as np
 from .._display.progress import shows_progress
 from .._display.tables import format_table, number
 from ..datasets import dump_letor, load_digits_retrieval
-from ..evaluation import evaluate, ranking_score
+from ..evaluation import PreparedRanking, evaluate
 from ..feature_selection import RankingFeatureSelector
 from ..io._whole_file import check_writable
 
@@ -57,22 +57,17 @@ def order_table(
     target: np.ndarray, score: np.ndarray, qid: np.ndarray, measures: tuple[str, ...]
 ) -> str:
     """The plain measures for several orders of the rows, and the exact means."""
-    orders = {
-        "relevant rows first": np.argsort(-target, kind="stable"),
-        "as loaded": np.arange(len(target)),
-        "shuffled": np.random.default_rng(0).permutation(len(target)),
-        "relevant rows last": np.argsort(target, kind="stable"),
-    }
-
-    def row(name: str, order: np.ndarray, ties: str) -> list[str]:
-        values = [
-            ranking_score(
-                target[order], score[order], qid=qid[order], measure=m, ties=ties
-            )
-            for m in measures
-        ]
-        return [name, *(number(value) for value in values)]
-
-    rows = [row(name, order, "input") for name, order in orders.items()]
-    rows.append(row("exact, in any order", orders["shuffled"], "expected"))
+    shuffled = np.random.default_rng(0).permutation(len(target))
+    orders = (
+        ("relevant rows first", np.argsort(-target, kind="stable"), "input"),
+        ("as loaded", np.arange(len(target)), "input"),
+        ("shuffled", shuffled, "input"),
+        ("relevant rows last", np.argsort(target, kind="stable"), "input"),
+        ("exact, in any order", shuffled, "expected"),
+    )
+    rows = []
+    for name, order, ties in orders:
+        ranking = PreparedRanking(target[order], qid[order])
+        values = (ranking.score(score[order], m, ties=ties) for m in measures)
+        rows.append([name, *(number(float(value)) for value in values)])
     return format_table(["rows", *measures], rows)

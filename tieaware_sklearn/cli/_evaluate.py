@@ -11,8 +11,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import show_progress, shows_progress
 from .._display.tables import format_table, number
-from .._engine.ties import FloatArray
-from ..evaluation import evaluate, ranking_score
+from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
@@ -25,12 +24,10 @@ from ..measures import (
 )
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
-from ._findings import write_findings
-from ._outputs import check_outputs
+from ._outputs import check_outputs, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
-_HEADER = ["worst", "best", "tie std", "trec_eval"]
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
@@ -53,8 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
-    names = dict(zip(arguments.runs, file_names(arguments.runs), strict=True))
-    for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
+    named = zip(arguments.runs, file_names(arguments.runs), strict=True)
+    for path, name in show_progress(named, bar, len(arguments.runs), "run"):
         source = TextSource(path)
         ranked = read_run(source)
         trec = trec_rows(
@@ -65,7 +62,6 @@ def run(arguments: argparse.Namespace) -> None:
             order="trec_eval",
         )
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
-        name = names[path]
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
         remarks += left_out(set(judged), set(ranked), arguments.complete)
         notes += [f"{name}: {remark}" for remark in remarks]
@@ -74,8 +70,6 @@ def run(arguments: argparse.Namespace) -> None:
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
-    if notes:
-        notes.insert(0, "")
     about = {
         "qrels": arguments.qrels,
         "average": arguments.average,
@@ -89,7 +83,9 @@ def run(arguments: argparse.Namespace) -> None:
         draw=lambda: tie_ranges(
             rows, arguments.average, greater_is_better=measures[0].greater_is_better
         ),
-        text=lambda: "\n".join([result_table(rows, arguments), *notes]),
+        text=lambda: "\n".join(
+            [result_table(rows, arguments), *([""] if notes else []), *notes]
+        ),
     )
 
 
@@ -120,10 +116,16 @@ def measure_run(
     trec: Bunch, measures: list[Measure], average: str, n_jobs: int | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row per measure and topic, ``all`` last; and what there is to say of a run."""
-    data = {"qid": trec.qid, "unjudged": "nonrelevant"}
-    report = evaluate(trec.target, trec.score, measures=measures, n_jobs=n_jobs, **data)
+    ranking = PreparedRanking(trec.target, trec.qid, unjudged="nonrelevant")
+    report = ranking.evaluate(trec.score, measures, n_jobs=n_jobs)
     summary = report.summary(average)
-    official = trec_eval_values(trec, measures, data)
+    # NaN for measures that trec_eval has not, or not so
+    official = np.full(report.expected.shape, np.nan)
+    for j, measure in enumerate(measures):
+        if _is_trec_evals(measure):
+            official[:, j] = ranking.score(
+                trec.score, measure, ties="input", average=None
+            )
     # of every topic, and of all
     columns: dict[str, tuple[NDArray[Any], Any]] = {
         "mean": (report.expected, summary.mean),
@@ -148,22 +150,6 @@ def measure_run(
     return rows, [*summary.notes(), *_disorder(trec)]
 
 
-def trec_eval_values(
-    trec: Bunch, measures: list[Measure], data: dict[str, Any]
-) -> FloatArray:
-    """Per topic, in trec_eval's order; NaN for measures that it has not, or not so."""
-    unknown = np.full(len(np.unique(trec.qid)), np.nan)
-    columns = [
-        ranking_score(
-            trec.target, trec.score, measure=measure, ties="input", average=None, **data
-        )
-        if _is_trec_evals(measure)
-        else unknown
-        for measure in measures
-    ]
-    return np.column_stack(columns)
-
-
 def _is_trec_evals(measure: Measure) -> bool:
     if getattr(measure, "rounding", "up") != "up":
         return True  # of version 10 or 9
@@ -176,25 +162,23 @@ def _is_trec_evals(measure: Measure) -> bool:
 
 def _disorder(trec: Bunch) -> list[str]:
     """Where the file itself says otherwise than its scores."""
-    kinds = (
-        (trec.n_inversions, "line stands", "lines stand", "below one of a lower score"),
-        (trec.n_contradictions, "rank contradicts", "ranks contradict", "the scores"),
-    )
-    return [
-        f"{count} {one if count == 1 else more} {what} (scores rank)"
-        for count, one, more, what in kinds
-        if count
-    ]
+    notes = []
+    if count := trec.n_inversions:
+        lines = "line stands" if count == 1 else "lines stand"
+        notes.append(f"{count} {lines} below one of a lower score (scores rank)")
+    if count := trec.n_contradictions:
+        ranks = "rank contradicts" if count == 1 else "ranks contradict"
+        notes.append(f"{count} {ranks} the scores (scores rank)")
+    return notes
 
 
 def left_out(judged: set[str], ranked: set[str], complete: bool) -> list[str]:
     """Topics that only one of the files has."""
-    missing, unjudged = len(judged - ranked), len(ranked - judged)
     notes = []
-    if missing:
+    if missing := len(judged - ranked):
         what = "counted as empty lists" if complete else "left out (-c counts them)"
         notes.append(f"{_topics(missing)} with judgments, not in the run: {what}")
-    if unjudged:
+    if unjudged := len(ranked - judged):
         notes.append(f"{_topics(unjudged)} of the run without judgments: left out")
     return notes
 
@@ -205,18 +189,18 @@ def _topics(count: int) -> str:
 
 def result_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
     """Averages, and every topic if wanted, as a table."""
-    names = ["run"] * (len(arguments.runs) > 1) + ["measure"]
-    shown = rows if arguments.per_topic else [r for r in rows if r["topic"] == "all"]
+    names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     first = "mean" if arguments.average == "macro" else arguments.average
-    header, counted = [first, *_HEADER], []
+    header, counted = [first, "worst", "best", "tie std", "trec_eval"], []
     if arguments.per_topic:
         names.append("topic")
     else:
+        rows = [row for row in rows if row["topic"] == "all"]
         header, counted = [*header, "topics"], ["n_topics"]
     body = [
         [row[name] for name in names]
         + [number(row[name]) for name in _FIGURES]
         + [str(row[name]) for name in counted]
-        for row in shown
+        for row in rows
     ]
     return format_table(names + header, body, left=len(names))

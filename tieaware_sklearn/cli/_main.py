@@ -145,12 +145,10 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--jobs": {"type": _jobs},
     "--quiet": _SWITCH,
 }
+_WRITE = "write all figures as {}; without FILE to standard output"
 _OUTPUTS = {
-    **{
-        f"--{form.lower()} FILE": f"write all figures as {form}; without FILE to "
-        "standard output"
-        for form in ("CSV", "JSON")
-    },
+    "--csv FILE": _WRITE.format("CSV"),
+    "--json FILE": _WRITE.format("JSON"),
     "--plot FILE": "draw means with the best and worst of their ties (.png, .svg, "
     ".pdf)",
 }

@@ -1,4 +1,4 @@
-"""Figures for other programs: CSV and JSON, to a file or to standard output."""
+"""What a command found: CSV, JSON and pictures for others, text for people."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,33 @@ def _form(path: str) -> str:
     return Path(path).suffix.lower().lstrip(".")
 
 
-def write_plot(path: str, figure: Any) -> None:
-    """Write a figure in the format that its file name asks for."""
-    with whole_file(Path(path), binary=True) as file:
-        figure.savefig(file, format=_form(path), dpi=150)
+def write_findings(
+    arguments: argparse.Namespace,
+    rows: list[dict[str, Any]],
+    about: dict[str, Any],
+    *,
+    draw: Callable[[], Any],
+    text: Callable[[], str],
+) -> None:
+    """Write `rows` in the forms that are asked for, and print `text` beside files.
+
+    JSON has what `rows` are `about` as well; `draw` gives a display, `text` what is
+    for people.
+    """
+    if arguments.csv is not None:
+        _write(arguments.csv, _as_csv(rows))
+    if arguments.json is not None:
+        document = json.dumps(_nulls(about), indent=2, allow_nan=False)
+        _write(arguments.json, f"{document}\n")
+    if arguments.plot is not None:
+        figure = draw().figure_
+        with whole_file(Path(arguments.plot), binary=True) as file:
+            figure.savefig(file, format=_form(arguments.plot), dpi=150)
+    if "-" not in (arguments.csv, arguments.json):
+        print(text())
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
+def _as_csv(rows: list[dict[str, Any]]) -> str:
     """The rows as CSV, numbers in full precision."""
     out = io.StringIO()
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
@@ -68,13 +89,8 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def as_json(document: dict[str, Any]) -> str:
-    """A document as JSON; NaN is null."""
-    return json.dumps(_nulls(document), indent=2, allow_nan=False) + "\n"
-
-
 def _nulls(value: Any) -> Any:
-    """The value with None, which CSV leaves empty, for NaN."""
+    """The value with None, null in JSON and empty in CSV, for NaN."""
     if isinstance(value, dict):
         return {key: _nulls(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -82,7 +98,7 @@ def _nulls(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def write_output(path: str, text: str) -> None:
+def _write(path: str, text: str) -> None:
     """Write a text to a file, or to standard output for ``-``."""
     if path == "-":
         sys.stdout.write(text)

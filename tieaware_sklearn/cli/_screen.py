@@ -8,8 +8,7 @@ from typing import Any
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._screening import SHOWN
 from ..plots import FeatureScreeningDisplay
-from ._findings import write_findings
-from ._outputs import check_outputs
+from ._outputs import check_outputs, write_findings
 from ._screen_files import Screened, screen_files
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,8 +43,8 @@ class FeatureCorrelation(AddedUp):
 
         0 where no query has both vary.
         """
-        out = np.zeros_like(self.total)
-        np.divide(self.total, self.weight, out=out, where=self.weight > 0)
+        nothing = np.zeros_like(self.total)
+        out = np.divide(self.total, self.weight, out=nothing, where=self.weight > 0)
         n = len(ascending)
         if len(out) == n:
             sign = np.where(ascending, -1.0, 1.0)
@@ -75,22 +74,18 @@ def feature_correlation(
     so that the sums do not depend on the order of the rows.
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
+    # by id, single documents left out
+    chosen = queries.sorted()
+    chosen = chosen[queries.sizes[chosen] > 1]
     limit = max(1, _CELLS // X.shape[1])
+    batch = np.cumsum(queries.sizes[chosen]) // limit
     n_rankings = X.shape[1] * (2 if both_ways else 1)
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(by_row, queries, chosen, query_weight, n_rankings)
-        for chosen in _batches(queries, limit)
+        delayed(_correlate_queries)(by_row, queries, some, query_weight, n_rankings)
+        for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
-    nothing = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    return functools.reduce(FeatureCorrelation.merge, parts, nothing)
-
-
-def _batches(queries: Queries, limit: int) -> Iterator[NDArray[np.intp]]:
-    """Queries by id, in batches of about `limit` rows; single documents left out."""
-    order = queries.sorted()
-    order = order[queries.sizes[order] > 1]
-    reached = np.cumsum(queries.sizes[order]) // limit
-    yield from np.split(order, np.flatnonzero(np.diff(reached)) + 1)
+    total: FeatureCorrelation = reduce(FeatureCorrelation.merge, parts)
+    return total
 
 
 def _correlate_queries(
@@ -112,7 +107,7 @@ def _correlate_queries(
             reverse = np.where(place < 0, 0, n_places - place)
             ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    for i, (start, end) in enumerate(itertools.pairwise(offsets.tolist())):
+    for i, (start, end) in enumerate(pairwise(offsets.tolist())):
         part = ranks[start:end]
         if (end - start) ** 3 > _WHOLE:
             # take the rows in an order of their own

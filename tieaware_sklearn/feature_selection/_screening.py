@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import format_table, number, probability
-from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
@@ -26,7 +25,6 @@ SHOWN = 20
 _ALIKE = 0.5
 #: correlations differ in their last bits, which must not choose between copies
 _DECIMALS = 10
-Sums = TypeVar("Sums", bound=AddedUp)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,11 +119,11 @@ class Screening(Result):
         better = self._favourable * gain[:, self.rule.sort] > 0
         return np.asarray((asked == "ascending") | ((asked == "auto") & better))
 
-    @cached_property
-    def _worth(self) -> Worth:
-        """Of each feature in its direction."""
-        sums = self.statistics
-        return _where(self._ascending[:, None], sums.ascending, sums.descending)
+    def _directed(self, figure: Callable[[Worth], FloatArray]) -> FloatArray:
+        """A figure of each feature, ranked in its direction."""
+        both = figure(self.statistics.ascending), figure(self.statistics.descending)
+        # transposed: features are the last axis, however many there are
+        return np.where(self._ascending, both[0].T, both[1].T).T
 
     @property
     def directions(self) -> tuple[str, ...]:
@@ -136,31 +134,27 @@ class Screening(Result):
         order = np.argsort(
             -self._favourable * self.mean[:, self.rule.sort], kind="stable"
         )
-        ranking = np.empty(len(order), dtype=np.int64)
-        ranking[order] = np.arange(1, len(order) + 1)
-        return ranking
+        return np.argsort(order) + 1
 
     @cached_property
     def mean(self) -> FloatArray:
-        return self._worth.value.averages()
+        return self._directed(lambda worth: worth.value.averages())
 
     @cached_property
     def best(self) -> FloatArray:
-        return self._worth.best.averages()
+        return self._directed(lambda worth: worth.best.averages())
 
     @cached_property
     def worst(self) -> FloatArray:
-        return self._worth.worst.averages()
+        return self._directed(lambda worth: worth.worst.averages())
 
     @cached_property
     def tie_std(self) -> FloatArray:
-        weight = self._worth.value.weight
-        total = np.where(weight > 0, weight, np.nan)
-        return np.asarray(np.sqrt(self._worth.tie_variance) / total)
+        return self._directed(Worth.tie_std)
 
     @cached_property
     def interval(self) -> FloatArray:
-        return self._worth.value.interval()
+        return self._directed(lambda worth: worth.value.interval())
 
     @cached_property
     def chance(self) -> FloatArray:
@@ -176,7 +170,7 @@ class Screening(Result):
 
     @cached_property
     def pvalues(self) -> FloatArray:
-        pvalues = self._worth.difference.p_greater()
+        pvalues = self._directed(lambda worth: worth.difference.p_greater())
         both = np.array(self.rule.directions)[:, None] == "auto"
         return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
 
@@ -264,7 +258,6 @@ class Screening(Result):
         list of dict
             What `RankingFeatureSelector.to_pandas` has.
         """
-        every = self.mean.shape
         figures = {
             "": self.mean,
             "_interval_low": self.interval[..., 0],
@@ -272,13 +265,12 @@ class Screening(Result):
             "_best": self.best,
             "_worst": self.worst,
             "_tie_std": self.tie_std,
-            "_chance": np.broadcast_to(self.chance, every),
+            "_chance": np.broadcast_to(self.chance, self.mean.shape),
             "_lift": self.lift,
             "_p": self.pvalues,
             "_q": self.qvalues,
         }
         order, directions = np.argsort(self.ranking), self.directions
-        measures = self.measures
         rows = []
         for rank, j in enumerate(order.tolist(), start=1):
             row: dict[str, Any] = {
@@ -288,11 +280,10 @@ class Screening(Result):
             }
             if selected is not None:
                 row["selected"] = bool(selected[j])
-            for m, measure in enumerate(measures):
+            for m, measure in enumerate(self.measures):
                 for name, values in figures.items():
                     row[measure + name] = float(values[j, m])
-            row |= self._repeats(j, order[: rank - 1])
-            rows.append(row)
+            rows.append(row | self._repeats(j, order[: rank - 1]))
         return rows
 
     def _repeats(self, feature: int, better: NDArray[np.int64]) -> dict[str, Any]:
@@ -312,27 +303,23 @@ class Screening(Result):
 
     def text(self, rows: Sequence[dict[str, Any]]) -> str:
         """Some of `rows` as a table: mean, half the interval and q per measure."""
-        header = ["feature", "rank", "first"]
-        chance = ["(chance)", "", ""]
-        for m, measure in enumerate(self.measures):
+        header, chance = ["feature", "rank", "first"], ["(chance)", "", ""]
+        for measure, value in zip(self.measures, self.chance.tolist(), strict=True):
             header += [measure, "±95%", "q"]
-            chance += [number(float(self.chance[m])), "", ""]
-        header.append("repeats")
-        chance.append("")
-        body = [chance]
+            chance += [number(value), "", ""]
+        body = [[*chance, ""]]
         for row in rows:
             first = "high" if row["direction"] == "descending" else "low"
             cells = [row["feature"], str(row["rank"]), first]
             for measure in self.measures:
-                ends = row[f"{measure}_interval_low"], row[f"{measure}_interval_high"]
-                half = (ends[1] - ends[0]) / 2
+                width = row[f"{measure}_interval_high"] - row[f"{measure}_interval_low"]
                 q = probability(row[f"{measure}_q"])
-                cells += [number(row[measure]), number(half), q]
-            repeats = row["repeats"]
-            alike = repeats is not None and row["correlation"] >= _ALIKE
-            cells.append(f"{repeats} ({row['correlation']:.2f})" if alike else "")
-            body.append(cells)
-        return format_table(header, body)
+                cells += [number(row[measure]), number(width / 2), q]
+            # NaN where it repeats none
+            alike = row["correlation"] >= _ALIKE
+            last = f"{row['repeats']} ({row['correlation']:.2f})" if alike else ""
+            body.append([*cells, last])
+        return format_table([*header, "repeats"], body)
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -340,13 +327,3 @@ class Screening(Result):
         if len(rows) > SHOWN:
             lines.append(f"... and {len(rows) - SHOWN} more")
         return "\n".join(lines)
-
-
-def _where(chosen: NDArray[np.bool_], first: Sums, second: Sums) -> Sums:
-    """The sums of `first` where chosen, of `second` elsewhere."""
-    found = []
-    for field in fields(first):  # type: ignore[arg-type]
-        a, b = getattr(first, field.name), getattr(second, field.name)
-        nested = isinstance(a, AddedUp)
-        found.append(_where(chosen, a, b) if nested else np.where(chosen, a, b))
-    return type(first)(*found)

@@ -126,14 +126,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     """
 
     # fit and partial_fit ask for these by metadata routing from the start
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "qid": True,
-        "query_weight": True,
-    }
-    __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {
-        "qid": True,
-        "query_weight": True,
-    }
+    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": True}
+    __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": True}
 
     _last_qid_: set[Any]
 
@@ -335,8 +329,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
         rule = Rule.of(self, data.shape[1])
-        asked = rule.ask()
-        labels = check_labels(labels, name="y", unjudged=asked.unjudged)
+        labels = check_labels(labels, name="y", unjudged=rule.ask().unjudged)
         queries = check_qid(qid, n_rows=len(labels))
         ids: set[Any] = set() if qid is None else set(queries.qid.tolist())
         if not reset and (split := ids & self._last_qid_):
@@ -348,10 +341,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         statistics = feature_statistics(
             data,
             Prepared(labels, queries, weight, keep=True),
-            asked,
-            directions=rule.directions,
-            correlate=rule.correlates,
-            both_ways=rule.missing == "last",
+            rule,
             n_jobs=self.n_jobs,
             progress=self.progress,
         )

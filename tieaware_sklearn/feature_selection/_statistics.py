@@ -21,6 +21,7 @@ from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import Asked
 from ._correlation import FeatureCorrelation, column_of, feature_correlation
+from ._rule import Rule
 
 
 @dataclass
@@ -41,6 +42,11 @@ class Worth(AddedUp):
     best: QueryMoments
     worst: QueryMoments
     tie_variance: FloatArray
+
+    def tie_std(self) -> FloatArray:
+        """Standard deviation of the average over the orders of ties."""
+        total = np.where(self.value.weight > 0, self.value.weight, np.nan)
+        return np.asarray(np.sqrt(self.tie_variance) / total)
 
 
 @dataclass
@@ -69,25 +75,15 @@ class FeatureStatistics(AddedUp):
 
 
 def feature_statistics(
-    X: Any,
-    prepared: Prepared,
-    asked: Asked,
-    *,
-    directions: Sequence[str],
-    correlate: bool,
-    both_ways: bool,
-    n_jobs: int | None,
-    progress: bool,
+    X: Any, prepared: Prepared, rule: Rule, *, n_jobs: int | None, progress: bool
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
-    `directions` holds "descending", "ascending" or "auto", which is both, of
-    each feature; the worth of a direction not asked for is that of the other.
-    `both_ways` also correlates rankings by lower values, which differ from those
-    by higher values in more than their sign where NaN comes last.
+    The direction "auto" is both; the worth of a direction not asked for is that of
+    the other.
     """
     X = X.tocsc() if hasattr(X, "tocsc") else X
-    queries, query_weight = prepared.queries, prepared.weight
+    asked = rule.ask()
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
     # workers with memory of their own get several columns at a time
     backend, _ = get_active_backend(prefer="threads")
@@ -98,25 +94,28 @@ def feature_statistics(
     return_as = "generator" if progress else "list"
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(
-            X[:, some], prepared, asked, [directions[j] for j in some], chance
+            X[:, some], prepared, asked, [rule.directions[j] for j in some], chance
         )
         for some in tasks
     )
     parts = show_progress(parts, progress, X.shape[1], "feature", "screening", size=len)
     descending, ascending, varies = zip(*chain.from_iterable(parts), strict=True)
     correlation = None
-    if correlate:
+    if rule.correlates:
+        # where NaN comes last, rankings by lower values differ from those by higher
+        # values in more than their sign
+        both_ways = rule.missing == "last"
         correlation = feature_correlation(
-            X, queries, query_weight, both_ways=both_ways, n_jobs=n_jobs
+            X, prepared.queries, prepared.weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
         Worth.stack(descending),
         Worth.stack(ascending),
-        QueryMoments.of(chance, query_weight),
-        QueryMoments.of(ideal, query_weight),
+        QueryMoments.of(chance, prepared.weight),
+        QueryMoments.of(ideal, prepared.weight),
         np.array(varies, dtype=bool),
         correlation,
-        queries.n_queries,
+        prepared.queries.n_queries,
     )
 
 
@@ -127,23 +126,11 @@ def _some_features(
     directions: Sequence[str],
     chance: FloatArray,
 ) -> list[tuple[Worth, Worth, bool]]:
-    return [
-        _one_feature(column_of(X, j), prepared, asked, directions[j], chance)
-        for j in range(X.shape[1])
-    ]
-
-
-def _one_feature(
-    column: NDArray[Any],
-    prepared: Prepared,
-    asked: Asked,
-    direction: str,
-    chance: FloatArray,
-) -> tuple[Worth, Worth, bool]:
+    """Worth descending and ascending, and whether it varies, of each column."""
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     weight = prepared.weight
 
-    def worth(ascending: bool) -> Worth:
+    def worth(column: NDArray[Any], ascending: bool) -> Worth:
         found = prepared.values(asked, column, STATISTICS, ascending=ascending)
         difference = sign * (found["expected"] - chance)
         difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
@@ -155,7 +142,11 @@ def _one_feature(
             sums_of_squares(found["std"], weight),
         )
 
-    first = worth(direction == "ascending")
-    second = worth(True) if direction == "auto" else first
-    varies = prepared.queries.varying(prepared.queries.arrange(column))
-    return first, second, bool(varies.any())
+    out = []
+    for j, direction in enumerate(directions):
+        column = column_of(X, j)
+        first = worth(column, direction == "ascending")
+        second = worth(column, True) if direction == "auto" else first
+        varies = prepared.queries.varying(prepared.queries.arrange(column))
+        out.append((first, second, bool(varies.any())))
+    return out

@@ -39,23 +39,12 @@ def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def _distinct(values: NDArray[Any], name: str) -> tuple[NDArray[Any], IntArray]:
-    """The distinct values, sorted, and the place of each among them."""
+def _codes(values: NDArray[Any], name: str) -> IntArray:
+    """The place of each value among the distinct ones, sorted."""
     try:
-        found, code = np.unique(values, return_inverse=True)
+        return np.unique(values, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
         raise ValueError(f"{name} must hold one kind of values: {error}") from None
-    return found, code.astype(np.int64)
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    check_length(weight, n, "sample_weight")
-    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
-        raise ValueError("sample_weight must be finite, >= 0 and not all 0")
-    return weight
 
 
 def _contingency(
@@ -68,17 +57,23 @@ def _contingency(
         raise ValueError(
             f"y1 and y2 must be of one kind, got {first.dtype} and {second.dtype}"
         )
-    categories, code = _distinct(np.concatenate([first, second]), "y1 and y2")
-    weight = _weights(sample_weight, len(first))
-    table = np.zeros((len(categories), len(categories)))
+    code = _codes(np.concatenate([first, second]), "y1 and y2")
+    weight = np.ones(len(first))
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        check_length(weight, len(first), "sample_weight")
+        if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+            raise ValueError("sample_weight must be finite, >= 0 and not all 0")
+    table = np.zeros((code.max() + 1, code.max() + 1))
     np.add.at(table, (code[: len(first)], code[len(first) :]), weight)
     return table
 
 
-def _beyond_chance(agreement: float, chance: float) -> float:
-    """(P(A) - P(E)) / (1 - P(E)); NaN where chance leaves no room."""
+def _beyond_chance(agreement: float, share: FloatArray) -> float:
+    """(P(A) - P(E)) / (1 - P(E)) by shares of categories; NaN without room."""
+    chance = float((share * share).sum())
     room = 1.0 - chance
-    return (agreement - chance) / room if room > 1e-15 else float("nan")
+    return (agreement - chance) / room if room > 1e-15 else math.nan
 
 
 def joint_agreement(
@@ -156,8 +151,7 @@ def scott_pi(
     """
     table = _contingency(y1, y2, sample_weight)
     share = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
-    agreement = float(np.trace(table) / table.sum())
-    return _beyond_chance(agreement, float((share * share).sum()))
+    return _beyond_chance(float(np.trace(table) / table.sum()), share)
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
@@ -208,8 +202,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     reject(uneven, raters, "counts", rule)
     n = float(raters[0])
     agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
-    share = table.sum(axis=0) / table.sum()
-    return _beyond_chance(float(agreement), float((share * share).sum()))
+    return _beyond_chance(float(agreement), table.sum(axis=0) / table.sum())
 
 
 def kappa_in_words(kappa: float) -> str:
@@ -338,15 +331,14 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = np.asarray(ratings)
-    if names is None and hasattr(ratings, "columns"):
-        names = [str(name) for name in ratings.columns]
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
             "ratings must have a row per item and a column per assessor (at least "
             f"two), got shape {table.shape}"
         )
     count = table.shape[1]
-    shown = tuple(map(str, range(1, count + 1))) if names is None else tuple(names)
+    named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
+    shown = tuple(map(str, named))
     if len(shown) != count:
         raise ValueError(f"names must name {count} assessors, got {len(shown)}")
     columns = [
@@ -361,8 +353,7 @@ def assessor_agreement(
         tau = stats.kendalltau(*pair).statistic if ranked else np.nan
         found = joint_agreement(*pair), scott_pi(*pair), tau
         pairwise[:, i, j] = pairwise[:, j, i] = found
-    _, flat = _distinct(table.ravel(), "ratings")
-    code = flat.reshape(table.shape)
+    code = _codes(table.ravel(), "ratings").reshape(table.shape)
     counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
     joint, scott, correlation = pairwise
     return AgreementReport(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import format_table
-from .._engine.segments import runs
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_count, check_qid, check_scores
 from ._agreement import given_values
@@ -45,8 +44,7 @@ class Pool(Result):
     depth: int
 
     def _columns(self) -> dict[str, Any]:
-        names = ("qid", "docno", "probability", "certain", "n_runs")
-        return {name: getattr(self, name) for name in names}
+        return {name: own for name, own in vars(self).items() if name != "depth"}
 
     @property
     def expected_size(self) -> float:
@@ -85,9 +83,8 @@ class _Run:
         self.query = self.queries.row_codes()
         documents = zip(self.query.tolist(), self.docno.tolist(), strict=True)
         self.keys = [(ids[query], document) for query, document in documents]
-        repeated = [key for key, count in Counter(self.keys).items() if count > 1]
-        if repeated:
-            qid, document = repeated[0]
+        ((qid, document), count), *_ = Counter(self.keys).most_common(1)
+        if count > 1:
             raise ValueError(
                 f"{name} must retrieve a document once, got {document!r} twice for "
                 f"query {qid!r}"
@@ -100,12 +97,13 @@ class _Run:
         there = np.flatnonzero(self.retrieved)
         ranks, n_ranks = dense_ranks(self.score[there])
         place, query = n_ranks - 1 - ranks, self.query[there]
-        order = np.lexsort((place, query))
-        start, n = runs((query * n_ranks + place)[order])
-        first = np.searchsorted(query[order], query[order][start])
-        share = np.clip(depth - (start - first), 0, n) / n
+        ties, tie, n = np.unique(
+            query * n_ranks + place, return_inverse=True, return_counts=True
+        )
+        before = np.cumsum(n) - n
+        first = before[np.searchsorted(ties, ties // n_ranks * n_ranks)]
         out = np.zeros(len(self.score))
-        out[there[order]] = np.repeat(share, n)
+        out[there] = (np.clip(depth - (before - first), 0, n) / n)[tie]
         return out
 
 
@@ -226,7 +224,7 @@ class PseudoJudgments(Result):
     n_runs: IntArray
 
     def _columns(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return dict(vars(self))
 
     def __str__(self) -> str:
         queries = len(set(self.qid.tolist()))
@@ -284,6 +282,4 @@ def _column(values: list[Any]) -> NDArray[Any]:
         values[0], (int, float, str)
     ):
         return np.array(values)
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+    return np.fromiter(values, dtype=object, count=len(values))
