@@ -52,9 +52,6 @@ class _CustomMetric(BoostingMeasures):
         return self.results(data, data.get_label(), sizes, weight, predictions)
 
 
-__all__ = ["custom_metric"]
-
-
 def custom_metric(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     *,
@@ -130,9 +127,8 @@ def _call_ours_once(decorate: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(decorate)
     def decorator(func: Any, *args: Any, **kwargs: Any) -> Any:
-        return (
-            func if isinstance(func, _CustomMetric) else decorate(func, *args, **kwargs)
-        )
+        ours = isinstance(func, _CustomMetric)
+        return func if ours else decorate(func, *args, **kwargs)
 
     return decorator
 
