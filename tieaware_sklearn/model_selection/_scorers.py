@@ -120,7 +120,7 @@ default="predict"
     ('ndcg@10', 'neg_fallout@10')
     """
     rules = {"zero_relevance": zero_relevance, "unjudged": unjudged}
-    return RankingScorer(measure, qid, response_method, rules)
+    return RankingScorer(measure, qid=qid, response_method=response_method, **rules)
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
@@ -136,7 +136,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     """
 
     def __init__(
-        self, measure: Any, qid: Any, response_method: Any, rules: dict[str, Any]
+        self, measure: Any, *, qid: Any, response_method: Any, **rules: Any
     ) -> None:
         self._single = isinstance(measure, str) or not isinstance(measure, Iterable)
         given = [measure] if self._single else list(measure)
