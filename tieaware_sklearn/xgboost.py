@@ -135,7 +135,6 @@ def _call_ours_once(decorate: Callable[..., Any]) -> Callable[..., Any]:
 
 # no callable can be right once it is averaged by documents; where a release of
 # XGBoost has no such decorator, the TypeError above speaks
-if hasattr(_ranker_module, "ltr_metric_decorator"):
-    _ranker_module.ltr_metric_decorator = _call_ours_once(
-        _ranker_module.ltr_metric_decorator
-    )
+_theirs = getattr(_ranker_module, "ltr_metric_decorator", None)
+if _theirs is not None:
+    _ranker_module.ltr_metric_decorator = _call_ours_once(_theirs)

@@ -39,6 +39,7 @@ MAX_QUERY_ROWS = 10_000
 DEFAULT_LABEL_GAINS = 31
 _RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
 _RANKING |= {"xendcg_mart"}
+_ROUTED = ("qid", "eval_X", "eval_y", "eval_qid")
 
 
 class QueryLGBMRanker(lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
@@ -108,12 +109,7 @@ random_state, n_jobs, importance_type
     """
 
     # what is asked for by metadata routing from the start
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "qid": True,
-        "eval_X": True,
-        "eval_y": True,
-        "eval_qid": True,
-    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(_ROUTED, True)
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     @options_of(lightgbm.LGBMRanker.__init__)

@@ -117,7 +117,7 @@ def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
     elif got == fitted or None in (*got, *fitted):
         return
     else:
-        at = next(i for i, name in enumerate(got) if name != fitted[i])
+        at = next(i for i, column in enumerate(got) if column != fitted[i])
         what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
     raise ValueError(
         f"{name} must have the columns that the ranker was fitted on, in order: {what}"
@@ -155,6 +155,7 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
 
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     """One entry per evaluation set, None where there is none."""
+    values = {} if values is None else values
     if isinstance(values, dict):
         if not set(values) <= set(range(n_sets)):
             raise ValueError(
@@ -162,8 +163,6 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
                 f"{n_sets - 1}), got {list(values)}"
             )
         return [values.get(i) for i in range(n_sets)]
-    if values is None:
-        values = ()
     flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
     if isinstance(values, (tuple, list)) and not flat:
         if len(values) > n_sets:
