@@ -159,7 +159,11 @@ def page() -> str:
     rows = []
     for name, uses in sorted(taken().items(), key=lambda item: item[0].lower()):
         defaults = sorted({use.default for use in uses} - {""})
-        meaning = next((use.meaning for use in uses if use.meaning), "")
+        # the best known first
+        told = sorted(
+            uses, key=lambda use: use.owner not in ("ranking_score", "evaluate")
+        )
+        meaning = next((use.meaning for use in told if use.meaning), "")
         rows.append(
             [
                 f"`{name}`",

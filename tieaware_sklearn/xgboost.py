@@ -52,9 +52,6 @@ class _CustomMetric(BoostingMeasures):
         return self.results(data, data.get_label(), sizes, weight, predictions)
 
 
-__all__ = ["custom_metric"]
-
-
 def custom_metric(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     *,
@@ -130,16 +127,14 @@ def _call_ours_once(decorate: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(decorate)
     def decorator(func: Any, *args: Any, **kwargs: Any) -> Any:
-        return (
-            func if isinstance(func, _CustomMetric) else decorate(func, *args, **kwargs)
-        )
+        ours = isinstance(func, _CustomMetric)
+        return func if ours else decorate(func, *args, **kwargs)
 
     return decorator
 
 
 # no callable can be right once it is averaged by documents; where a release of
 # XGBoost has no such decorator, the TypeError above speaks
-if hasattr(_ranker_module, "ltr_metric_decorator"):
-    _ranker_module.ltr_metric_decorator = _call_ours_once(
-        _ranker_module.ltr_metric_decorator
-    )
+_theirs = getattr(_ranker_module, "ltr_metric_decorator", None)
+if _theirs is not None:
+    _ranker_module.ltr_metric_decorator = _call_ours_once(_theirs)

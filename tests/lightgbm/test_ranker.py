@@ -374,7 +374,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
         ({}, "qid must name the query of each row of X, got None: pass qid to fit"),
         ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
         ({"qid": [1, None, 2]}, "qid must not be missing"),
-        ({"qid": [1, 1, 2], "y": [0, 1]}, r"y must have one value per row of X \(3\)"),
+        ({"qid": [1, 1, 2], "y": [0, 1]}, r"y must have one value per row \(3\)"),
         (
             {"qid": [1, 1, 2], "y": [0, 1, np.nan]},
             "y must be judged .* nan in row 2",

@@ -268,7 +268,7 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"measure": []}, "at least one"),
         ({"measure": None}, "measure must be a name"),
         ({"response_method": "transform"}, "response_method must be one of"),
-        ({"response_method": []}, "response_method must be one of"),
+        ({"response_method": []}, "response_method must not be empty"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
         ({"unjudged": "drop"}, "unjudged must be one of"),
     ],

@@ -14,9 +14,6 @@ from .._engine.ties import FloatArray
 from ..measures import Measure
 from ..rankers._boosting_measures import BoostingMeasures
 
-#: name, value, whether higher is better
-_Result = tuple[str, float, bool]
-
 
 class _Feval(BoostingMeasures):
     made_by = "feval"
@@ -25,10 +22,10 @@ class _Feval(BoostingMeasures):
         super().__init__(*options)
         self.negate = negate
 
-    def result(self, measure: Measure, value: float) -> _Result:
+    def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
         if self.negate:
             return f"neg_{measure}", -value, not measure.greater_is_better
-        return str(measure), value, measure.greater_is_better
+        return super().result(measure, value)
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
@@ -43,9 +40,6 @@ class _Feval(BoostingMeasures):
 
 class _EvalMetric(BoostingMeasures):
     made_by = "eval_metric"
-
-    def result(self, measure: Measure, value: float) -> _Result:
-        return str(measure), value, measure.greater_is_better
 
     # LightGBM counts the parameters: it passes weights and groups to four
     def __call__(

@@ -15,11 +15,11 @@ from .._engine.validation import Queries, check_labels, reject
 from .._optional import import_optional
 from ..model_selection import make_ranking_scorer
 from ..rankers._query_data import (
-    Columns,
     GivenSet,
     QueryData,
     check_columns,
     check_eval_names,
+    columns_of,
     gather_queries,
     split_eval_sets,
     without_qid,
@@ -30,6 +30,8 @@ from ._metrics import FirstMetric, metrics_of
 lightgbm = import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
 )
+# all the names that LightGBM has for one parameter
+_ConfigAliases = lightgbm.basic._ConfigAliases
 
 #: rows of a query that LightGBM's ranking objectives take
 MAX_QUERY_ROWS = 10_000
@@ -37,15 +39,7 @@ MAX_QUERY_ROWS = 10_000
 DEFAULT_LABEL_GAINS = 31
 _RANKING = {"lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart"}
 _RANKING |= {"xendcg_mart"}
-# the names that LightGBM has for one parameter
-_OBJECTIVE = ("objective_type", "app", "application", "loss", "objective")
-_METRIC = ("metric", "metrics", "metric_types")
-_EARLY_STOPPING = (
-    "early_stopping_round",
-    "early_stopping_rounds",
-    "early_stopping",
-    "n_iter_no_change",
-)
+_ROUTED = ("qid", "eval_X", "eval_y", "eval_qid")
 
 
 class QueryLGBMRanker(lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
@@ -115,12 +109,7 @@ random_state, n_jobs, importance_type
     """
 
     # what is asked for by metadata routing from the start
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "qid": True,
-        "eval_X": True,
-        "eval_y": True,
-        "eval_qid": True,
-    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(_ROUTED, True)
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     @options_of(lightgbm.LGBMRanker.__init__)
@@ -199,10 +188,10 @@ random_state, n_jobs, importance_type
             evaluation set.
         """
         own = GivenSet(X, y, qid, sample_weight, init_score)
-        train = gather_queries(*own, column=self.qid)
+        train = gather_queries(own, self.qid)
         self._check_limits(y, train.queries)
         sets = split_eval_sets(
-            eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score
+            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
         )
         # LightGBM knows the training data, and does not stop on it, by this name
         names = [
@@ -210,9 +199,14 @@ random_state, n_jobs, importance_type
             for number, one in enumerate(sets)
         ]
         shown = check_eval_names(eval_names, names)
+        # the user's name for it is put into the results afterwards
+        internal = [
+            name if name == "training" else other
+            for name, other in zip(names, shown, strict=True)
+        ]
         evals = [self._gather_evaluation(one, own, train) for one in sets]
         metrics = metrics_of(eval_metric)
-        theirs = self._first_of(_METRIC) is not None
+        theirs = self._given("metric") is not None
         self._check_stopping(names, bool(metrics) or theirs)
         callbacks = list(callbacks or [])
         if theirs and metrics:
@@ -225,11 +219,7 @@ random_state, n_jobs, importance_type
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            eval_names=[
-                "training" if name == "training" else other
-                for name, other in zip(names, shown, strict=True)
-            ]
-            or None,
+            eval_names=internal or None,
             eval_X=tuple(data.X for data in evals) or None,
             eval_y=tuple(data.y for data in evals) or None,
             eval_sample_weight=[data.weight for data in evals] or None,
@@ -247,7 +237,7 @@ random_state, n_jobs, importance_type
             for results in (self.evals_result_, self.best_score_):
                 if "training" in results:
                     results[other] = results.pop("training")
-        self._columns_ = Columns.of(train.X)
+        self._columns_ = columns_of(train.X)
         self._query_marks_ = query_marks(train.y, train.queries.offsets)
         self.query_ids_ = train.queries.qid
         self.query_sizes_ = train.queries.sizes
@@ -260,8 +250,8 @@ random_state, n_jobs, importance_type
         plain = one.weight is one.init_score is own.weight is self.class_weight is None
         if plain and one.same_rows(own):
             return train
-        data = gather_queries(*one, column=self.qid, evaluation=True)
-        check_columns(data.X, Columns.of(train.X), "eval_X")
+        data = gather_queries(one, self.qid, evaluation=True)
+        check_columns(data.X, columns_of(train.X), "eval_X")
         return data
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
@@ -336,14 +326,15 @@ validate_features, **kwargs
             check_columns(X, self._columns_)
         return X
 
-    def _first_of(self, names: Sequence[str]) -> Any:
-        """The parameter that goes by one of these names in LightGBM."""
+    def _given(self, parameter: str) -> Any:
+        """A parameter of LightGBM by any of its names, aliases before its own."""
         params = self.get_params()
-        given = (params[name] for name in names if params.get(name) is not None)
-        return next(given, None)
+        aliases = sorted(_ConfigAliases.get(parameter) - {parameter})
+        names = [*aliases, parameter]
+        return next((params[n] for n in names if params.get(n) is not None), None)
 
     def _check_stopping(self, evals: list[str], measured: bool) -> None:
-        rounds = self._first_of(_EARLY_STOPPING)
+        rounds = self._given("early_stopping_round")
         if not isinstance(rounds, (int, np.integer)) or rounds <= 0:
             return
         if not set(evals) - {"training"}:
@@ -359,7 +350,7 @@ validate_features, **kwargs
 
     def _check_limits(self, y: ArrayLike, queries: Queries) -> None:
         """What LightGBM's ranking objectives refuse, in plain words."""
-        objective = self._first_of(_OBJECTIVE) or "lambdarank"
+        objective = self._given("objective") or "lambdarank"
         if objective not in _RANKING:
             return
         advice = 'objective="regression" has no such limit'
@@ -373,32 +364,26 @@ validate_features, **kwargs
         if objective != "lambdarank":
             return
         labels = check_labels(y, name="y")
-        reject(
-            labels != np.floor(labels),
-            labels,
-            "y",
-            f"be integers for LightGBM's {objective} ({advice})",
-        )
-        gains = self._first_of(["label_gain"])
+        rule = f"be integers for LightGBM's {objective} ({advice})"
+        reject(labels != np.floor(labels), labels, "y", rule)
+        gains = self._given("label_gain")
         n_gains = DEFAULT_LABEL_GAINS
         if gains is not None:
             n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
-        reject(
-            labels >= n_gains,
-            labels,
-            "y",
+        rule = (
             f"be below {n_gains} for LightGBM's {objective} (label_gain= takes one "
-            f"gain for each label from 0 on; {advice})",
+            f"gain for each label from 0 on; {advice})"
         )
+        reject(labels >= n_gains, labels, "y", rule)
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         params: dict[str, Any] = super()._process_params(stage)
         params.pop("qid", None)
         if stage == "fit":
             params.setdefault("first_metric_only", True)
-            if self._first_of(_METRIC) is None:
+            if self._given("metric") is None:
                 params["metric"] = "None"
-            for name in _EARLY_STOPPING:
+            for name in _ConfigAliases.get("early_stopping_round"):
                 if isinstance(params.get(name), np.integer):
                     params[name] = int(params[name])
         return params

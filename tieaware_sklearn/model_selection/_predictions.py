@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _cached_call
 
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice, check_scores
+from .._engine.validation import check_choices, check_scores
 
 _RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
 
@@ -72,11 +72,8 @@ def _takes_qid(estimator: Any, method: str) -> bool:
 
 def check_response_method(response_method: Any) -> str | list[str]:
     """A method, or a list of them, whose values can rank."""
-    single = isinstance(response_method, str) or not response_method
-    methods = [response_method] if single else list(response_method)
-    for method in methods:
-        check_choice(method, "response_method", _RESPONSE_METHODS)
-    return methods[0] if single else methods
+    methods = check_choices(response_method, "response_method", _RESPONSE_METHODS)
+    return methods[0] if isinstance(response_method, str) else methods
 
 
 def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:

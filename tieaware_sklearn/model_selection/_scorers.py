@@ -120,13 +120,8 @@ default="predict"
     >>> make_ranking_scorer(["ndcg@10", "fallout@10"]).keys
     ('ndcg@10', 'neg_fallout@10')
     """
-    return RankingScorer(
-        measure,
-        qid=qid,
-        response_method=response_method,
-        zero_relevance=zero_relevance,
-        unjudged=unjudged,
-    )
+    rules = {"zero_relevance": zero_relevance, "unjudged": unjudged}
+    return RankingScorer(measure, qid=qid, response_method=response_method, **rules)
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
@@ -142,30 +137,23 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        measure: str | Measure | Iterable[str | Measure],
-        *,
-        qid: str | int | None,
-        response_method: str | Sequence[str],
-        zero_relevance: float | str,
-        unjudged: str,
+        self, measure: Any, *, qid: Any, response_method: Any, **rules: Any
     ) -> None:
-        several = isinstance(measure, Iterable) and not isinstance(measure, str)
-        self._single = not several
-        given: list[Any] = list(measure) if several else [measure]  # type: ignore[arg-type]
+        self._single = isinstance(measure, str) or not isinstance(measure, Iterable)
+        given = [measure] if self._single else list(measure)
         self.measures = tuple(parse_measures(given))
         self._names = tuple(map(str, given))
         self.keys = tuple(
             ("" if parsed.greater_is_better else "neg_") + name
             for parsed, name in zip(self.measures, self._names, strict=True)
         )
-        check_choice(unjudged, "unjudged", UNJUDGED)
-        self._asked = ask(self.measures, zero_relevance, unjudged)
+        check_choice(rules["unjudged"], "unjudged", UNJUDGED)
+        self._asked = ask(self.measures, **rules)
         self.qid = qid
         super().__init__(
             score_func=ranking_score,
             sign=1,
-            kwargs={"zero_relevance": zero_relevance, "unjudged": unjudged},
+            kwargs=rules,
             response_method=check_response_method(response_method),
         )
         self._metadata_request = MetadataRequest(owner=self)
@@ -201,14 +189,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         -------
         float, or dict of str to float for a list of measures
         """
-        return self._score(
-            partial(_cached_call, None),
-            estimator,
-            X,
-            y_true,
-            qid=qid,
-            query_weight=query_weight,
-        )
+        caller = partial(_cached_call, None)
+        return self._score(caller, estimator, X, y_true, qid, query_weight)
 
     def _score(
         self,
@@ -248,9 +230,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
                 f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
             )
         return qid
-
-    def _accept_sample_weight(self) -> bool:
-        return False
 
     def set_score_request(
         self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED
@@ -327,16 +306,9 @@ def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) ->
 
 def _find_fitted(estimator: Any) -> Any:
     """The estimator that remembers its queries, inside pipelines and searches."""
-    while estimator is not None:
-        if hasattr(estimator, "query_ids_"):
-            return estimator
+    inner = ("best_estimator_", "estimator_", "regressor_")
+    while estimator is not None and not hasattr(estimator, "query_ids_"):
         steps = getattr(estimator, "steps", None)
-        if steps:
-            estimator = steps[-1][1]
-            continue
-        inner = ("best_estimator_", "estimator_", "regressor_")
-        estimator = next(
-            (getattr(estimator, name) for name in inner if hasattr(estimator, name)),
-            None,
-        )
-    return None
+        found = [getattr(estimator, name) for name in inner if hasattr(estimator, name)]
+        estimator = steps[-1][1] if steps else next(iter(found), None)
+    return estimator

@@ -98,14 +98,12 @@ class LinearScoringObjective(ScoringObjective):
         names = list_columns(X) if feature_names is None else feature_names
         self.feature_names = _check_names(names, n_features)
         self._bounds = _check_bounds(bounds, self.feature_names)
-        self._transforms = check_transforms(
-            transforms, n_features, (*TRANSFORMS, "tune")
-        )
+        allowed = (*TRANSFORMS, "tune")
+        self._transforms = check_transforms(transforms, n_features, allowed)
         # `score` is given numbers of rows
         rows = np.arange(len(data))[:, None]
         super().__init__(self._linear, rows, y, **options)
-        tuned = "tune" in self._transforms
-        kinds = TRANSFORMS if tuned else tuple(sorted(set(self._transforms)))
+        kinds = set(TRANSFORMS if "tune" in self._transforms else self._transforms)
         # each feature by each transform that it may have, and what it is divided by
         self._columns = {
             kind: np.column_stack([transformed(column, kind) for column in data.T])
@@ -135,11 +133,9 @@ class LinearScoringObjective(ScoringObjective):
             else kind
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
         ]
+        bounds = zip(self.feature_names, self._bounds.tolist(), strict=True)
         weights = [
-            trial.suggest_float(f"weight_{name}", *ends)
-            for name, ends in zip(
-                self.feature_names, self._bounds.tolist(), strict=True
-            )
+            trial.suggest_float(f"weight_{name}", *ends) for name, ends in bounds
         ]
         return kinds, self._coef(kinds, np.array(weights))
 

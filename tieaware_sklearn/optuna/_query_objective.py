@@ -8,6 +8,7 @@ import numbers
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from .._engine.digests import query_marks
 from .._engine.qid_column import take_rows
-from .._engine.ties import FloatArray, IntArray
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import (
     Queries,
     check_count,
@@ -24,10 +25,11 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
+from ..evaluation._averages import mean, std_of_mean
+from ..evaluation._labelled_queries import STATISTICS, statistics_of
 from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._undefined import ask
+from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
-from ._query_buckets import Measured, QueryBuckets, deal
 from ._studies import StudyCreator, optuna
 
 #: at most so many values are reported by a trial
@@ -36,6 +38,85 @@ _REPORTS = "reports"
 #: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
 #: which takes a quarter of a second
 _LEAST_PAIRS = 14
+
+
+class Measured(NamedTuple):
+    """What scores of some queries are worth.
+
+    Arrays of shape (n_chosen,); `tied` and `ranked` count documents.
+    """
+
+    chosen: IntArray
+    values: dict[str, FloatArray]
+    tied: int
+    ranked: int
+
+
+class QueryBuckets:
+    """Labels of queries, measured for any choice of them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The queries in the order of their ids, their rows query by query.
+    asked : Asked
+        One measure.
+    """
+
+    def __init__(self, prepared: Prepared, asked: Asked) -> None:
+        self.prepared = prepared
+        self._asked = asked
+        (chance,) = prepared.of_labels(asked, ["chance"])
+        weight = prepared.weight
+        self._weight = np.ones(len(chance)) if weight is None else weight
+        if not (~np.isnan(chance[:, 0]) & (self._weight > 0)).any():
+            raise ValueError(
+                f"y must hold a query for which {asked.measures[0]} is defined"
+                f"{'' if weight is None else ' and that has weight'}, got "
+                f"none (of {prepared.queries.n_queries} queries)"
+            )
+
+    def measured(self, chosen: IntArray, scores: Any) -> Measured:
+        """Exact values of these queries, given scores of their rows in order."""
+        some = self.prepared
+        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
+            some = some.of_queries(chosen)
+
+        def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
+            found = statistics_of(self._asked.measures, STATISTICS, groups)
+            tied = int(groups.n[groups.n > 1].sum())
+            return found, tied, int(groups.n.sum())
+
+        parts, tied, ranked = zip(
+            *some.labelled.each_block(compute, scores), strict=True
+        )
+        stacked = map(some.labelled.in_order, zip(*parts, strict=True))
+        found = dict(zip(STATISTICS, stacked, strict=True))
+        filled = self._asked.fill_statistics(found, some.queries)
+        values = {name: column[:, 0] for name, column in filled.items()}
+        return Measured(chosen, values, sum(tied), sum(ranked))
+
+    def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:
+        """Mean value of some of the queries, NaN where none is defined."""
+        weight = self._weight[measured.chosen[part]]
+        return mean(measured.values["expected"][part], weight)
+
+    def summary(self, parts: list[Measured]) -> dict[str, float]:
+        """Averages over all that was measured; its value is the ``"mean"``."""
+        chosen = np.concatenate([part.chosen for part in parts])
+        weight = self._weight[chosen]
+        expected, best, worst, std = (
+            np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
+        )
+        ranked = sum(part.ranked for part in parts)
+        return {
+            "mean": mean(expected, weight),
+            "best": mean(best, weight),
+            "worst": mean(worst, weight),
+            "tie_std": std_of_mean(std, weight),
+            "tied_documents": sum(part.tied for part in parts) / max(ranked, 1),
+            "n_queries": len(chosen),
+        }
 
 
 class Step(NamedTuple):
@@ -128,7 +209,6 @@ class QueryObjective(StudyCreator):
         self._data = QueryBuckets(prepared, asked)
         self._zero_relevance = zero_relevance
         self._report_every = report_every
-        self._digest: str | None = None
 
     def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
         """The queries, the rows of each in the order in which they are scored."""
@@ -247,12 +327,7 @@ class QueryObjective(StudyCreator):
                     "pruner=optuna.pruners.NopPruner()"
                 )
             return None
-        direction = study.direction.name.lower()
-        if direction != self.direction:
-            raise ValueError(
-                f"the study must {self.direction} {self.measure}, got direction "
-                f'"{direction}": optuna.create_study(direction="{self.direction}")'
-            )
+        self._check_directions(trial, self.measure)
         if pruner is not None:
             self._check_reports(study, pruner)
         return pruner
@@ -261,7 +336,7 @@ class QueryObjective(StudyCreator):
         """Refuse a study whose trials reported other things under the same steps."""
         paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
         kind = "values of buckets" if paired else "running means"
-        mine = f"{kind} of {self.measure}, {self._data_digest()}"
+        mine = f"{kind} of {self.measure}, {self._data_digest}"
         theirs = study.user_attrs.get(_REPORTS)
         if theirs is None:
             study.set_user_attr(_REPORTS, mine)
@@ -273,19 +348,18 @@ class QueryObjective(StudyCreator):
                 "began with"
             )
 
+    @cached_property
     def _data_digest(self) -> str:
         """Tells objectives apart whose steps or values mean other things."""
-        if self._digest is None:
-            data = self._data.prepared
-            digest = hashlib.blake2b(digest_size=8)
-            digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
-            digest.update(repr((self._zero_relevance, data.weight is None)).encode())
-            if data.weight is not None:
-                digest.update(data.weight.tobytes())
-            for bucket in self._step_queries():
-                digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
-            self._digest = f"data {digest.hexdigest()}"
-        return self._digest
+        data = self._data.prepared
+        digest = hashlib.blake2b(digest_size=8)
+        digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
+        digest.update(repr((self._zero_relevance, data.weight is None)).encode())
+        if data.weight is not None:
+            digest.update(data.weight.tobytes())
+        for bucket in self._step_queries():
+            digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
+        return f"data {digest.hexdigest()}"
 
     def _pruner(self) -> Any:
         with warnings.catch_warnings():
@@ -294,10 +368,12 @@ class QueryObjective(StudyCreator):
             return optuna.pruners.WilcoxonPruner()
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
+        """Fixed buckets of about as many queries as share a value, drawn at random."""
         size = self._report_every
         if size is None:
             size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
-        return deal(n_queries, size, seed)
+        order = np.random.default_rng(seed).permutation(n_queries)
+        return [np.sort(part) for part in np.array_split(order, -(-n_queries // size))]
 
 
 def _seed_of(random_state: Any) -> int:

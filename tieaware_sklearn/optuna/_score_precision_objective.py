@@ -21,17 +21,13 @@ from ._studies import StudyCreator, optuna
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
 #: precisions that a new study begins with
-_FIRST: dict[str, list[dict[str, Any]]] = {
-    "rho": [{"rho": rho} for rho in (1.1, 1.4, 2.0)],
-    "decimals": [],
-    "significant": [{"significant": digits} for digits in (3, 2)],
-    "bits": [
-        {"format": "float16"},
-        {"format": "bfloat16"},
-        {"format": _LINEAR, "linear_bits": 8},
-    ],
-    "levels": [{"levels": 10}],
-}
+_FIRST: list[dict[str, Any]] = [
+    *({"kind": "rho", "rho": rho} for rho in (1.1, 1.4, 2.0)),
+    *({"kind": "significant", "significant": digits} for digits in (3, 2)),
+    *({"kind": "bits", "format": name} for name in ("float16", "bfloat16")),
+    {"kind": "bits", "format": _LINEAR, "linear_bits": 8},
+    {"kind": "levels", "levels": 10},
+]
 
 
 class ScorePrecisionObjective(StudyCreator):
@@ -156,7 +152,7 @@ class ScorePrecisionObjective(StudyCreator):
             If the directions of the study do not go with the objectives, and if the
             measure is undefined for every query.
         """
-        self._check_study(trial)
+        self._check_directions(trial, self.measure, "the bits of scores")
         coarseness = parse_coarseness(self._suggest(trial))
         measured = self._coarse.measure(0, coarseness, "best", "worst", "std")
         found = measured.values
@@ -176,18 +172,6 @@ class ScorePrecisionObjective(StudyCreator):
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
         return value, measured.bits
-
-    def _check_study(self, trial: Any) -> None:
-        study = getattr(trial, "study", None)
-        if study is None:  # a FixedTrial
-            return
-        directions = [direction.name.lower() for direction in study.directions]
-        if directions != self.directions:
-            raise ValueError(
-                f"the study must {self.directions[0]} {self.measure} and minimize the "
-                f"bits of scores, got directions {directions}: "
-                f"optuna.create_study(directions={self.directions})"
-            )
 
     def _suggest(self, trial: Any) -> str:
         """A coarseness as text."""
@@ -210,10 +194,10 @@ class ScorePrecisionObjective(StudyCreator):
     def _first_trials(self) -> list[dict[str, Any]]:
         """Well-known precisions."""
         return [
-            {"kind": kind, **parameters}
+            dict(first)
             for kind in self.kinds
-            for parameters in _FIRST[kind]
-            if parameters.get("rho", 0) <= self.max_rho
+            for first in _FIRST
+            if first["kind"] == kind and first.get("rho", 0) <= self.max_rho
         ]
 
 

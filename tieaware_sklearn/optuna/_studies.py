@@ -74,6 +74,19 @@ class StudyCreator(ABC):
                 study.enqueue_trial(parameters)
         return study
 
+    def _check_directions(self, trial: Any, *values: Any) -> None:
+        """Refuse a study that does other things with these values."""
+        study = getattr(trial, "study", None)
+        if study is None:  # a FixedTrial
+            return
+        directions = [direction.name.lower() for direction in study.directions]
+        if directions != self.directions:
+            aims = map("{} {}".format, self.directions, values)
+            raise ValueError(
+                f"the study must {' and '.join(aims)}, got directions {directions}: "
+                f"optuna.create_study(directions={self.directions})"
+            )
+
     def _first_trials(self) -> list[dict[str, Any]]:
         """Parameters that a new study begins with."""
         return []

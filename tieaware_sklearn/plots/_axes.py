@@ -57,8 +57,8 @@ def show_ranges(
     axis: Any,
     names: Sequence[str],
     mean: FloatArray,
-    worst: FloatArray,
     best: FloatArray,
+    worst: FloatArray,
     interval: FloatArray | None = None,
 ) -> None:
     """A row per name, the first on top: mean, bar of the orders of ties, interval."""

@@ -143,14 +143,9 @@ def _tidy(axis: Any) -> None:
 def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
     """One legend for all panels, in as many columns as there is room for."""
     columns = len(entries)
+    style = {"loc": "outside lower center", "frameon": False}
     while columns:
-        legend = figure.legend(
-            entries.values(),
-            entries.keys(),
-            loc="outside lower center",
-            ncols=columns,
-            frameon=False,
-        )
+        legend = figure.legend(entries.values(), entries.keys(), ncols=columns, **style)
         room = figure.bbox.width - figure.dpi * _MARGIN
         share = room / legend.get_window_extent().width
         if columns == 1 or share >= 1:

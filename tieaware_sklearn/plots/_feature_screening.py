@@ -16,6 +16,9 @@ from ..feature_selection import RankingFeatureSelector
 from ._axes import VERMILLION, plain, show_ranges
 from ._display_base import Display, Panels
 
+#: what a screening has of each feature and measure
+_TABLES = ("mean", "best", "worst", "interval")
+
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(Display):
@@ -106,15 +109,11 @@ class FeatureScreeningDisplay(Display):
             for row in screening.rows()[:max_features]
         ]
         shown = np.argsort(screening.ranking)[:max_features]
-        return cls(
-            tuple(names),
-            screening.measures,
-            mean=screening.mean[shown],
-            best=screening.best[shown],
-            worst=screening.worst[shown],
-            interval=screening.interval[shown],
-            chance=screening.chance,
-        ).plot(ax)
+        tables: dict[str, Any] = {
+            name: getattr(screening, name)[shown] for name in _TABLES
+        }
+        measures, chance = screening.measures, screening.chance
+        return cls(tuple(names), measures, **tables, chance=chance).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -168,7 +167,7 @@ array-like of shape (n_documents,) or (n_documents, n_features)
         return Panels(len(self.measures), width=4.6, height=height, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        tables = self.mean, self.worst, self.best, self.interval
+        tables = [getattr(self, name) for name in _TABLES]
         for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             show_ranges(axis, self.feature_names, *(table[:, m] for table in tables))
             dashed = {"color": VERMILLION, "linestyle": "--"}

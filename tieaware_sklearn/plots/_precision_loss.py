@@ -123,7 +123,7 @@ class PrecisionLossDisplay(SystemsDisplay):
         drawn["fliers"][0].set_label("single queries, far out")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
         axis.set_xticks(np.arange(n), short(self.levels), **angled)
-        axis.set_xlabel("coarseness of scores")
-        axis.set_ylabel(f"change of {self.measure}, per query")
+        change = f"change of {self.measure}, per query"
+        axis.set(xlabel="coarseness of scores", ylabel=change)
         title(axis, *short([self.systems]))
         axis.grid(visible=False, axis="x")

@@ -89,6 +89,5 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
             axis.fill_between(curve.recall, curve.worst, curve.best, **band)
             axis.plot(curve.recall, curve.mean, label=names[i], **style)
         axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02))
-        axis.set_xlabel("recall")
-        axis.set_ylabel("interpolated precision, mean over queries")
+        axis.set(xlabel="recall", ylabel="interpolated precision, mean over queries")
         title(axis, "band: worst to best order of ties")

@@ -108,8 +108,6 @@ class SystemsDisplay(Display):
         ValueError
             As in that function.
         """
-        if not isinstance(y_score, Mapping) and np.ndim(y_score) == 1:
-            y_score = {"scores": y_score}
         names, columns = check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
         return cls._measure(y_true, systems, ax, qid=qid, **options)

@@ -83,12 +83,10 @@ class TieRangeDisplay(SystemsDisplay):
         TieRangeDisplay
         """
         averages = comparison.summary()
-        figures: dict[str, Any] = {
-            name: getattr(averages, name)[:, None] for name in _FIGURES
-        }
+        figures = [getattr(averages, name)[:, None] for name in _FIGURES]
         names = comparison.systems, (comparison.measure,)
         up = comparison.greater_is_better
-        return cls(*names, **figures, greater_is_better=up).plot(ax)
+        return cls(*names, *figures, greater_is_better=up).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
@@ -97,13 +95,13 @@ class TieRangeDisplay(SystemsDisplay):
             evaluate(y_true, score, measures=measures, **options).summary()
             for score in systems.values()
         ]
-        figures: dict[str, Any] = {
-            name: np.stack([getattr(summary, name) for summary in summaries])
+        figures = [
+            np.stack([getattr(summary, name) for summary in summaries])
             for name in _FIGURES
-        }
+        ]
         names = tuple(systems), summaries[0].measures
         up = measures[0].greater_is_better
-        return cls(*names, **figures, greater_is_better=up).plot(ax)
+        return cls(*names, *figures, greater_is_better=up).plot(ax)
 
     def _panels(self) -> Panels:
         height = max(1.4 + 0.32 * len(self.systems), 2.4)
@@ -113,7 +111,7 @@ class TieRangeDisplay(SystemsDisplay):
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]
-        figures = self.mean[order], self.worst[order], self.best[order]
+        figures = [getattr(self, name)[order] for name in _FIGURES]
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             show_ranges(axis, names, *(table[:, j] for table in figures))
             axis.set_xlabel(f"{plain(measure)}, {self.average}")

@@ -112,7 +112,6 @@ class UserModelDisplay(Display):
             ranks = np.arange(1, table.shape[1] + 1)
             for i, measure in enumerate(short(self.measures)):
                 axis.plot(ranks, table[i], label=measure, **line_style(i))
-            axis.set_xlabel("rank i")
-            axis.set_ylabel(label)
+            axis.set(xlabel="rank i", ylabel=label)
             axis.set_ylim(bottom=0)
             axis.xaxis.get_major_locator().set_params(integer=True)

@@ -58,8 +58,8 @@ class BoostingMeasures:
         self._prepared: dict[int, _DataSet] = {}
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
-        """A name and a value, as the library wants them."""
-        raise NotImplementedError
+        """Name, value and whether higher is better, as LightGBM wants them."""
+        return str(measure), value, measure.greater_is_better
 
     def results(
         self,
@@ -82,44 +82,37 @@ class BoostingMeasures:
             Weights of queries.
         scores : ndarray of shape (n_rows,)
         """
-        prepared = self._prepare(owner, labels, sizes, weight)
-        scores = check_scores(
-            scores, n_rows=prepared.queries.n_rows, name="predictions"
-        )
-        found = prepared.values(self._asked, scores)
-        means = prepared.means(self._asked, found["expected"])
-        results = list(map(self.result, self.measures, means))
-        return results[0] if self.single else results
-
-    def _prepare(
-        self,
-        owner: Any,
-        labels: NDArray[Any],
-        sizes: NDArray[Any] | None,
-        weight: NDArray[Any] | None,
-    ) -> Prepared:
         if sizes is None:
             raise ValueError(
                 "the evaluated data must have query groups, got none: make it with "
                 "lightgbm.Dataset(X, y, group=[rows of the first query, rows of the "
                 "second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        given = [np.asarray(labels), np.asarray(sizes)]
-        if weight is not None:
-            given.append(np.asarray(weight))
+        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
+        prepared = self._prepare(owner, given)
+        n_rows = prepared.queries.n_rows
+        scores = check_scores(scores, n_rows=n_rows, name="predictions")
+        found = prepared.values(self._asked, scores)
+        means = prepared.means(self._asked, found["expected"])
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
+
+    def _prepare(self, owner: Any, given: list[NDArray[Any]]) -> Prepared:
+        """Labels, sizes of queries and, if any, weights, as they were given."""
         key = id(owner)
         data = self._prepared.get(key)
         if data is None or not data.is_of(owner, given):
-            checked = check_labels(shortest_decimals(given[0]), name="label")
-            queries = queries_of(given[1])
-            weights = None
-            if weight is not None:
-                decimals = shortest_decimals(given[2])
-                weights = check_query_weight(decimals, queries, name="weight")
+            labels, sizes, *weights = given
+            checked = check_labels(shortest_decimals(labels), name="label")
+            queries = queries_of(sizes)
+            per_query = [
+                check_query_weight(shortest_decimals(weight), queries, name="weight")
+                for weight in weights
+            ]
             data = _DataSet(
                 weakref.ref(owner, lambda _: self._prepared.pop(key, None)),
                 [part.copy() for part in given],
-                Prepared(checked, queries, weights, keep=True),
+                Prepared(checked, queries, *per_query, keep=True),
             )
             self._prepared[key] = data
         return data.prepared

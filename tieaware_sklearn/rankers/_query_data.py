@@ -19,11 +19,15 @@ from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
     check_labels,
+    check_length,
     check_qid,
     check_query_weight,
     check_scores,
     reject,
 )
+
+#: the parts of an evaluation set beside eval_X
+_EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
 
 
 class GivenSet(NamedTuple):
@@ -51,25 +55,18 @@ class QueryData(NamedTuple):
 
 
 def gather_queries(
-    X: Any,
-    y: Any,
-    qid: Any,
-    weight: Any = None,
-    init_score: Any = None,
-    *,
-    column: str | int | None = None,
-    evaluation: bool = False,
+    given: GivenSet, column: str | int | None, *, evaluation: bool = False
 ) -> QueryData:
     """Checked data, its rows query by query.
 
     Parameters
     ----------
-    X, y, qid, weight, init_score : one row or value per document
-    column : str or int, optional
+    given : GivenSet
+        One row or value per document.
+    column : str, int or None
         The column of X that holds query ids.
     evaluation : bool
-        The arguments are called ``eval_X`` and so on, and weights are those of
-        queries.
+        Messages speak of ``eval_X`` and so on, and weights are those of queries.
 
     Raises
     ------
@@ -78,6 +75,7 @@ def gather_queries(
         and >= 0, and for lengths that differ.
     """
     name = "eval_" if evaluation else ""
+    X, y, qid, weight, init_score = given
     X, qid = resolve_qid(X, column, qid, prefix=name)
     if qid is None:
         raise ValueError(
@@ -91,11 +89,7 @@ def gather_queries(
         raise ValueError(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
         )
-    if X.shape[0] != len(labels):
-        raise ValueError(
-            f"{name}y must have one value per row of {name}X ({X.shape[0]}), got "
-            f"{len(labels)}"
-        )
+    check_length(labels, X.shape[0], f"{name}y")
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid").by_id()
     if evaluation:
         check_query_weight(weight, queries, name="eval_sample_weight")
@@ -104,47 +98,33 @@ def gather_queries(
         reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
         weight = queries.arrange(weight)
     if init_score is not None:
-        init_score = queries.arrange(
-            check_scores(init_score, n_rows=len(labels), name=f"{name}init_score")
-        )
+        start = check_scores(init_score, n_rows=len(labels), name=f"{name}init_score")
+        init_score = queries.arrange(start)
     X = take_rows(X, queries.order)
     return QueryData(X, queries.arrange(labels), queries, weight, init_score)
 
 
-class Columns(NamedTuple):
-    """How many features there are, and their names if they have any."""
-
-    n: int
-    names: list[Any] | None
-
-    @classmethod
-    def of(cls, X: Any) -> Columns:
-        return cls(X.shape[1], list_columns(X) or None)
+def columns_of(X: Any) -> list[Any]:
+    """Names of the features, None for each where they have none."""
+    return list_columns(X) or [None] * X.shape[1]
 
 
-def check_columns(X: Any, fitted: Columns, name: str = "X") -> None:
+def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
     """Refuse other columns than those of `fit`, and names in another order."""
-    got = Columns.of(X)
-    if got.n != fitted.n:
-        what = f"{fitted.n} features, got {got.n}"
-    elif got.names is None or fitted.names is None or got.names == fitted.names:
+    got = columns_of(X)
+    if len(got) != len(fitted):
+        what = f"{len(fitted)} features, got {len(got)}"
+    elif got == fitted or None in (*got, *fitted):
         return
     else:
-        pairs = list(zip(got.names, fitted.names, strict=True))
-        at = next(i for i, (a, b) in enumerate(pairs) if a != b)
-        what = f"{fitted.names[at]!r} as column {at}, got {got.names[at]!r}"
+        at = next(i for i, column in enumerate(got) if column != fitted[i])
+        what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
     raise ValueError(
         f"{name} must have the columns that the ranker was fitted on, in order: {what}"
     )
 
 
-def split_eval_sets(
-    eval_X: Any,
-    eval_y: Any,
-    eval_qid: Any,
-    eval_sample_weight: Any = None,
-    eval_init_score: Any = None,
-) -> list[GivenSet]:
+def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
 
     Raises
@@ -152,18 +132,14 @@ def split_eval_sets(
     ValueError
         For parts that do not go together.
     """
-    parts = {
-        "eval_y": eval_y,
-        "eval_qid": eval_qid,
-        "eval_sample_weight": eval_sample_weight,
-        "eval_init_score": eval_init_score,
-    }
+    eval_X, *values = given
+    parts = dict(zip(_EVAL_PARTS, values, strict=True))
     if eval_X is None:
         for name, value in parts.items():
             if value is not None:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
-    if eval_y is None:
+    if given.y is None:
         raise ValueError("eval_y must have the labels of eval_X, got None")
     # a list of numbers is data, a list of matrices is several sets
     several = isinstance(eval_X, tuple) or (
@@ -172,15 +148,14 @@ def split_eval_sets(
     sets = list(eval_X) if several else [eval_X]
     columns = [sets]
     for name, value in parts.items():
-        if name in ("eval_y", "eval_qid") and not several:
-            columns.append([value])
-        else:
-            columns.append(_each(value, len(sets), name))
+        whole = not several and name in ("eval_y", "eval_qid")
+        columns.append([value] if whole else _each(value, len(sets), name))
     return [GivenSet(*one) for one in zip(*columns, strict=True)]
 
 
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     """One entry per evaluation set, None where there is none."""
+    values = {} if values is None else values
     if isinstance(values, dict):
         if not set(values) <= set(range(n_sets)):
             raise ValueError(
@@ -188,12 +163,8 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
                 f"{n_sets - 1}), got {list(values)}"
             )
         return [values.get(i) for i in range(n_sets)]
-    if values is None:
-        values = ()
-    numbers_only = isinstance(values, list) and all(
-        isinstance(value, numbers.Real) for value in values
-    )
-    if isinstance(values, (tuple, list)) and not numbers_only:
+    flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
+    if isinstance(values, (tuple, list)) and not flat:
         if len(values) > n_sets:
             raise ValueError(
                 f"{name} must have at most one entry per evaluation set ({n_sets}), "
@@ -232,10 +203,9 @@ def check_eval_names(given: Any, default: list[str]) -> list[str]:
             "eval_names must have a different name for each evaluation set "
             f"({len(default)}), got {names}"
         )
-    for name, usual in zip(names, default, strict=True):
-        if name == "training" != usual:
-            raise ValueError(
-                'eval_names must keep "training" for the training data, on which '
-                f"LightGBM does not stop, got {names}"
-            )
+    if any(a == "training" != b for a, b in zip(names, default, strict=True)):
+        raise ValueError(
+            'eval_names must keep "training" for the training data, on which '
+            f"LightGBM does not stop, got {names}"
+        )
     return names
