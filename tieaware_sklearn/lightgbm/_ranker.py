@@ -30,9 +30,17 @@ from ._metrics import FirstMetric, metrics_of
 lightgbm = import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
 )
-# all the names that LightGBM has for one parameter
-_ConfigAliases = lightgbm.basic._ConfigAliases
 
+#: the names that LightGBM has for one parameter, aliases before its own
+_NAMES = {
+    "objective": ("app", "application", "loss", "objective_type", "objective"),
+    "metric": ("metric_types", "metrics", "metric"),
+    "early_stopping_round": (
+        *("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
+        "early_stopping_round",
+    ),
+    "label_gain": ("label_gain",),
+}
 #: rows of a query that LightGBM's ranking objectives take
 MAX_QUERY_ROWS = 10_000
 #: gains of labels that they have by default: 2^label - 1 for labels 0 to 30
@@ -329,9 +337,8 @@ validate_features, **kwargs
     def _given(self, parameter: str) -> Any:
         """A parameter of LightGBM by any of its names, aliases before its own."""
         params = self.get_params()
-        aliases = sorted(_ConfigAliases.get(parameter) - {parameter})
-        names = [*aliases, parameter]
-        return next((params[n] for n in names if params.get(n) is not None), None)
+        given = (params.get(name) for name in _NAMES[parameter])
+        return next((value for value in given if value is not None), None)
 
     def _check_stopping(self, evals: list[str], measured: bool) -> None:
         rounds = self._given("early_stopping_round")
@@ -383,7 +390,7 @@ validate_features, **kwargs
             params.setdefault("first_metric_only", True)
             if self._given("metric") is None:
                 params["metric"] = "None"
-            for name in _ConfigAliases.get("early_stopping_round"):
+            for name in _NAMES["early_stopping_round"]:
                 if isinstance(params.get(name), np.integer):
                     params[name] = int(params[name])
         return params
