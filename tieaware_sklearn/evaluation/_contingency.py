@@ -49,10 +49,6 @@ class ContingencyTable(Result):
         ]
         return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
-    def _columns(self) -> dict[str, Any]:
-        cells = ("true_positive", "false_positive", "false_negative", "true_negative")
-        return {name: getattr(self, name) for name in ("qid", *cells)}
-
     def __str__(self) -> str:
         table = self.sum()
         full = np.vstack([table, table.sum(axis=0)])

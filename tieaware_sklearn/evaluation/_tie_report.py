@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns, format_table
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff
@@ -105,18 +105,11 @@ class TieReport(Result):
             ("scores apart by last bits only", str(self.n_nearly_tied)),
         ]
         gaps = [
-            [name, number(float(average)), number(float(largest))]
-            for name, average, largest in zip(
-                self.measures, self.mean_gap, self.largest_gap, strict=True
-            )
+            ("best - worst", self.measures),
+            ("mean", self.mean_gap),
+            ("largest", self.largest_gap),
         ]
-        return "\n".join(
-            [
-                format_table(["ties", ""], figures),
-                "",
-                format_table(["best - worst", "mean", "largest"], gaps),
-            ]
-        )
+        return f"{format_table(['ties', ''], figures)}\n\n{format_columns(gaps)}"
 
 
 def tie_report(
