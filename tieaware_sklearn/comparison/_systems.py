@@ -53,14 +53,8 @@ class SystemSummary(Result):
     tie_std: FloatArray
 
     def __str__(self) -> str:
-        columns = [
-            (self.measure, self.systems),
-            ("mean", self.mean),
-            ("worst", self.worst),
-            ("best", self.best),
-            ("tie std", self.tie_std),
-        ]
-        return format_columns(columns)
+        header = [self.measure, "mean", "worst", "best", "tie std"]
+        return format_columns(zip(header, self._columns().values(), strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -143,9 +143,5 @@ def make_web_search(
     if return_X_y_qid:
         return data, target, qid
     return Bunch(
-        data=data,
-        target=target,
-        qid=qid,
-        feature_names=list(features),
-        DESCR=_DESCR,
+        data=data, target=target, qid=qid, feature_names=list(features), DESCR=_DESCR
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table
+from .._display.tables import format_columns
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import Precision
 from ._prepared_ranking import prepare
@@ -55,14 +55,12 @@ class ContingencyTable(Result):
         full = np.column_stack([full, full.sum(axis=1)])
         title = "retrieved" if self.k is None else f"in the first {self.k}"
         names = [title, f"not {title}", "all"]
-        rows = [
-            [
-                name,
-                *(f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in row),
-            ]
-            for name, row in zip(names, full, strict=True)
+        counts = [
+            [f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in column]
+            for column in full.T
         ]
-        return format_table(["documents", "relevant", "not relevant", "all"], rows)
+        header = ["documents", "relevant", "not relevant", "all"]
+        return format_columns(zip(header, [names, *counts], strict=True))
 
 
 def contingency_table(

@@ -18,7 +18,7 @@ from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, median_interval
 
 #: what `RankingReport` says of each query and measure
-_PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +179,7 @@ class RankingReport(Result):
         )
 
     def _columns(self) -> dict[str, Any]:
-        names = (*_PER_QUERY, "standard_error", "std_is_estimate")
+        names = (*PER_QUERY, "standard_error", "std_is_estimate")
         values = {name: getattr(self, name) for name in names}
         return by_query(self.qid, self.measures, values)
 

@@ -51,9 +51,8 @@ class _Orders:
         self.by_id = given.sorted()
         ranks, _ = dense_ranks(scores)
         place = -ranks
-        if scores.dtype.kind == "f":
-            # not retrieved: below everything
-            place[np.isneginf(scores)] = 1
+        # not retrieved: below everything
+        place[scores == -np.inf] = 1
         query = np.repeat(np.arange(queries.n_queries), queries.sizes)
         place, label = queries.arrange(place), queries.arrange(labels)
         order = np.lexsort((label, place, query))

@@ -193,13 +193,10 @@ def tie_report(
     gaps = np.abs(filled["best"] - filled["worst"])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
-    distinct = np.unique(scores)
-    if distinct.dtype.kind == "f":
-        distinct = distinct[~np.isneginf(distinct)]
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
-        n_distinct_scores=len(distinct),
+        n_distinct_scores=len(np.unique(scores[scores != -np.inf])),
         largest_group=largest,
         tied_documents=tied_documents / retrieved,
         mixed_documents=mixed_documents / retrieved,

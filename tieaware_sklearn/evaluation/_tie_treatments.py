@@ -135,9 +135,7 @@ def tie_treatments(
 
 def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
     """Scores that rank as `scores` do, and by `key` where those tie."""
-    retrieved = np.ones(len(scores), dtype=bool)
-    if scores.dtype.kind == "f":
-        retrieved = ~np.isneginf(scores)
+    retrieved = scores != -np.inf
     ranks, _ = dense_ranks(scores[retrieved])
     codes = _key_codes(key, f"external[{name!r}]", retrieved)
     place, _ = dense_ranks(ranks * (codes.max(initial=0) + 1) + codes)
