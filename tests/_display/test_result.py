@@ -23,3 +23,14 @@ def test_a_prompt_shows_the_table():
     for result in (report, report.summary(), tie_report([1, 0], [1, 1])):
         assert repr(result) == str(result)
         assert repr(result).splitlines()[1].startswith("-----")
+
+
+def test_a_frame_has_the_fields_with_a_value_per_row():
+    pytest.importorskip("pandas")
+    summary = evaluate([1, 0], [1, 1], measures=["rr", "p@1"]).summary()
+    frame = summary.to_pandas()
+    assert frame["measure"].tolist() == ["RR", "P@1"]
+    assert frame["mean"].tolist() == summary.mean.tolist()
+    # an interval makes two columns, a text none
+    assert {"interval_low", "interval_high"} < set(frame)
+    assert "average" not in frame

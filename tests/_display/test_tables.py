@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import math
 
-from tieaware_sklearn._display.tables import format_table, number, probability
+import numpy as np
+
+from tieaware_sklearn._display.tables import (
+    format_columns,
+    format_table,
+    number,
+    probability,
+)
 
 
 def test_columns_line_up():
@@ -25,3 +32,18 @@ def test_numbers():
     assert number(math.nan) == probability(math.nan) == "-"
     assert probability(0.00012) == "0.0001"
     assert probability(0.00001) == "<0.0001"
+
+
+def test_a_table_by_its_columns():
+    columns = [
+        ("median", ["a", "b"]),
+        ("median", np.array([0.5, math.nan])),
+        ("interval", np.array([[0.0, 1.0], [math.nan, math.nan]])),
+        ("n", np.array([3, 12])),
+    ]
+    assert format_columns(columns).splitlines() == [
+        "median  median          interval   n",
+        "------------------------------------",
+        "a       0.5000  [0.0000, 1.0000]   3",
+        "b            -            [-, -]  12",
+    ]

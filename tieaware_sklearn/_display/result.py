@@ -14,7 +14,7 @@ from .._optional import import_optional
 class Result:
     """A result that shows itself, also at a prompt, as the table that it prints.
 
-    A subclass has `__str__` and `_columns`. In a data frame, what rows are about comes
+    A subclass is a dataclass with `__str__`. In a data frame, what rows are about comes
     first: the query, the measure, the system; the index is only a number.
     """
 
@@ -22,8 +22,20 @@ class Result:
         return str(self)
 
     def _columns(self) -> dict[str, Any]:
-        """The columns of `to_pandas`, by name."""
-        raise NotImplementedError
+        """The columns of `to_pandas`, by name.
+
+        By default they are the fields with a value per row: of tuples, named in the
+        plural, of arrays, and of intervals, which make two columns.
+        """
+        columns: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, tuple):
+                columns[name.removesuffix("s")] = value
+            elif isinstance(value, np.ndarray) and value.ndim == 2:
+                columns[f"{name}_low"], columns[f"{name}_high"] = value.T
+            elif isinstance(value, np.ndarray):
+                columns[name] = value
+        return columns
 
     def to_pandas(self) -> Any:
         """The result as a `pandas.DataFrame`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,3 +47,16 @@ def format_table(
     ]
     rule = "-" * max(len(line) for line in lines)
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def format_columns(columns: Iterable[tuple[str, Any]], *, left: int = 1) -> str:
+    """A table by the columns below each header: texts, counts, values or intervals."""
+    header, values = zip(*columns, strict=True)
+    rows = zip(*(map(_cell, column) for column in values), strict=True)
+    return format_table(header, list(rows), left=left)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (str, int, np.integer)):
+        return str(value)
+    return bracketed(value) if isinstance(value, np.ndarray) else number(value)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display.result import Result
-from .._display.tables import format_table, number, probability
+from .._display.tables import format_columns, probability
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choices, check_qid, check_scores
@@ -51,18 +51,9 @@ class CorrelationSummary(Result):
     n_significant: IntArray
     n_queries: IntArray
 
-    def _columns(self) -> dict[str, Any]:
-        names = ("mean", "lowest", "highest", "n_significant", "n_queries")
-        values = {name: getattr(self, name) for name in names}
-        return {"coefficient": self.coefficients} | values
-
     def __str__(self) -> str:
-        rows = [
-            [name, *map(number, row[:3]), *map(str, row[3:])]
-            for name, *row in zip(*self._columns().values(), strict=True)
-        ]
         header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-        return format_table(header, rows)
+        return format_columns(zip(header, self._columns().values(), strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,12 +87,11 @@ class OrderingCorrelation(Result):
         CorrelationSummary
         """
         there = ~np.isnan(self.values)
-        some = np.where(there.any(axis=0), 1.0, np.nan)
         return CorrelationSummary(
             coefficients=self.coefficients,
             mean=means(self.values),
-            lowest=some * self.values.min(axis=0, where=there, initial=math.inf),
-            highest=some * self.values.max(axis=0, where=there, initial=-math.inf),
+            lowest=np.fmin.reduce(self.values),
+            highest=np.fmax.reduce(self.values),
             n_significant=(self.pvalues < _ALPHA).sum(axis=0),
             n_queries=there.sum(axis=0),
         )
@@ -119,14 +109,12 @@ class OrderingCorrelation(Result):
     def __str__(self) -> str:
         if len(self.qid) > 1:
             return str(self.summary())
-        values, pvalues = self.values[0].tolist(), self.pvalues[0].tolist()
-        rows = [
-            [name, number(value), probability(pvalue)]
-            for name, value, pvalue in zip(
-                self.coefficients, values, pvalues, strict=True
-            )
+        columns = [
+            ("coefficient", self.coefficients),
+            ("value", self.values[0]),
+            ("p", map(probability, self.pvalues[0])),
         ]
-        return format_table(["coefficient", "value", "p"], rows)
+        return format_columns(columns)
 
 
 def rank_correlation(
@@ -242,14 +230,10 @@ def _scaled(column: NDArray[Any]) -> FloatArray:
     return values / largest if largest > 0 else values
 
 
-def _tau_b(first: IntArray, second: IntArray) -> tuple[float, float]:
-    return _of_scipy(stats.kendalltau, first, second)
-
-
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
     """(concordant - discordant) / all pairs, 0 where all tie; p value of tau-b."""
     n = len(first)
-    tau_b, pvalue = _tau_b(first, second)
+    tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
     if n < 2:
         return math.nan, pvalue
     if math.isnan(tau_b):
@@ -257,10 +241,6 @@ def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
     every = n * (n - 1) / 2
     apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
     return float(tau_b * math.sqrt(apart[0] * apart[1]) / every), pvalue
-
-
-def _spearman(first: IntArray, second: IntArray) -> tuple[float, float]:
-    return _of_scipy(stats.spearmanr, first, second)
 
 
 def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
@@ -291,11 +271,11 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
 
 
-_OF_RANKS = {
+_OF_RANKS: dict[str, Callable[[IntArray, IntArray], tuple[float, float]]] = {
     "tau_a": _tau_a,
-    "tau_b": _tau_b,
+    "tau_b": partial(_of_scipy, stats.kendalltau),
     "tau_ap": _tau_ap,
-    "spearman": _spearman,
+    "spearman": partial(_of_scipy, stats.spearmanr),
 }
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import bracketed, format_table, number, probability
+from .._display.tables import bracketed, format_columns, number, probability
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
-from ..evaluation._averages import mean, means, std_of_mean
+from ..evaluation._averages import mean, means, std_of_mean, stds_of_means
 from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
@@ -45,17 +45,9 @@ class SystemSummary(Result):
     best: FloatArray
     tie_std: FloatArray
 
-    def _columns(self) -> dict[str, Any]:
-        names = ("mean", "worst", "best", "tie_std")
-        return {"system": self.systems} | {name: getattr(self, name) for name in names}
-
     def __str__(self) -> str:
-        averages = np.array([self.mean, self.worst, self.best, self.tie_std]).T
-        rows = [
-            [name, *map(number, row)]
-            for name, row in zip(self.systems, averages.tolist(), strict=True)
-        ]
-        return format_table([self.measure, "mean", "worst", "best", "tie std"], rows)
+        header = [self.measure, "mean", "worst", "best", "tie std"]
+        return format_columns(zip(header, self._columns().values(), strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,14 +126,14 @@ class SystemComparison(Result):
             mean=means(self.expected),
             worst=means(self.worst),
             best=means(self.best),
-            tie_std=np.apply_along_axis(std_of_mean, 0, self.std),
+            tie_std=stds_of_means(self.std),
         )
 
     def _columns(self) -> dict[str, Any]:
-        names = np.array(self.systems, dtype=object)
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
         return {
-            "a": names[self.pairs[:, 0]],
-            "b": names[self.pairs[:, 1]],
+            "a": first,
+            "b": second,
             "difference": self.difference,
             "tie_std": self.tie_std,
             "tie_low": self.tie_range[:, 0],
@@ -161,27 +153,25 @@ class SystemComparison(Result):
         return f"{averages}\n\n{self._pair_table()}" if len(self.pairs) else averages
 
     def _pair_table(self) -> str:
-        p_columns = {self.test: self.pvalues}
-        if self.correction is not None and len(self.pairs) > 1:
-            p_columns[self.correction] = self.adjusted_pvalues
-        header = ["A", "B", "A - B", "tie std", "tie range", "holds"]
-        header += [f"p ({name})" for name in p_columns]
-        header += ["d", f"{self.confidence:.0%} interval"]
-        rows = [
-            [
-                self.systems[a],
-                self.systems[b],
-                number(float(self.difference[i])),
-                number(float(self.tie_std[i])),
-                bracketed(self.tie_range[i]),
-                "yes" if self.survives[i] else "no",
-                *(probability(float(column[i])) for column in p_columns.values()),
-                number(float(self.effect[i]), 2),
-                bracketed(self.effect_interval[i], 2),
-            ]
-            for i, (a, b) in enumerate(self.pairs.tolist())
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        columns: list[tuple[str, Any]] = [
+            ("A", first),
+            ("B", second),
+            ("A - B", self.difference),
+            ("tie std", self.tie_std),
+            ("tie range", self.tie_range),
+            ("holds", np.where(self.survives, "yes", "no")),
+            (f"p ({self.test})", map(probability, self.pvalues)),
         ]
-        return format_table(header, rows, left=2)
+        if self.correction is not None and len(self.pairs) > 1:
+            adjusted = map(probability, self.adjusted_pvalues)
+            columns.append((f"p ({self.correction})", adjusted))
+        intervals = [bracketed(interval, 2) for interval in self.effect_interval]
+        columns += [
+            ("d", [number(effect, 2) for effect in self.effect]),
+            (f"{self.confidence:.0%} interval", intervals),
+        ]
+        return format_columns(columns, left=2)
 
 
 def compare_systems(

@@ -85,19 +85,9 @@ def load_digits_retrieval(
         raise ValueError(f"n_queries must be in 1..{n}, got {n_queries}")
     chosen = np.sort(check_random_state(random_state).permutation(n)[:n_queries])
     parts = [_similarities(pixels, int(query)) for query in chosen]
-    others = [np.delete(np.arange(n), query) for query in chosen]
-    data = np.concatenate(
-        [
-            np.column_stack([f[rest] for f in part.values()])
-            for part, rest in zip(parts, others, strict=True)
-        ]
-    )
-    target = np.concatenate(
-        [
-            (digit[rest] == digit[query]).astype(np.int64)
-            for query, rest in zip(chosen, others, strict=True)
-        ]
-    )
+    others = np.arange(n) != chosen[:, None]
+    data = np.stack([np.column_stack(list(part.values())) for part in parts])[others]
+    target = (digit == digit[chosen, None])[others].astype(np.int64)
     qid = np.repeat(chosen.astype(np.int64), n - 1)
     digits = Bunch(
         data=data, target=target, qid=qid, feature_names=list(parts[0]), DESCR=_DESCR

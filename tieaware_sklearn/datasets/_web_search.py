@@ -148,10 +148,6 @@ def make_web_search(
         order = rng.permutation(n)
         data, target, qid = data[order], target[order], qid[order]
     web = Bunch(
-        data=data,
-        target=target,
-        qid=qid,
-        feature_names=list(features),
-        DESCR=_DESCR,
+        data=data, target=target, qid=qid, feature_names=list(features), DESCR=_DESCR
     )
     return as_asked(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table
+from .._display.tables import format_columns
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import Precision
 from ._prepared_ranking import prepare
@@ -49,24 +49,18 @@ class ContingencyTable(Result):
         ]
         return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
-    def _columns(self) -> dict[str, Any]:
-        cells = ("true_positive", "false_positive", "false_negative", "true_negative")
-        return {name: getattr(self, name) for name in ("qid", *cells)}
-
     def __str__(self) -> str:
         table = self.sum()
         full = np.vstack([table, table.sum(axis=0)])
         full = np.column_stack([full, full.sum(axis=1)])
         title = "retrieved" if self.k is None else f"in the first {self.k}"
         names = [title, f"not {title}", "all"]
-        rows = [
-            [
-                name,
-                *(f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in row),
-            ]
-            for name, row in zip(names, full, strict=True)
+        counts = [
+            [f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in column]
+            for column in full.T
         ]
-        return format_table(["documents", "relevant", "not relevant", "all"], rows)
+        header = ["documents", "relevant", "not relevant", "all"]
+        return format_columns(zip(header, [names, *counts], strict=True))
 
 
 def contingency_table(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns
 from .._engine.ties import FloatArray
 from ..measures import InterpolatedPrecision
 from ._averages import means, stds_of_means
@@ -20,7 +20,6 @@ from ._undefined import ask
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
 _STATISTICS = (*STATISTICS, "standard_error")
-_COLUMNS = ("recall", "mean", "worst", "best", "tie_std")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,9 +29,9 @@ class PrecisionRecallCurve(Result):
     Attributes
     ----------
     recall : ndarray of shape (n_points,)
-    mean, best, worst : ndarray of shape (n_points,)
+    mean, worst, best : ndarray of shape (n_points,)
         Precision at that recall or more, averaged over queries: the mean over tie
-        orders, and the curves of the most and the least favourable order, which
+        orders, and the curves of the least and the most favourable order, which
         bound every other.
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over tie orders.
@@ -42,21 +41,20 @@ class PrecisionRecallCurve(Result):
 
     recall: FloatArray
     mean: FloatArray
-    best: FloatArray
     worst: FloatArray
+    best: FloatArray
     tie_std: FloatArray
     standard_error: FloatArray
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in (*_COLUMNS, "standard_error")}
-
     def __str__(self) -> str:
-        columns = [getattr(self, name) for name in _COLUMNS]
-        rows = [
-            [f"{recall:g}", *(number(float(value)) for value in rest)]
-            for recall, *rest in zip(*columns, strict=True)
+        columns = [
+            ("recall", [f"{recall:g}" for recall in self.recall]),
+            ("precision", self.mean),
+            ("worst", self.worst),
+            ("best", self.best),
+            ("tie std", self.tie_std),
         ]
-        table = format_table(["recall", "precision", "worst", "best", "tie std"], rows)
+        table = format_columns(columns)
         error = float(self.standard_error.max())
         if error > 0:
             table += f"\nlong ties sampled, standard error at most {error:.1g}"
@@ -119,8 +117,8 @@ def precision_recall_curve(
     return PrecisionRecallCurve(
         recall=np.array(levels),
         mean=np.array(prepared.means(asked, found["expected"])),
-        best=means(found["best"], weight),
         worst=means(found["worst"], weight),
+        best=means(found["best"], weight),
         tie_std=stds_of_means(found["std"], weight),
         standard_error=stds_of_means(found["standard_error"], weight),
     )
@@ -128,11 +126,10 @@ def precision_recall_curve(
 
 def _levels(recall: ArrayLike) -> list[float]:
     try:
-        levels: list[float] = np.atleast_1d(
-            np.asarray(recall, dtype=np.float64)
-        ).tolist()
+        array = np.atleast_1d(np.asarray(recall, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise ValueError(f"recall must be numbers in [0, 1]: {error}") from None
+    levels: list[float] = array.tolist()
     if not levels:
         raise ValueError("recall must hold at least one level, got none")
     if len(set(levels)) < len(levels):

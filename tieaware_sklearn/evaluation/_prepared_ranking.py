@@ -24,8 +24,8 @@ from ..measures import Measure, parse_measure
 from ..measures._names import names_where
 from ..measures._parse import parse_measures
 from ._averages import mean, means, reduce_queries
-from ._labelled_queries import STATISTICS, LabelledQueries
-from ._report import RankingReport
+from ._labelled_queries import LabelledQueries
+from ._report import PER_QUERY, RankingReport
 from ._undefined import Asked, ask
 
 TIES = ("expected", "best", "worst", "input")
@@ -34,7 +34,7 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: measures whose ideals and chance levels are kept
 _REMEMBERED = 64
-_OF_A_REPORT = (*STATISTICS, "standard_error", "std_is_estimate", "chance", "ideal")
+_OF_A_REPORT = (*PER_QUERY, "standard_error", "std_is_estimate")
 
 
 class Prepared:
@@ -123,14 +123,9 @@ class Prepared:
         return RankingReport(
             measures=asked.names,
             qid=self.queries.qid.copy(),
-            expected=found["expected"],
-            best=found["best"],
-            worst=found["worst"],
-            std=found["std"],
+            **{name: found[name] for name in PER_QUERY},
             standard_error=raw["standard_error"],
             std_is_estimate=raw["std_is_estimate"] > 0,
-            chance=found["chance"],
-            ideal=found["ideal"],
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             query_weight=None if self.weight is None else self.weight.copy(),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import bracketed, format_table, number
+from .._display.tables import format_columns
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
@@ -18,7 +18,7 @@ from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, median_interval
 
 #: what `RankingReport` says of each query and measure
-_PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,17 +29,14 @@ class RankingSummary(Result):
     ----------
     measures : tuple of str
     average : {"macro", "geometric", "median"}
-    mean, best, worst, chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the best value when all documents of a
-        query are retrieved and tie.
+    mean, best, worst : ndarray of shape (n_measures,)
+        Averages over queries.
     tie_std : ndarray of shape (n_measures,)
         Standard deviation of the average over the orders of tied documents; NaN
         for geometric means and medians.
-    standard_error : ndarray of shape (n_measures,)
-        Standard error of `mean` where orders had to be sampled (long ties under
-        IPrec and IAP); 0 where it is exact, as it is for all other measures.
-    n_estimated : ndarray of shape (n_measures,), int
-        Queries whose standard deviation comes from sampled orders.
+    chance, ideal : ndarray of shape (n_measures,)
+        Averages over queries. `ideal` is the best value when all documents of a
+        query are retrieved and tie.
     lift : ndarray of shape (n_measures,)
         (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
         ideal; 0 where the two are equal.
@@ -47,6 +44,11 @@ class RankingSummary(Result):
         95 % interval of the average over queries: t of the mean, from the ranks
         of the values of the median; NaN for too few queries. That of a mean is
         symmetric, and may reach beyond what the measure can be.
+    standard_error : ndarray of shape (n_measures,)
+        Standard error of `mean` where orders had to be sampled (long ties under
+        IPrec and IAP); 0 where it is exact, as it is for all other measures.
+    n_estimated : ndarray of shape (n_measures,), int
+        Queries whose standard deviation comes from sampled orders.
     n_queries : ndarray of shape (n_measures,), int
         Queries averaged.
     """
@@ -57,49 +59,28 @@ class RankingSummary(Result):
     best: FloatArray
     worst: FloatArray
     tie_std: FloatArray
-    standard_error: FloatArray
-    n_estimated: NDArray[np.int64]
     chance: FloatArray
     ideal: FloatArray
     lift: FloatArray
     interval: FloatArray
+    standard_error: FloatArray
+    n_estimated: NDArray[np.int64]
     n_queries: NDArray[np.int64]
 
-    def _columns(self) -> dict[str, Any]:
-        low, high = self.interval.T
-        values = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift")
-        counts = ("standard_error", "n_estimated", "n_queries")
-        return {
-            "measure": self.measures,
-            **{name: getattr(self, name) for name in values},
-            "interval_low": low,
-            "interval_high": high,
-            **{name: getattr(self, name) for name in counts},
-        }
-
     def __str__(self) -> str:
-        shown = (self.mean, self.worst, self.best, self.tie_std, self.chance, self.lift)
-        rows = [
-            [
-                name,
-                *(number(float(column[i])) for column in shown),
-                bracketed(self.interval[i]),
-                str(self.n_queries[i]),
-            ]
-            for i, name in enumerate(self.measures)
+        macro, median = self.average == "macro", self.average == "median"
+        columns = [
+            ("measure" if macro else self.average, self.measures),
+            ("median" if median else "mean", self.mean),
+            ("worst", self.worst),
+            ("best", self.best),
+            ("tie std", self.tie_std),
+            ("chance", self.chance),
+            ("lift", self.lift),
+            ("95% interval", self.interval),
+            ("queries", self.n_queries),
         ]
-        header = [
-            "measure" if self.average == "macro" else self.average,
-            "median" if self.average == "median" else "mean",
-            "worst",
-            "best",
-            "tie std",
-            "chance",
-            "lift",
-            "95% interval",
-            "queries",
-        ]
-        return "\n".join([format_table(header, rows), *self.notes()])
+        return "\n".join([format_columns(columns), *self.notes()])
 
     def notes(self) -> list[str]:
         """What in the table is an estimate."""
@@ -198,7 +179,7 @@ class RankingReport(Result):
         )
 
     def _columns(self) -> dict[str, Any]:
-        names = (*_PER_QUERY, "standard_error", "std_is_estimate")
+        names = (*PER_QUERY, "standard_error", "std_is_estimate")
         values = {name: getattr(self, name) for name in names}
         return by_query(self.qid, self.measures, values)
 
@@ -280,16 +261,13 @@ def _summary(
     **others: Any,
 ) -> RankingSummary:
     """A summary, from averages of what `_averaged` gives."""
-    mean, best, worst, chance, ideal = averages
+    names = ("mean", "best", "worst", "chance", "ideal")
+    named = dict(zip(names, averages, strict=True))
     return RankingSummary(
         measures=of.measures,
         average=average,
-        mean=mean,
-        best=best,
-        worst=worst,
-        chance=chance,
-        ideal=ideal,
-        lift=lift(mean, chance, ideal),
+        **named,
+        lift=lift(named["mean"], named["chance"], named["ideal"]),
         interval=interval,
         n_queries=n_queries.astype(np.int64),
         **others,

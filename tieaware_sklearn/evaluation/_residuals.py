@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import format_table, number
+from .._display.tables import format_columns
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
 from ..measures._parse import parse_measures
-from ._averages import mean
+from ._averages import means
 from ._labelled_queries import statistics_of
 from ._prepared_ranking import Prepared, prepare
 from ._undefined import ask
@@ -64,12 +64,11 @@ class ResidualReport(Result):
         return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
     def __str__(self) -> str:
-        columns = [getattr(self, name).T for name in _PER_QUERY]
-        rows = [
-            [name, *(number(mean(column[j], self.query_weight)) for column in columns)]
-            for j, name in enumerate(self.measures)
-        ]
-        return format_table(["measure", "mean", "residual", "worst", "best"], rows)
+        averages = (
+            means(getattr(self, name), self.query_weight) for name in _PER_QUERY
+        )
+        header = ["measure", "mean", "residual", "worst", "best"]
+        return format_columns(zip(header, [self.measures, *averages], strict=True))
 
 
 def residuals(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns
 from .._engine.seeds import check_seed
 from .._engine.segments import owners, runs
 from .._engine.ties import FloatArray, dense_ranks
@@ -33,8 +33,8 @@ class _Orders:
         Rows of the input: by query id, not retrieved ones last, by score, by
         label. Rows that are alike in all three are interchangeable, and no order
         of the input can be told from them.
-    offsets : ndarray of shape (n_queries + 1,)
-        Where queries start in `rows`.
+    queries : Queries
+        By id; its offsets say where queries start in `rows`.
     by_id : ndarray of shape (n_queries,)
         Queries, by their order of first appearance, in the order of their ids.
     tied : ndarray of shape (n_queries,), bool
@@ -48,9 +48,8 @@ class _Orders:
         given: Queries,
         random_state: Any,
     ) -> None:
-        queries = given.by_id()
+        self.queries = queries = given.by_id()
         self.by_id = given.sorted()
-        self.offsets = queries.offsets
         ranks, _ = dense_ranks(scores)
         # not retrieved: below everything
         place = np.where(is_retrieved(scores), -ranks, 1)
@@ -124,13 +123,7 @@ def sample_orderings(
     prepared, scores = prepare(ask((), unjudged=unjudged), y_true, y_score, qid)
     orders = _Orders(prepared.labels, scores, prepared.queries, random_state)
     # from the order of ids back to that of first appearance
-    sizes = np.diff(orders.offsets)
-    back = np.concatenate(
-        [
-            np.arange(orders.offsets[i], orders.offsets[i] + sizes[i])
-            for i in np.argsort(orders.by_id).tolist()
-        ]
-    )
+    back = orders.queries.rows(np.argsort(orders.by_id))
     # checked when called, drawn when asked for
     return (orders.draw()[back] for _ in range(n_orders))
 
@@ -176,21 +169,21 @@ class SampledScore(Result):
     query_max: FloatArray
 
     def _columns(self) -> dict[str, Any]:
-        names: tuple[str, ...] = ("qid", "expected", "std")
-        names += ("query_standard_error", "query_min", "query_max")
-        return {name.removeprefix("query_"): getattr(self, name) for name in names}
+        columns = super()._columns().items()
+        return {name.removeprefix("query_"): column for name, column in columns}
 
     def __str__(self) -> str:
-        figures = (self.mean, self.standard_error, self.tie_std, self.min, self.max)
-        header = ["measure", "mean", "standard error", "tie std", "min", "max"]
-        header += ["orders", "queries"]
-        cells = [
-            self.measure,
-            *map(number, figures),
-            str(self.n_orders),
-            str(int((~np.isnan(self.expected)).sum())),
+        figures = [
+            ("measure", self.measure),
+            ("mean", self.mean),
+            ("standard error", self.standard_error),
+            ("tie std", self.tie_std),
+            ("min", self.min),
+            ("max", self.max),
+            ("orders", self.n_orders),
+            ("queries", np.count_nonzero(~np.isnan(self.expected))),
         ]
-        return format_table(header, [cells])
+        return format_columns((name, [value]) for name, value in figures)
 
 
 def sampled(
@@ -267,7 +260,7 @@ def sampled(
     if keep or any(measure.takes_unjudged for measure in measures):
         labels = np.where(prepared.labels < 0, np.nan, prepared.labels)
     orders = _Orders(prepared.labels, scores, queries, random_state)
-    bounds = orders.offsets
+    bounds = orders.queries.offsets
     values = np.empty((n_orders, len(orders.tied)))
 
     def measured(rows: NDArray[np.intp], query: int) -> float:
@@ -303,10 +296,8 @@ def sampled(
             f"query {queries.name(int(np.argmax(some)))}"
         )
     if measures:
-        undefined = left_out[0][:, None]
-        values = np.vstack(
-            [asked.fill(row[:, None], undefined, queries)[:, 0] for row in values]
-        )
+        filled = asked.fill(values.T, left_out[0][:, None], queries)
+        values = np.ascontiguousarray(filled.T)
     averages = np.array([mean(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # of equal values the mean is not always theirs

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns, format_table
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_cutoff, is_retrieved
@@ -106,18 +106,11 @@ class TieReport(Result):
             ("scores apart by last bits only", str(self.n_nearly_tied)),
         ]
         gaps = [
-            [name, number(float(average)), number(float(largest))]
-            for name, average, largest in zip(
-                self.measures, self.mean_gap, self.largest_gap, strict=True
-            )
+            ("best - worst", self.measures),
+            ("mean", self.mean_gap),
+            ("largest", self.largest_gap),
         ]
-        return "\n".join(
-            [
-                format_table(["ties", ""], figures),
-                "",
-                format_table(["best - worst", "mean", "largest"], gaps),
-            ]
-        )
+        return f"{format_table(['ties', ''], figures)}\n\n{format_columns(gaps)}"
 
 
 def tie_report(
@@ -201,11 +194,10 @@ def tie_report(
     gaps = np.abs(filled["best"] - filled["worst"])
     documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
-    distinct = np.unique(scores[is_retrieved(scores)])
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
-        n_distinct_scores=len(distinct),
+        n_distinct_scores=len(np.unique(scores[is_retrieved(scores)])),
         largest_group=largest,
         tied_documents=tied_documents / retrieved,
         mixed_documents=mixed_documents / retrieved,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_missing, is_retrieved
 from ..measures import Measure
@@ -48,11 +48,7 @@ class TieTreatments(Result):
         return {"treatment": self.treatments, **dict(averages)}
 
     def __str__(self) -> str:
-        rows = [
-            [name, *map(number, row)]
-            for name, row in zip(self.treatments, self.mean.tolist(), strict=True)
-        ]
-        return format_table(["treatment", *self.measures], rows)
+        return format_columns(self._columns().items())
 
 
 def tie_treatments(

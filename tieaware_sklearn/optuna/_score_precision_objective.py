@@ -14,8 +14,8 @@ from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure
-from ..score_precision._coarse_systems import CoarseSystems
 from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness
+from ..score_precision._study import CoarseSystems
 from ._studies import StudyCreator, optuna
 
 _LINEAR = "linear"

@@ -1,11 +1,15 @@
 """How precise scores have to be: bands, rounding, what it can cost, and the study."""
 
-from ._bands import band_scores, geometric_bands, rank_safe_depth
+from ._bands import (
+    band_scores,
+    geometric_bands,
+    rank_safe_depth,
+    worst_case_loss,
+)
 from ._coarse_ranker import CoarseRanker
 from ._coarseness import round_scores
 from ._result import PrecisionStudy, PrecisionSummary
 from ._study import precision_study
-from ._worst_case_loss import worst_case_loss
 
 __all__ = [
     "CoarseRanker",

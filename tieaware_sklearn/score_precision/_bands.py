@@ -1,4 +1,4 @@
-"""Geometric bands of ranks: how coarse scores may be far down a list."""
+"""Geometric bands of ranks: how coarse scores may be far down, and what it can cost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma
 
 from .._engine.segments import runs
 from .._engine.ties import FloatArray, IntArray, dense_ranks
@@ -20,9 +21,12 @@ from .._engine.validation import (
     is_missing,
     is_retrieved,
 )
+from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
 #: ranks are 64-bit integers
 _LONGEST = 2**62
+#: bands of less attention than this can lose nothing
+_NEGLIGIBLE = 1e-18
 EXISTING_TIES = ("keep", "order")
 
 
@@ -41,6 +45,12 @@ def check_rho(rho: Any) -> Fraction:
     if value <= 1:
         raise ValueError(f"rho must be > 1, got {rho!r}")
     return value
+
+
+def _following(ratio: Fraction, first: int) -> int:
+    """First rank of the band after the one that begins here."""
+    # exact: rounding up a product of floats can be one too many
+    return -(-ratio.numerator * first // ratio.denominator)
 
 
 def geometric_bands(n_documents: int, rho: Any) -> IntArray:
@@ -85,8 +95,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     first, bands = 1, []
     while first <= n_documents:
         bands.append(first)
-        # exact: rounding up a product of floats can be one too many
-        first = -(-ratio.numerator * first // ratio.denominator)
+        first = _following(ratio, first)
     return np.array(bands, dtype=np.int64)
 
 
@@ -193,3 +202,78 @@ def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> I
         place = np.repeat(*runs(key[order]))
     out[rows[order]] = place - np.searchsorted(query, query) + 1
     return out
+
+
+def worst_case_loss(measure: str | Measure, rho: Any) -> float:
+    """The most that banding can take from a measure, whatever is relevant.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        RR or RBP, without a cut-off.
+    rho : float, str or Fraction
+        Growth of the bands, as in `geometric_bands`.
+
+    Returns
+    -------
+    float
+        Value of the ranking less the mean over the orders inside its bands, at the
+        ranking that loses most.
+
+    Raises
+    ------
+    ValueError
+        For another measure or rho <= 1.
+
+    Notes
+    -----
+    A band of s ranks loses most with its t relevant documents on top; RR stops at
+    the first band that holds one, RBP adds up the bands, each at its worst t in
+    1 ... s. Yang, Moffat and Turpin (AIRS 2016), section 4 and Table 2 (their bound
+    on t, as printed, leaves values out).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.score_precision import worst_case_loss
+    >>> [round(worst_case_loss("rr", rho), 4) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
+    [0.0038, 0.0119, 0.0417, 0.0833, 0.0833]
+    """
+    parsed = parse_measure(measure)
+    ratio = check_rho(rho)
+    known = isinstance(parsed, (ReciprocalRank, RBP)) and parsed.k is None
+    if not known:
+        raise ValueError(f"measure must be RR or RBP without a cut-off, got {parsed}")
+    if isinstance(parsed, RBP):
+        return _rbp_loss(parsed.p, ratio)
+    return _rr_loss(ratio)
+
+
+def _rr_loss(ratio: Fraction) -> float:
+    first, most = rank_safe_depth(ratio) + 1, 0.0
+    # 1/rank is convex, and the mean rank of a band at most b + (rho - 1)b/2: from
+    # b on none loses more than (1 - 2/(rho + 1))/b
+    reach = float((ratio - 1) / (ratio + 1))
+    while reach / first > most:
+        following = _following(ratio, first)
+        size = following - first
+        if size > 1:
+            # more relevant documents only raise the mean
+            mean = (digamma(following) - digamma(first)) / size
+            most = max(most, 1 / first - float(mean))
+        first = following
+    return most
+
+
+def _rbp_loss(p: float, ratio: Fraction) -> float:
+    first, losses = rank_safe_depth(ratio) + 1, []
+    while p ** (first - 1) > _NEGLIGIBLE:
+        following = _following(ratio, first)
+        size = following - first
+        # further down a relevant document adds nothing
+        deep = math.ceil(math.log(_NEGLIGIBLE) / math.log(p)) + 1
+        relevant = np.arange(1, min(size, deep) + 1, dtype=np.float64)
+        on_top, all_of_it = (-np.expm1(x * math.log(p)) for x in (relevant, size))
+        loss = p ** (first - 1) * (on_top - relevant / size * all_of_it)
+        losses.append(float(loss.max()))
+        first = following
+    return max(math.fsum(losses), 0.0)

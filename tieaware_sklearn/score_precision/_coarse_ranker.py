@@ -159,9 +159,8 @@ default="predict"
                 delattr(self, name)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
-        self.limits_ = None
-        if len(scores):
-            self.limits_ = (float(scores.min()), float(scores.max()))
+        ends = (float(scores.min()), float(scores.max())) if len(scores) else None
+        self.limits_ = ends
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
@@ -210,10 +209,9 @@ default="predict"
 
     def _hands_on_qid(self) -> bool:
         """Whether the estimator, or a step of it, wants the ids of the column."""
-        if has_fit_parameter(self.estimator, "qid"):
-            return True
         routing = get_routing_for_object(self.estimator)
-        return "qid" in routing.consumes("fit", {"qid"})
+        consumed = routing.consumes("fit", {"qid"})
+        return "qid" in consumed or has_fit_parameter(self.estimator, "qid")
 
     def _checked(self) -> Coarseness | None:
         """The coarseness, if there is one, and all options checked."""

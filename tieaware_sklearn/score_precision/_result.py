@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns, number
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import mean, means
 
@@ -55,13 +55,9 @@ class PrecisionSummary(Result):
         return _long({"coarseness": self.levels, "system": self.systems}, values)
 
     def __str__(self) -> str:
-        columns = self._columns()
-        rows = [
-            [cell if isinstance(cell, str) else number(cell) for cell in row]
-            for row in zip(*columns.values(), strict=True)
-        ]
-        header = [name.replace("_", " ") for name in columns]
-        return format_table([self.measure, *header[1:]], rows, left=2)
+        (_, levels), *rest = self._columns().items()
+        named = [(name.replace("_", " "), column) for name, column in rest]
+        return format_columns([(self.measure, levels), *named], left=2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,27 +230,25 @@ class PrecisionStudy(Result):
         found = self.summary()
         changes = _share(found.mean - found.mean[0], found.mean[0])
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        columns: list[tuple[str, Iterable[str]]] = [
+        columns: list[tuple[str, Any]] = [
             (self.measure, self.levels),
-            ("bits", map(_bits, self.bits.mean(axis=1))),
+            ("bits", [number(bits, 1) for bits in self.bits.mean(axis=1)]),
             ("tied", map(_percent, self.tied_documents.mean(axis=1))),
             ("change", [_percent(mean(row), "+.2%") for row in changes]),
-            ("most", map(number, largest)),
+            ("most", largest),
             ("range", [_percent(mean(row)) for row in found.imprecision]),
         ]
         for share, counts in zip(self.tolerances, self.not_inferior().T, strict=True):
-            columns.append((_more(share), map(str, counts)))
+            columns.append((_more(share), counts))
         if len(self.pairs):
             columns += [
                 ("disc", map(_percent, self.discrimination())),
-                ("FP", map(str, self.false_positives())),
-                ("FN", map(str, self.false_negatives())),
+                ("FP", self.false_positives()),
+                ("FN", self.false_negatives()),
                 ("tau b", [number(tau, 2) for tau in self.tau_b]),
                 ("tau AP", [number(tau, 2) for tau in self.tau_ap]),
             ]
-        header, cells = zip(*columns, strict=True)
-        table = format_table(header, list(zip(*cells, strict=True)))
-        return "\n".join([table, "", *self._legend()])
+        return "\n".join([format_columns(columns), "", *self._legend()])
 
     def _legend(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
@@ -302,10 +296,6 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 def _percent(value: float, form: str = ".1%") -> str:
     return "-" if math.isnan(value) else format(value, form)
-
-
-def _bits(value: float) -> str:
-    return number(value, 1)
 
 
 def _more(share: float) -> str:

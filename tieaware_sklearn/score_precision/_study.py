@@ -3,27 +3,86 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice, check_share, is_number
+from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.validation import (
+    Queries,
+    check_choice,
+    check_qid,
+    check_share,
+    is_number,
+    is_retrieved,
+)
 from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems, pairs_of
 from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
 from ..measures import Measure
-from ._coarse_systems import CoarseSystems
-from ._coarseness import parse_coarseness, several
+from ._bands import EXISTING_TIES
+from ._coarseness import Coarseness, parse_coarseness, several
 from ._result import PrecisionStudy, level_means
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
 DEFAULT_TOLERANCES = (0.99, 0.97, 0.95)
+SCALES = ("query", "all")
+
+
+class CoarseValues(NamedTuple):
+    """What a system is worth per query, and how finely its scores tell."""
+
+    values: dict[str, FloatArray]
+    bits: float
+    tied_documents: float
+
+
+class CoarseSystems:
+    """Makes the scores of systems coarser and measures them."""
+
+    def __init__(self, systems: MeasuredSystems, existing_ties: str, scale: str):
+        check_choice(existing_ties, "existing_ties", EXISTING_TIES)
+        check_choice(scale, "scale", SCALES)
+        self._systems = systems
+        self._existing_ties = existing_ties
+        self._scale = scale
+        self._together = check_qid(None, n_rows=systems.queries.n_rows)
+
+    def measure(
+        self, system: int, coarseness: Coarseness | None, *statistics: str
+    ) -> CoarseValues:
+        """`expected` and these statistics; no coarseness leaves scores exact."""
+        systems = self._systems
+        scores, queries = systems.scores[system], systems.queries
+        if coarseness is not None:
+            by_query = coarseness.by_query(self._scale)
+            scores = coarseness.apply(
+                scores,
+                queries if by_query else self._together,
+                existing_ties=self._existing_ties,
+            )
+        values = systems.values(scores, statistics)
+        return CoarseValues(values, *score_detail(scores, queries))
+
+
+def score_detail(scores: NDArray[Any], queries: Queries) -> tuple[float, float]:
+    """log2 of the distinct scores of a query, on average, and the share that ties."""
+    there = is_retrieved(scores)
+    ranks, n_ranks = dense_ranks(scores[there])
+    if not n_ranks:
+        return 0.0, 0.0
+    key = queries.row_codes()[there] * n_ranks + ranks
+    groups, sizes = np.unique(key, return_counts=True)
+    distinct = np.bincount(groups // n_ranks)
+    bits = np.log2(distinct[distinct > 0])
+    tied = int(sizes[sizes > 1].sum())
+    return math.fsum(bits.tolist()) / len(bits), tied / len(ranks)
 
 
 def precision_study(
@@ -145,12 +204,12 @@ def precision_study(
         for level, j in show_progress(cells, progress, len(cells), "ranking")
     ]
     shape = len(levels) + 1, len(numbers)
-
-    def per_query(name: str) -> FloatArray:
-        values = np.array([one.values[name] for one in found])
-        return values.reshape(*shape, -1).swapaxes(1, 2)
-
-    expected = per_query("expected")
+    by_query = (*shape, systems.queries.n_queries)
+    values = {
+        name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
+        for name in ("expected", *ends)
+    }
+    expected = values["expected"]
     averages = level_means(expected)
     if np.isnan(averages[0]).any():
         systems.warn_undefined()
@@ -166,9 +225,7 @@ def precision_study(
         systems=tuple(itertools.compress(systems.names, kept)),
         dropped=tuple(itertools.compress(systems.names, ~kept)),
         qid=systems.queries.qid,
-        expected=expected,
-        best=per_query("best"),
-        worst=per_query("worst"),
+        **values,
         bits=np.reshape([one.bits for one in found], shape),
         tied_documents=np.reshape([one.tied_documents for one in found], shape),
         tolerances=shares,
