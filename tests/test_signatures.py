@@ -16,6 +16,7 @@ from tests.signatures import PAGE, attributes, calls, page, parameters, public, 
 EXCEPTIONS = {
     "coarseness": "a ranker has one level, a study tries several",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
+    "keep": "a study shows several shares, a choice goes by one",
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",
     "measures": "of the default ones only RR has a residual",

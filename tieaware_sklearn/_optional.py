@@ -15,9 +15,3 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
             f"{purpose} needs {module.partition('.')[0]}: "
             f'pip install "tieaware-sklearn[{extra}]"'
         ) from error
-
-
-def data_frame(columns: dict[str, Any]) -> Any:
-    """Columns as a `pandas.DataFrame`."""
-    pandas = import_optional("pandas", extra="io", purpose="to_pandas")
-    return pandas.DataFrame(columns)

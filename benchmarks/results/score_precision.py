@@ -164,7 +164,7 @@ def main() -> None:
     print(f"\nthe coarsest scores of {best} that keep a share of {systems.measure}:")
     for share in (0.99, 0.97, 0.95):
         try:
-            trial = coarsest(search, share)
+            trial = coarsest(search, keep=share)
         except ValueError as error:
             print(f"{share:g}: {error}")
             continue

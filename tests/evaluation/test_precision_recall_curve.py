@@ -19,7 +19,7 @@ def test_the_curve_is_the_eleven_point_average_apart():
     assert curve.best.mean() == pytest.approx(report.best[0], abs=1e-14)
     assert curve.worst.mean() == pytest.approx(report.worst[0], abs=1e-14)
     assert (np.diff(curve.mean) <= 1e-15).all()
-    assert (curve.standard_error == 0).all()
+    assert (curve.sampling_error == 0).all()
     frame = curve.to_pandas()
     assert frame.shape == (11, 6)
     assert len(str(curve).splitlines()) == 13
@@ -33,5 +33,5 @@ def test_the_curve_is_the_eleven_point_average_apart():
         with pytest.raises(ValueError, match=message):
             precision_recall_curve(labels, scores, recall=recall)
     long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
-    assert long.standard_error[0] > 0
+    assert long.sampling_error[0] > 0
     assert "long ties sampled, standard error at most" in str(long)

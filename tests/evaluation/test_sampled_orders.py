@@ -65,11 +65,11 @@ def test_what_is_sampled_is_near_what_is_exact():
         summary = report.summary()
         found = sampled(labels, scores, measure, qid=qid, n_orders=400, random_state=1)
         assert found.qid.tolist() == report.qid.tolist()
-        assert abs(found.mean - summary.mean[0]) < 4 * found.standard_error
+        assert abs(found.mean - summary.mean[0]) < 4 * found.sampling_error
         assert found.tie_std == pytest.approx(summary.tie_std[0], rel=0.25)
         assert summary.worst[0] <= found.min <= found.max <= summary.best[0]
         apart = np.abs(found.expected - report.expected[:, 0])
-        assert (apart <= 4.5 * found.query_standard_error + 1e-12).all()
+        assert (apart <= 4.5 * found.query_sampling_error + 1e-12).all()
         assert (found.query_min >= report.worst[:, 0] - 1e-12).all()
         assert (found.query_max <= report.best[:, 0] + 1e-12).all()
 
@@ -93,8 +93,8 @@ def test_a_function_of_ones_own():
     assert exact == 0
     assert found.query_min.tolist() == [1, 0]
     assert found.query_max.tolist() == [2, 0]
-    assert found.query_standard_error[1] == 0
-    assert found.mean == pytest.approx(0.75, abs=4 * found.standard_error)
+    assert found.query_sampling_error[1] == 0
+    assert found.mean == pytest.approx(0.75, abs=4 * found.sampling_error)
     again = sampled(labels[::-1], scores[::-1], second, qid=qid[::-1], n_orders=200)
     assert again.mean == found.mean
     assert again.expected[::-1].tolist() == found.expected.tolist()
@@ -106,12 +106,12 @@ def test_a_measure_is_averaged_as_anywhere_else():
     labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
     data = {"qid": qid, "n_orders": 800, "random_state": np.random.default_rng(0)}
     found = sampled(labels, scores, "ap", **data)
-    assert found.mean == pytest.approx(3 / 8, abs=4 * found.standard_error)
+    assert found.mean == pytest.approx(3 / 8, abs=4 * found.sampling_error)
     found = sampled(labels, scores, "ap", zero_relevance="skip", **data)
-    assert found.mean == pytest.approx(3 / 4, abs=4 * found.standard_error)
+    assert found.mean == pytest.approx(3 / 4, abs=4 * found.sampling_error)
     assert str(found).split()[-1] == "1"
     found = sampled(labels, scores, "ap", query_weight=[1, 1, 3, 3], **data)
-    assert found.mean == pytest.approx(9 / 16, abs=4 * found.standard_error)
+    assert found.mean == pytest.approx(9 / 16, abs=4 * found.sampling_error)
     frame = found.to_pandas()
     assert frame["qid"].tolist() == [1, 2]
     assert frame["expected"].tolist() == found.expected.tolist()
@@ -132,7 +132,7 @@ def test_queries_can_be_left_out():
 
     found = sampled([1, 1, 0], [1, 1, 1], first, qid=[1, 1, 2], n_orders=5)
     assert found.mean == 1
-    assert found.standard_error == 0
+    assert found.sampling_error == 0
     assert np.isnan(found.expected[1])
 
 

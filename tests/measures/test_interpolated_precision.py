@@ -50,11 +50,11 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     labels, scores = rng.integers(0, 2, 150), rng.integers(0, 2, 150)
     measures = ["iap", "iprec@0.2", "iap(points=all)"]
     exact = evaluate(labels, scores, measures=measures)
-    assert (exact.standard_error == 0).all()
+    assert (exact.sampling_error == 0).all()
     monkeypatch.setattr(_interpolated_precision, "_REACH", 10)
     sampled = evaluate(labels, scores, measures=measures)
-    assert (sampled.standard_error > 0).all()
-    off = np.abs(sampled.expected - exact.expected) / sampled.standard_error
+    assert (sampled.sampling_error > 0).all()
+    off = np.abs(sampled.expected - exact.expected) / sampled.sampling_error
     assert (off < 4).all()
     assert (sampled.worst <= sampled.expected).all()
     assert (sampled.expected <= sampled.best).all()

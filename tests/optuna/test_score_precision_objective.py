@@ -116,7 +116,7 @@ def test_equal_seeds_and_shuffled_rows_give_equal_studies():
 def test_the_coarsest_that_is_not_inferior(measure):
     study = searched(30, measure=measure)
     up = measure != "fallout@5"
-    chosen = coarsest(study, tolerance=0.9)
+    chosen = coarsest(study, keep=0.9)
     exact = evaluate(WEB.target, TEXT, qid=WEB.qid, measures=measure).expected[:, 0]
     kept = []
     for trial in study.trials:
@@ -133,13 +133,15 @@ def test_the_coarsest_that_is_not_inferior(measure):
     best = min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
     assert chosen.number == best.number
     # less is asked for: coarser may do
-    assert coarsest(study, tolerance=0.5).values[1] <= chosen.values[1]
+    assert coarsest(study, keep=0.5).values[1] <= chosen.values[1]
 
 
 def test_nothing_is_good_enough():
     study = searched(3, kinds=["rho"])
+    with pytest.raises(ValueError, match=r"study must be an Optuna study .* got int"):
+        coarsest(7)
     with pytest.raises(ValueError, match="no trial of 3 is shown to keep more than 1"):
-        coarsest(study, tolerance=1)
+        coarsest(study, keep=1)
     worthless = ScorePrecisionObjective([0, 1], [-math.inf] * 2)
     study = worthless.create_study(seed=0)
     study.optimize(worthless, n_trials=2)
@@ -195,7 +197,7 @@ def test_workers_join_a_study(tmp_path):
     assert len(enqueued) == 9
     tried = [tuple(t.params.items()) for t in study.trials[9:]]
     assert len(set(tried)) > len(tried) / 2
-    assert coarsest(study, 0.9).number in range(24)
+    assert coarsest(study, keep=0.9).number in range(24)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_the_table_and_frames():
     row = systems[(systems.coarseness == "bits=3") & (systems.system == "both")].iloc[0]
     for name in ("mean", "best", "worst", "imprecision", "bits", "tied_documents"):
         assert row[name] == getattr(summary, name)[2, 2]
-    assert row["inferiority_0.97"] == study.inferiority[2, 1, 2]
+    assert row["inferiority_pvalue_0.97"] == study.inferiority[2, 1, 2]
     assert summary.best[2, 2] == pytest.approx(study.best[2, :, 2].mean())
     lines = str(summary).splitlines()
     assert lines[0].split()[:4] == ["NDCG@10", "system", "mean", "best"]
@@ -51,7 +51,7 @@ def test_false_findings_of_pairs():
         worst=nothing,
         bits=nothing[0],
         tied_documents=nothing[0],
-        tolerances=(),
+        keep=(),
         inferiority=nothing[0],
         pairs=np.array([[0, 1]] * 6),
         # both, lost, new, neither, turned round, no longer defined

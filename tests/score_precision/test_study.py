@@ -106,7 +106,7 @@ def test_hardly_any_coarseness_changes_nothing():
     assert (study.tau_b == 1).all()
     # the mean of an unchanged system is no more than all of itself
     whole = precision_study(
-        WEB.target, SYSTEMS, qid=WEB.qid, coarseness=["rho=1.0001"], tolerances=[1]
+        WEB.target, SYSTEMS, qid=WEB.qid, coarseness=["rho=1.0001"], keep=[1]
     )
     assert (whole.inferiority == 1).all()
 
@@ -184,10 +184,10 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": 1.1}, "coarseness must be a text such .* got 1.1"),
         ({"coarseness": ["rho=2", 1.1]}, "coarseness must be a text such .* got 1.1"),
         ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
-        ({"tolerances": []}, "tolerances must not be empty"),
-        ({"tolerances": [1.5]}, r"tolerances must be a number in \(0, 1\], got 1.5"),
-        ({"tolerances": [0.9, 0.9]}, "tolerances must hold each once, got 0.9"),
-        ({"tolerances": True}, r"tolerances must be a number in \(0, 1\], got True"),
+        ({"keep": []}, "keep must not be empty"),
+        ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
+        ({"keep": [0.9, 0.9]}, "keep must hold each once, got 0.9"),
+        ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
         ({"min_share": -1}, r"min_share must be a number in \[0, 1\]"),
         ({"min_share": False}, r"min_share must be a number in \[0, 1\]"),
         ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),

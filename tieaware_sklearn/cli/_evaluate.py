@@ -133,7 +133,7 @@ def measure_run(
         "best": (report.best, summary.best),
         "tie_std": (report.std, summary.tie_std),
         "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
-        "standard_error": (report.standard_error, summary.standard_error),
+        "sampling_error": (report.sampling_error, summary.sampling_error),
         "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),
         "n_topics": ((~np.isnan(report.expected)).astype(int), summary.n_queries),
     }

@@ -19,7 +19,7 @@ from ._undefined import ask
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
-_STATISTICS = (*STATISTICS, "standard_error")
+_STATISTICS = (*STATISTICS, "sampling_error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class PrecisionRecallCurve(Result):
         bound every other.
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over tie orders.
-    standard_error : ndarray of shape (n_points,)
+    sampling_error : ndarray of shape (n_points,)
         Of `mean` where long ties had to be sampled; 0 where it is exact.
     """
 
@@ -44,7 +44,7 @@ class PrecisionRecallCurve(Result):
     worst: FloatArray
     best: FloatArray
     tie_std: FloatArray
-    standard_error: FloatArray
+    sampling_error: FloatArray
 
     def __str__(self) -> str:
         columns = [
@@ -55,7 +55,7 @@ class PrecisionRecallCurve(Result):
             ("tie std", self.tie_std),
         ]
         table = format_columns(columns)
-        error = float(self.standard_error.max())
+        error = float(self.sampling_error.max())
         if error > 0:
             table += f"\nlong ties sampled, standard error at most {error:.1g}"
         return table
@@ -120,7 +120,7 @@ def precision_recall_curve(
         worst=means(found["worst"], weight),
         best=means(found["best"], weight),
         tie_std=stds_of_means(found["std"], weight),
-        standard_error=stds_of_means(found["standard_error"], weight),
+        sampling_error=stds_of_means(found["sampling_error"], weight),
     )
 
 

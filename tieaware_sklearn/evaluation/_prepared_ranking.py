@@ -34,7 +34,7 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: measures whose ideals and chance levels are kept
 _REMEMBERED = 64
-_OF_A_REPORT = (*PER_QUERY, "standard_error", "std_is_estimate")
+_OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
 
 
 class Prepared:
@@ -124,7 +124,7 @@ class Prepared:
             measures=asked.names,
             qid=self.queries.qid.copy(),
             **{name: found[name] for name in PER_QUERY},
-            standard_error=raw["standard_error"],
+            sampling_error=raw["sampling_error"],
             std_is_estimate=raw["std_is_estimate"] > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             query_weight=None if self.weight is None else self.weight.copy(),

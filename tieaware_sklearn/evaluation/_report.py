@@ -44,7 +44,7 @@ class RankingSummary(Result):
         95 % interval of the average over queries: t of the mean, from the ranks
         of the values of the median; NaN for too few queries. That of a mean is
         symmetric, and may reach beyond what the measure can be.
-    standard_error : ndarray of shape (n_measures,)
+    sampling_error : ndarray of shape (n_measures,)
         Standard error of `mean` where orders had to be sampled (long ties under
         IPrec and IAP); 0 where it is exact, as it is for all other measures.
     n_estimated : ndarray of shape (n_measures,), int
@@ -63,7 +63,7 @@ class RankingSummary(Result):
     ideal: FloatArray
     lift: FloatArray
     interval: FloatArray
-    standard_error: FloatArray
+    sampling_error: FloatArray
     n_estimated: NDArray[np.int64]
     n_queries: NDArray[np.int64]
 
@@ -86,10 +86,10 @@ class RankingSummary(Result):
         """What in the table is an estimate."""
         notes = []
         for i, name in enumerate(self.measures):
-            if self.standard_error[i] > 0:
+            if self.sampling_error[i] > 0:
                 notes.append(
                     f"{name}: mean over sampled orders, standard error "
-                    f"{self.standard_error[i]:.1g}"
+                    f"{self.sampling_error[i]:.1g}"
                 )
             if self.n_estimated[i]:
                 count = self.n_estimated[i]
@@ -111,7 +111,7 @@ class RankingReport(Result):
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
         Mean, most and least favourable value, and standard deviation over the
         orders of the tied documents. NaN where a query was skipped.
-    standard_error : ndarray of shape (n_queries, n_measures)
+    sampling_error : ndarray of shape (n_queries, n_measures)
         Standard error of `expected` where orders had to be sampled, 0 where exact.
     std_is_estimate : ndarray of shape (n_queries, n_measures), bool
         Where `std` comes from sampled orders.
@@ -130,7 +130,7 @@ class RankingReport(Result):
     best: FloatArray
     worst: FloatArray
     std: FloatArray
-    standard_error: FloatArray
+    sampling_error: FloatArray
     std_is_estimate: NDArray[np.bool_]
     chance: FloatArray
     ideal: FloatArray
@@ -173,13 +173,13 @@ class RankingReport(Result):
             medians,
             interval,
             tie_std=unknown,
-            standard_error=unknown,
+            sampling_error=unknown,
             n_estimated=self.std_is_estimate.sum(axis=0),
             n_queries=QueryMoments.of(self.expected, self.query_weight).count,
         )
 
     def _columns(self) -> dict[str, Any]:
-        names = (*PER_QUERY, "standard_error", "std_is_estimate")
+        names = (*PER_QUERY, "sampling_error", "std_is_estimate")
         values = {name: getattr(self, name) for name in names}
         return by_query(self.qid, self.measures, values)
 
@@ -223,7 +223,7 @@ class ReportMoments(AddedUp):
             average,
             QueryMoments.stack([moments(values) for values in _averaged(report)]),
             sums_of_squares(report.std, weight),
-            sums_of_squares(report.standard_error, weight),
+            sums_of_squares(report.sampling_error, weight),
             report.std_is_estimate.sum(axis=0),
         )
 
@@ -240,7 +240,7 @@ class ReportMoments(AddedUp):
             averages,
             intervals[0],
             tie_std=np.sqrt(self.tie_variance) / total,
-            standard_error=np.sqrt(self.error_variance) / total,
+            sampling_error=np.sqrt(self.error_variance) / total,
             n_estimated=self.n_estimated,
             n_queries=self.values.count[0],
         )

@@ -137,7 +137,7 @@ class SampledScore(Result):
     measure : str
     mean : float
         Of the average over queries, over the orders drawn.
-    standard_error : float
+    sampling_error : float
         Of that mean; 0 where no tie mixes labels.
     tie_std : float
         Standard deviation of the average over the orders.
@@ -150,13 +150,13 @@ class SampledScore(Result):
     expected, std, query_min, query_max : ndarray of shape (n_queries,)
         Mean, standard deviation, smallest and largest value of each query over the
         orders.
-    query_standard_error : ndarray of shape (n_queries,)
+    query_sampling_error : ndarray of shape (n_queries,)
         Of `expected`.
     """
 
     measure: str
     mean: float
-    standard_error: float
+    sampling_error: float
     tie_std: float
     min: float
     max: float
@@ -164,7 +164,7 @@ class SampledScore(Result):
     qid: NDArray[Any]
     expected: FloatArray
     std: FloatArray
-    query_standard_error: FloatArray
+    query_sampling_error: FloatArray
     query_min: FloatArray
     query_max: FloatArray
 
@@ -176,7 +176,7 @@ class SampledScore(Result):
         figures = [
             ("measure", self.measure),
             ("mean", self.mean),
-            ("standard error", self.standard_error),
+            ("standard error", self.sampling_error),
             ("tie std", self.tie_std),
             ("min", self.min),
             ("max", self.max),
@@ -248,7 +248,7 @@ def sampled(
     ...     return labels.argmin() if (labels == 0).any() else len(labels)
     >>> relevance, clicks = [1, 1, 0, 1], [2, 1, 1, 1]
     >>> found = sampled(relevance, clicks, relevant_above_first_miss, n_orders=2000)
-    >>> print(f"{found.mean:.2f} ± {found.standard_error:.2f}")  # 2
+    >>> print(f"{found.mean:.2f} ± {found.sampling_error:.2f}")  # 2
     2.00 ± 0.02
     """
     check_count(n_orders, "n_orders", least=2)
@@ -306,7 +306,7 @@ def sampled(
     return SampledScore(
         measure=name,
         mean=mean(averages),
-        standard_error=spread / float(np.sqrt(n_orders)),
+        sampling_error=spread / float(np.sqrt(n_orders)),
         tie_std=spread,
         min=float(averages.min()),
         max=float(averages.max()),
@@ -314,7 +314,7 @@ def sampled(
         qid=queries.qid,
         expected=np.where(varies, values.mean(axis=0), values[0]),
         std=std,
-        query_standard_error=std / np.sqrt(n_orders),
+        query_sampling_error=std / np.sqrt(n_orders),
         query_min=values.min(axis=0),
         query_max=values.max(axis=0),
     )

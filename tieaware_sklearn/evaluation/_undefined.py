@@ -19,7 +19,7 @@ from ..measures._parse import accepted_unjudged
 from ._conventions import CONVENTIONS, UNJUDGED, define
 
 #: statistics that a value put in has none of: it does not vary
-_SPREADS = ("std", "standard_error")
+_SPREADS = ("std", "sampling_error")
 #: statistics that say nothing of the value
 _OTHERS = ("normaliser", "std_is_estimate")
 

@@ -116,7 +116,7 @@ class Measure(UserModel, ABC):
         """Standard deviation of each query over the same orders."""
         return self._divide(np.sqrt(self.numerator_variance(groups)), groups)
 
-    def standard_error(self, groups: TieGroups) -> FloatArray:
+    def sampling_error(self, groups: TieGroups) -> FloatArray:
         """Standard error of `expected` where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
 

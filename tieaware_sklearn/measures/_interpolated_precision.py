@@ -172,7 +172,7 @@ class _Interpolated(RelevanceMeasure):
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, _Query.variance)
 
-    def standard_error(self, groups: TieGroups) -> FloatArray:
+    def sampling_error(self, groups: TieGroups) -> FloatArray:
         return self._column(groups, _Query.error)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:

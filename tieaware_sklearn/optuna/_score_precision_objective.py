@@ -88,7 +88,7 @@ class ScorePrecisionObjective(StudyCreator):
     >>> objective = ScorePrecisionObjective(web.target, text_score, qid=web.qid)
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=15)
-    >>> chosen = coarsest(study, tolerance=0.97)
+    >>> chosen = coarsest(study, keep=0.97)
     >>> bits = chosen.values[1]
     >>> bits < 5
     True
@@ -211,14 +211,14 @@ def _range_of_decimals(scores: Any) -> tuple[int, int]:
     return fewest, fewest + 8
 
 
-def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
+def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     """The coarsest scores that are not inferior to the exact ones.
 
     Parameters
     ----------
     study : optuna.study.Study
         Of a `ScorePrecisionObjective`.
-    tolerance : float, default=0.99
+    keep : float, default=0.99
         Share of the exact mean to keep. A trial is not inferior if a one-tailed
         paired t test over queries rejects that its mean is at most this share of the
         exact one (at least its inverse where lower is better).
@@ -253,20 +253,20 @@ def coarsest(study: Any, tolerance: float = 0.99, alpha: float = 0.05) -> Any:
     ...                                     kinds=["significant"])
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=8)
-    >>> coarsest(study, tolerance=0.9).user_attrs["coarseness"]
+    >>> coarsest(study, keep=0.9).user_attrs["coarseness"]
     'significant=2'
     """
     check_share(alpha, "alpha")
-    check_share(tolerance, "tolerance", up_to_one=True)
+    check_share(keep, "keep", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
-    kept = [trial for trial in trials if _inferiority(trial, tolerance, up) <= alpha]
+    kept = [trial for trial in trials if _inferiority(trial, keep, up) <= alpha]
     if not kept:
         if trials[0].user_attrs["exact"] == 0:
             raise NothingKept("the exact mean is 0: there is no share of it to keep")
         raise NothingKept(
-            f"no trial of {len(trials)} is shown to keep more than {tolerance:g} of "
-            "the exact mean: more trials, queries, or a smaller tolerance may do"
+            f"no trial of {len(trials)} is shown to keep more than {keep:g} of "
+            "the exact mean: more trials, queries, or a smaller share may do"
         )
     side = -1.0 if up else 1.0
     return min(kept, key=lambda t: (t.values[1], side * t.values[0], t.number))
@@ -278,9 +278,13 @@ class NothingKept(ValueError):
 
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
-    complete = study.get_trials(
-        deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)
-    )
+    if not isinstance(study, optuna.study.Study):
+        raise ValueError(
+            "study must be an Optuna study of a ScorePrecisionObjective, got "
+            f"{type(study).__name__}"
+        )
+    done = (optuna.trial.TrialState.COMPLETE,)
+    complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
     if not trials:
         raise ValueError(
@@ -289,7 +293,7 @@ def complete_trials(study: Any) -> list[Any]:
     return trials
 
 
-def _inferiority(trial: Any, tolerance: float, up: bool) -> float:
+def _inferiority(trial: Any, keep: float, up: bool) -> float:
     """p value that a trial keeps no more than this share of the exact mean."""
     losses = QueryLosses(*trial.user_attrs["losses"])
-    return losses.inferiority(tolerance, greater_is_better=up)
+    return losses.inferiority(keep, greater_is_better=up)

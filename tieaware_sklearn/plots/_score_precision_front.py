@@ -31,7 +31,7 @@ class ScorePrecisionDisplay(Display):
         Mean under the exact scores.
     chosen : int or None
         The coarsest trial that is not inferior.
-    tolerance : float
+    keep : float
     measure : str
 
     Attributes
@@ -53,7 +53,7 @@ class ScorePrecisionDisplay(Display):
     >>> objective = ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
     >>> study = objective.create_study(seed=0)
     >>> study.optimize(objective, n_trials=12)
-    >>> display = ScorePrecisionDisplay.from_study(study, tolerance=0.9)
+    >>> display = ScorePrecisionDisplay.from_study(study, keep=0.9)
     >>> len(display.values)
     12
     """
@@ -64,12 +64,12 @@ class ScorePrecisionDisplay(Display):
     front: Any
     exact: float
     chosen: int | None
-    tolerance: float
+    keep: float
     measure: str
 
     @classmethod
     def from_study(
-        cls, study: Any, *, tolerance: float = 0.99, alpha: float = 0.05, ax: Any = None
+        cls, study: Any, *, keep: float = 0.99, alpha: float = 0.05, ax: Any = None
     ) -> Self:
         """Plot a study.
 
@@ -77,7 +77,7 @@ class ScorePrecisionDisplay(Display):
         ----------
         study : optuna.study.Study
             Of a `ScorePrecisionObjective`.
-        tolerance, alpha
+        keep, alpha
             As in `coarsest`; the trial that it chooses is marked, if there is one.
         ax : matplotlib Axes, optional
 
@@ -88,7 +88,7 @@ class ScorePrecisionDisplay(Display):
         Raises
         ------
         ValueError
-            For a study without a complete trial of the objective, and a tolerance
+            For a study without a complete trial of the objective, and a share
             or level outside of (0, 1].
         """
         from ..optuna import coarsest
@@ -97,7 +97,7 @@ class ScorePrecisionDisplay(Display):
         trials = complete_trials(study)
         numbers = [trial.number for trial in trials]
         try:
-            best = coarsest(study, tolerance=tolerance, alpha=alpha)
+            best = coarsest(study, keep=keep, alpha=alpha)
             chosen = numbers.index(best.number)
         except NothingKept:
             chosen = None
@@ -111,7 +111,7 @@ class ScorePrecisionDisplay(Display):
             front=front[np.argsort(bits[front], kind="stable")],
             exact=float(trials[0].user_attrs["exact"]),
             chosen=chosen,
-            tolerance=float(tolerance),
+            keep=float(keep),
             measure=trials[0].user_attrs["measure"],
         ).plot(ax)
 
@@ -132,7 +132,7 @@ class ScorePrecisionDisplay(Display):
         axis.step(*front, where="post", label="Pareto front", **line)
         if self.chosen is not None:
             point = self.bits[self.chosen], self.values[self.chosen]
-            label = f"coarsest > {100 * self.tolerance:g} %"
+            label = f"coarsest > {100 * self.keep:g} %"
             ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
             axis.scatter(*point, s=225, label=label, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}

@@ -30,8 +30,8 @@ class PrecisionSummary(Result):
         What the order of ties can change: best less worst, as a share of the mean;
         NaN where that is 0.
     bits, tied_documents : ndarray of shape (n_levels, n_systems)
-    tolerances : tuple of float
-    inferiority : ndarray of shape (n_levels, n_tolerances, n_systems)
+    keep : tuple of float
+    inferiority : ndarray of shape (n_levels, n_shares, n_systems)
         As in `PrecisionStudy`.
     """
 
@@ -44,14 +44,14 @@ class PrecisionSummary(Result):
     imprecision: FloatArray
     bits: FloatArray
     tied_documents: FloatArray
-    tolerances: tuple[float, ...]
+    keep: tuple[float, ...]
     inferiority: FloatArray
 
     def _columns(self) -> dict[str, Any]:
         names = ("mean", "best", "worst", "imprecision", "bits", "tied_documents")
         values = {name: getattr(self, name) for name in names}
-        for t, tolerance in enumerate(self.tolerances):
-            values[f"inferiority_{tolerance!r}"] = self.inferiority[:, t]
+        for t, keep in enumerate(self.keep):
+            values[f"inferiority_pvalue_{keep!r}"] = self.inferiority[:, t]
         return _long({"coarseness": self.levels, "system": self.systems}, values)
 
     def __str__(self) -> str:
@@ -83,8 +83,8 @@ class PrecisionStudy(Result):
         queries.
     tied_documents : ndarray of shape (n_levels, n_systems)
         Share of retrieved documents whose score another one of the query has.
-    tolerances : tuple of float
-    inferiority : ndarray of shape (n_levels, n_tolerances, n_systems)
+    keep : tuple of float
+    inferiority : ndarray of shape (n_levels, n_shares, n_systems)
         p values of "the coarser system keeps no more than this share of the mean",
         by a one-tailed paired t test.
     pairs : ndarray of shape (n_pairs, 2), int
@@ -109,7 +109,7 @@ class PrecisionStudy(Result):
     worst: FloatArray
     bits: FloatArray
     tied_documents: FloatArray
-    tolerances: tuple[float, ...]
+    keep: tuple[float, ...]
     inferiority: FloatArray
     pairs: IntArray
     difference: FloatArray
@@ -137,7 +137,7 @@ class PrecisionStudy(Result):
             imprecision=_share(np.abs(best - worst), average),
             bits=self.bits,
             tied_documents=self.tied_documents,
-            tolerances=self.tolerances,
+            keep=self.keep,
             inferiority=self.inferiority,
         )
 
@@ -155,7 +155,7 @@ class PrecisionStudy(Result):
 
         Returns
         -------
-        ndarray of shape (n_levels, n_tolerances), int
+        ndarray of shape (n_levels, n_shares), int
         """
         return np.asarray((self.inferiority <= self.alpha).sum(axis=2))
 
@@ -238,7 +238,7 @@ class PrecisionStudy(Result):
             ("most", largest),
             ("range", [_percent(mean(row)) for row in found.imprecision]),
         ]
-        for share, counts in zip(self.tolerances, self.not_inferior().T, strict=True):
+        for share, counts in zip(self.keep, self.not_inferior().T, strict=True):
             columns.append((_more(share), counts))
         if len(self.pairs):
             columns += [
@@ -252,7 +252,7 @@ class PrecisionStudy(Result):
 
     def _legend(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        shares = ", ".join(map(_more, self.tolerances))
+        shares = ", ".join(map(_more, self.keep))
         lines = [
             f"{of} on {len(self.qid)} queries",
             "bits    log2 of the distinct scores of a query",

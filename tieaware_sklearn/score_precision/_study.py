@@ -31,7 +31,7 @@ from ._coarseness import Coarseness, parse_coarseness, several
 from ._result import PrecisionStudy, level_means
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
-DEFAULT_TOLERANCES = (0.99, 0.97, 0.95)
+DEFAULT_KEEP = (0.99, 0.97, 0.95)
 SCALES = ("query", "all")
 
 
@@ -94,7 +94,7 @@ def precision_study(
     coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
     scale: str = "query",
-    tolerances: Sequence[float] = DEFAULT_TOLERANCES,
+    keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
     min_share: float = 0.0,
     test: str = "t",
@@ -125,7 +125,7 @@ def precision_study(
     scale : {"query", "all"}, default="query"
         Between which scores evenly spaced levels lie: the extremes of each query, or
         those of all of a system.
-    tolerances : list of float, default=(0.99, 0.97, 0.95)
+    keep : list of float, default=(0.99, 0.97, 0.95)
         Shares of the mean to keep.
     alpha : float, default=0.05
         Level of all tests.
@@ -185,7 +185,7 @@ def precision_study(
     """
     check_share(alpha, "alpha")
     check_choice(test, "test", TESTS)
-    shares = tuple(several(tolerances, "tolerances", _tolerance))
+    shares = tuple(several(keep, "keep", _share_to_keep))
     if not is_number(min_share, least=0, most=1):
         raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
     levels = several(coarseness, "coarseness", parse_coarseness)
@@ -228,7 +228,7 @@ def precision_study(
         **values,
         bits=np.reshape([one.bits for one in found], shape),
         tied_documents=np.reshape([one.tied_documents for one in found], shape),
-        tolerances=shares,
+        keep=shares,
         inferiority=_inferiority(expected, shares, up),
         pairs=pairs,
         difference=difference,
@@ -240,8 +240,8 @@ def precision_study(
     )
 
 
-def _tolerance(share: Any) -> float:
-    check_share(share, "tolerances", up_to_one=True)
+def _share_to_keep(share: Any) -> float:
+    check_share(share, "keep", up_to_one=True)
     return float(share)
 
 
