@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -97,37 +96,22 @@ def _noncentrality(statistic: float, degrees: int, share: float) -> float:
 
     With S = sqrt(chi²/degrees) and a standard normal Z it is the quantile of
     statistic S + Z. Scipy's own inverse has three digits for few degrees of freedom,
-    and does not come back from large statistics.
+    and its distribution takes minutes for large statistics.
     """
     if statistic < 0:
         return -_noncentrality(-statistic, degrees, 1 - share)
-    s, density = _chi(degrees)
     wide = statistic * math.sqrt(0.5 / degrees) > 1
     nodes, weights = _NODES
 
     def above(x: float) -> float:
         if not wide:
-            below = special.ndtr(x - statistic * s) @ density
-        else:
-            # S is positive: Z stays below x
-            end = min(x, _FAR)
-            z = (end - _FAR) / 2 + nodes * (end + _FAR) / 2
-            chi = (x - z) / statistic
-            normal = np.exp(-(z**2) / 2) * weights * (end + _FAR) / 2
-            below = special.chdtr(degrees, degrees * chi**2) @ normal
-            below /= math.sqrt(2 * math.pi)
-        return float(below) - share
+            return float(stats.nct.sf(statistic, degrees, x)) - share
+        # S is positive: Z stays below x
+        end = min(x, _FAR)
+        z = (end - _FAR) / 2 + nodes * (end + _FAR) / 2
+        chi = (x - z) / statistic
+        normal = stats.norm.pdf(z) * weights * (end + _FAR) / 2
+        return float(special.chdtr(degrees, degrees * chi**2) @ normal) - share
 
-    return float(optimize.brentq(above, -_FAR, statistic * s[-1] + _FAR, xtol=1e-9))
-
-
-@lru_cache(maxsize=64)
-def _chi(degrees: int) -> tuple[FloatArray, FloatArray]:
-    """Values of S for quadrature, and their weights times the density."""
-    ends = stats.chi2.ppf(1e-16, degrees), stats.chi2.isf(1e-16, degrees)
-    low, high = (math.sqrt(end / degrees) for end in ends)
-    nodes, weights = _NODES
-    s = (low + high) / 2 + nodes * (high - low) / 2
-    root = math.sqrt(degrees)
-    density = stats.chi.pdf(s * root, degrees) * root * weights * (high - low) / 2
-    return s, density
+    largest = statistic * math.sqrt(stats.chi2.isf(1e-16, degrees) / degrees)
+    return float(optimize.brentq(above, -_FAR, largest + _FAR, xtol=1e-9))
