@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+_MOST = 2**31 - 1
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
@@ -26,3 +29,9 @@ def check_seed(random_state: Any) -> np.random.RandomState:
             "random_state must be an integer from 0 to 2**32 - 1, a Generator, a "
             f"RandomState or None, got {random_state!r}"
         ) from None
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed to be used again: an integer itself, or one that is drawn."""
+    drawn = check_seed(random_state).randint(_MOST)
+    return int(random_state if isinstance(random_state, numbers.Integral) else drawn)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import bracketed, format_columns, number, probability
-from .._engine.seeds import check_seed
+from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from ..evaluation._averages import mean, means, std_of_mean, stds_of_means
@@ -19,9 +18,6 @@ from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
-
-#: seeds to draw from, for a generator that is not seeded by a number
-_MOST_SEEDS = 2**31
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,14 +268,12 @@ def compare_systems(
     check_choice(correction, "correction", CORRECTIONS)
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples")
-    # a number, so that every pair draws alike
-    drawn = check_seed(random_state).randint(_MOST_SEEDS)
-    seed = random_state if isinstance(random_state, numbers.Integral) else drawn
     options = {
         "test": test,
         "alternative": alternative,
         "n_resamples": n_resamples,
-        "random_state": int(seed),
+        # a number, so that every pair draws alike
+        "random_state": seed_of(random_state),
     }
     systems = MeasuredSystems(
         y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,34 +16,28 @@ from ._report import RankingReport
 from ._undefined import ask
 
 
+class _Options(TypedDict, total=False):
+    qid: Any
+    measure: str | Measure
+    ties: str
+    zero_relevance: float | str
+    unjudged: str
+    query_weight: ArrayLike | None
+    convention: str | None
+
+
 @overload
 def ranking_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: Any = ...,
-    measure: str | Measure = ...,
-    ties: str = ...,
-    average: Literal["macro", "geometric", "median", "micro"] = ...,
-    zero_relevance: float | str = ...,
-    unjudged: str = ...,
-    query_weight: ArrayLike | None = ...,
-    convention: str | None = ...,
-) -> float: ...
-@overload
-def ranking_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: Any = ...,
-    measure: str | Measure = ...,
-    ties: str = ...,
-    average: None,
-    zero_relevance: float | str = ...,
-    unjudged: str = ...,
-    query_weight: ArrayLike | None = ...,
-    convention: str | None = ...,
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, **options: Unpack[_Options]
 ) -> FloatArray: ...
+@overload
+def ranking_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: str = ...,
+    **options: Unpack[_Options],
+) -> float: ...
 def ranking_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

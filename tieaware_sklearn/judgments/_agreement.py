@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display.result import Result
-from .._display.tables import format_table, number
+from .._display.tables import format_columns, number
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_length, is_missing, reject
 
@@ -279,14 +279,16 @@ class AgreementReport(Result):
         }
 
     def __str__(self) -> str:
-        header = ["assessors", "agree", "Scott's pi", "", "Kendall's tau-b"]
-        rows = [
-            [f"{one}, {other}", number(joint), number(pi), _words(pi), number(tau)]
-            for one, other, joint, pi, tau in zip(
-                *self._columns().values(), strict=True
-            )
-        ]
-        table = format_table(header, rows)
+        first, second, joint, scott, correlation = self._columns().values()
+        table = format_columns(
+            [
+                ("assessors", map(", ".join, zip(first, second, strict=True))),
+                ("agree", joint),
+                ("Scott's pi", scott),
+                ("", map(_words, scott)),
+                ("Kendall's tau-b", correlation),
+            ]
+        )
         if len(self.names) == 2:
             return table
         return (

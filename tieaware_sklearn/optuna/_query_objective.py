@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import numbers
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -13,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from .._engine.digests import query_marks
 from .._engine.qid_column import take_rows
+from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._engine.validation import (
     Queries,
@@ -189,7 +188,7 @@ class QueryObjective(StudyCreator):
         asked = ask([self.measure], zero_relevance, unjudged)
         if report_every is not None:
             check_count(report_every, "report_every")
-        self._seed = _seed_of(random_state)
+        self._seed = seed_of(random_state)
         labels = check_labels(y, unjudged=asked.unjudged, name="y")
         queries = check_qid(qid, n_rows=len(labels)).by_id()
         weight = check_query_weight(query_weight, queries)
@@ -374,11 +373,3 @@ class QueryObjective(StudyCreator):
             size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
         order = np.random.default_rng(seed).permutation(n_queries)
         return [np.sort(part) for part in np.array_split(order, -(-n_queries // size))]
-
-
-def _seed_of(random_state: Any) -> int:
-    """An int is the seed itself, in every process; anything else draws one."""
-    rng = check_random_state(random_state)
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return int(rng.randint(np.iinfo(np.int32).max))
