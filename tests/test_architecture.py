@@ -54,7 +54,6 @@ ROOMS = [
     "plots",
     "cli",
     "__main__",
-    "conftest",
 ]
 #: tests of all files of a room together
 OF_A_WHOLE_ROOM = {

@@ -87,9 +87,9 @@ def test_kinds_of_input_agree():
     assert array.systems == ("0", "1", "2", "3")
     table = by_name.to_pandas()
     assert table.loc[0, "b"] == by_name.systems[1]
-    for name, ends in (("tie", "tie_range"), ("effect_interval", "effect_interval")):
+    for name in ("tie_range", "effect_interval"):
         columns = table[[f"{name}_low", f"{name}_high"]]
-        assert np.array_equal(columns, getattr(by_name, ends))
+        assert np.array_equal(columns, getattr(by_name, name))
     averages = by_name.summary().to_pandas()
     assert averages["system"].tolist() == list(by_name.systems)
     assert averages["worst"].tolist() == by_name.summary().worst.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from typing import TypeVar
 
 from .._optional import import_optional
@@ -34,10 +35,5 @@ def show_progress(
 
 def shows_progress(quiet: bool) -> bool:
     """A bar on a terminal, if tqdm is there and nobody asked for quiet."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        return False
-    try:
-        import tqdm  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    return seen and find_spec("tqdm") is not None

@@ -27,15 +27,7 @@ class Result:
         By default they are the fields with a value per row: of tuples, named in the
         plural, of arrays, and of intervals, which make two columns.
         """
-        columns: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, tuple):
-                columns[name.removesuffix("s")] = value
-            elif isinstance(value, np.ndarray) and value.ndim == 2:
-                columns[f"{name}_low"], columns[f"{name}_high"] = value.T
-            elif isinstance(value, np.ndarray):
-                columns[name] = value
-        return columns
+        return as_columns(vars(self))
 
     def to_pandas(self) -> Any:
         """The result as a `pandas.DataFrame`."""
@@ -43,12 +35,28 @@ class Result:
         return pandas.DataFrame(self._columns())
 
 
+def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `values` that have one for each row; see `Result`."""
+    columns: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            columns[name.removesuffix("s")] = value
+        elif isinstance(value, np.ndarray) and value.ndim == 2:
+            columns[f"{name}_low"], columns[f"{name}_high"] = value.T
+        elif isinstance(value, np.ndarray):
+            columns[name] = value
+    return columns
+
+
 def by_query(
-    qid: NDArray[Any], measures: Sequence[str], values: Mapping[str, NDArray[Any]]
+    qid: NDArray[Any],
+    measures: Sequence[str],
+    values: Mapping[str, NDArray[Any]],
+    of: str = "measure",
 ) -> dict[str, Any]:
     """Columns with a row per query and measure, of arrays (n_queries, n_measures)."""
     return {
         "qid": np.repeat(qid, len(measures)),
-        "measure": list(measures) * len(qid),
+        of: list(measures) * len(qid),
         **{name: array.ravel() for name, array in values.items()},
     }

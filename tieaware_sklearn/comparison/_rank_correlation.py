@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._display.result import Result
+from .._display.result import Result, by_query
 from .._display.tables import format_columns, probability
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
@@ -97,14 +97,10 @@ class OrderingCorrelation(Result):
         )
 
     def _columns(self) -> dict[str, Any]:
-        n_queries, n_coefficients = self.values.shape
-        return {
-            "qid": np.repeat(self.qid, n_coefficients),
-            "coefficient": self.coefficients * n_queries,
-            "value": self.values.ravel(),
-            "pvalue": self.pvalues.ravel(),
-            "n_documents": np.repeat(self.n_documents, n_coefficients),
-        }
+        documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
+        values: dict[str, NDArray[Any]] = {"value": self.values, "pvalue": self.pvalues}
+        values["n_documents"] = documents
+        return by_query(self.qid, self.coefficients, values, "coefficient")
 
     def __str__(self) -> str:
         if len(self.qid) > 1:

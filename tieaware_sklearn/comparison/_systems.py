@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result
+from .._display.result import Result, as_columns
 from .._display.tables import bracketed, format_columns, number, probability
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
@@ -18,6 +18,11 @@ from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
+
+_OF_PAIRS = (
+    *("difference", "tie_std", "tie_range", "survives", "statistic", "pvalues"),
+    *("adjusted_pvalues", "effect", "effect_interval", "n_queries"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,22 +132,8 @@ class SystemComparison(Result):
 
     def _columns(self) -> dict[str, Any]:
         first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        return {
-            "a": first,
-            "b": second,
-            "difference": self.difference,
-            "tie_std": self.tie_std,
-            "tie_low": self.tie_range[:, 0],
-            "tie_high": self.tie_range[:, 1],
-            "survives": self.survives,
-            "statistic": self.statistic,
-            "pvalue": self.pvalues,
-            "adjusted_pvalue": self.adjusted_pvalues,
-            "effect": self.effect,
-            "effect_interval_low": self.effect_interval[:, 0],
-            "effect_interval_high": self.effect_interval[:, 1],
-            "n_queries": self.n_queries,
-        }
+        of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
+        return as_columns({"a": first, "b": second, **of_pairs})
 
     def __str__(self) -> str:
         averages = str(self.summary())

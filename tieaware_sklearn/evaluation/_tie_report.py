@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from .._display.result import Result
 from .._display.tables import format_columns, format_table
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
-from .._engine.validation import Queries, check_cutoff, is_retrieved
+from .._engine.validation import Queries, check_count, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means
@@ -78,15 +78,14 @@ class TieReport(Result):
     n_nearly_tied: int
 
     def _columns(self) -> dict[str, Any]:
-        gaps = ("measures", "mean_gap", "largest_gap")
-        figures = [field.name for field in fields(self) if field.name not in gaps]
-        of_measures = [
-            (name, measure, float(getattr(self, name)[j]))
-            for name in gaps[1:]
-            for j, measure in enumerate(self.measures)
-        ]
-        rows = [(name, "", float(getattr(self, name))) for name in figures]
-        columns = zip(*rows, *of_measures, strict=True)
+        rows: list[tuple[str, str, float]] = []
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                gaps = zip(self.measures, value.tolist(), strict=True)
+                rows += [(name, measure, gap) for measure, gap in gaps]
+            elif name != "measures":
+                rows.append((name, "", float(value)))
+        columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
 
     def __str__(self) -> str:
@@ -162,9 +161,7 @@ def tie_report(
     >>> report.tied_documents, report.repeated_documents, report.cut_queries
     (0.75, 0.5, 1.0)
     """
-    cutoff = check_cutoff(k)
-    if cutoff is None:
-        raise ValueError("k must be an integer >= 1, got None")
+    check_count(k, "k")
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
     queries, labelled = prepared.queries, prepared.labelled
@@ -175,7 +172,7 @@ def tie_report(
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]
         mixed = label[first] != label[last]
-        cut = (groups.lo < cutoff) & (cutoff < groups.hi)
+        cut = (groups.lo < k) & (k < groups.hi)
         counts = [
             n.sum(),
             n[tied].sum(),
@@ -186,25 +183,25 @@ def tie_report(
         ]
         return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
 
-    parts = labelled.each_block(count, scores)
-    counts = np.sum([part[0] for part in parts], axis=0)
-    largest = max(part[1] for part in parts)
-    best, worst = labelled.in_order(part[2] for part in parts).swapaxes(0, 1)
+    counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
+    documents, tied, mixed, repeated, tied_queries, cut = np.sum(
+        counts, axis=0
+    ).tolist()
+    best, worst = labelled.in_order(extremes).swapaxes(0, 1)
     filled = asked.fill_statistics({"best": best, "worst": worst}, queries)
     gaps = np.abs(filled["best"] - filled["worst"])
-    documents, tied_documents, mixed_documents, repeated = counts[:4].tolist()
     retrieved = max(documents, 1)
     return TieReport(
         n_queries=queries.n_queries,
         n_documents=documents,
         n_distinct_scores=len(np.unique(scores[is_retrieved(scores)])),
-        largest_group=largest,
-        tied_documents=tied_documents / retrieved,
-        mixed_documents=mixed_documents / retrieved,
+        largest_group=max(sizes),
+        tied_documents=tied / retrieved,
+        mixed_documents=mixed / retrieved,
         repeated_documents=repeated / retrieved,
-        tied_queries=float(counts[4]) / queries.n_queries,
-        k=cutoff,
-        cut_queries=float(counts[5]) / queries.n_queries,
+        tied_queries=tied_queries / queries.n_queries,
+        k=int(k),
+        cut_queries=cut / queries.n_queries,
         measures=asked.names,
         mean_gap=means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),

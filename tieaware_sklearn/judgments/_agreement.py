@@ -18,13 +18,8 @@ from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_length, is_missing, reject
 
 #: upper ends of the classes of kappa from 0 on, and their names
-_CLASSES = (
-    (0.2, "slight"),
-    (0.4, "fair"),
-    (0.6, "moderate"),
-    (0.8, "substantial"),
-    (1.0, "almost perfect"),
-)
+_ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
+_CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -234,7 +229,7 @@ def kappa_in_words(kappa: float) -> str:
         raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
     if kappa < 0:
         return "poor"
-    return next(name for end, name in _CLASSES if kappa <= end)
+    return _CLASSES[int(np.searchsorted(_ENDS, kappa))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

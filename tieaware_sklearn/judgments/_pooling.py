@@ -43,9 +43,6 @@ class Pool(Result):
     n_runs: IntArray
     depth: int
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: own for name, own in vars(self).items() if name != "depth"}
-
     @property
     def expected_size(self) -> float:
         """Expected number of documents pooled, over all queries."""
@@ -223,14 +220,10 @@ class PseudoJudgments(Result):
     target: IntArray
     n_runs: IntArray
 
-    def _columns(self) -> dict[str, Any]:
-        return dict(vars(self))
-
     def __str__(self) -> str:
-        queries = len(set(self.qid.tolist()))
-        cells = [str(queries), str(len(self.docno)), str(int(self.target.sum()))]
+        counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
         header = ["votes", "queries", "documents", "relevant"]
-        return format_table(header, [["", *cells]])
+        return format_table(header, [["", *map(str, counts)]])
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:

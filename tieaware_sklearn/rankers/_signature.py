@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Parameter, signature
+from operator import attrgetter
 from typing import TypeVar
 
+_OPTIONS = (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
 Init = TypeVar("Init", bound=Callable[..., None])
 
 
@@ -16,21 +18,16 @@ def options_of(parent: Callable[..., None]) -> Callable[[Init], Init]:
     """
 
     def decorate(init: Init) -> Init:
-        own = {
-            name: parameter
-            for name, parameter in signature(init).parameters.items()
-            if parameter.kind is not Parameter.VAR_KEYWORD
-        }
+        *own, _ = signature(init).parameters.values()
+        taken = {parameter.name for parameter in own}
         options = [
             parameter
-            for name, parameter in signature(parent).parameters.items()
-            if parameter.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
-            and name not in own
+            for parameter in signature(parent).parameters.values()
+            if parameter.kind in _OPTIONS and parameter.name not in taken
         ]
-        shown = sorted([*own.values(), *options], key=lambda one: one.kind)
-        init.__signature__ = signature(init).replace(  # type: ignore[attr-defined]
-            parameters=shown
-        )
+        shown = sorted([*own, *options], key=attrgetter("kind"))
+        signed = signature(init).replace(parameters=shown)
+        init.__signature__ = signed  # type: ignore[attr-defined]
         return init
 
     return decorate
