@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
-    InterpolatedPrecision: "iprec(rounding=nearest)@0.1, or rounding=trec_eval9",
-    InterpolatedAveragePrecision: "iap(rounding=nearest), or rounding=trec_eval9",
+    InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
+    "iprec(rounding=nearest)@0.1)",
+    InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
 }
 
 
@@ -151,13 +153,12 @@ def measure_run(
 
 
 def _is_trec_evals(measure: Measure) -> bool:
-    if getattr(measure, "rounding", "up") != "up":
-        return True  # of version 10 or 9
-    try:
-        (same,) = ask([measure], convention="trec_eval").measures
-    except ValueError:
-        return False
-    return same == measure
+    """Whether version 9 or 10 has it, defined alike."""
+    for version in ("trec_eval9", "trec_eval10"):
+        with suppress(ValueError):
+            if ask([measure], convention=version).measures == (measure,):
+                return True
+    return False
 
 
 def _disorder(trec: Bunch) -> list[str]:
