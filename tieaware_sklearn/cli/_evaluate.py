@@ -23,6 +23,7 @@ from ..measures import (
     InterpolatedPrecision,
     Measure,
 )
+from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._outputs import check_outputs, write_findings
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
             topics="qrels" if arguments.complete else "both",
             order="trec_eval",
         )
+        check_labels(trec, measures, judgments)
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
         remarks += left_out(set(judged), set(ranked), arguments.complete)
@@ -112,6 +114,15 @@ def tie_ranges(
         average=f"{spelled} over topics",
         greater_is_better=greater_is_better,
     ).plot()
+
+
+def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) -> None:
+    """Name the file, topic and document of a label that a measure refuses."""
+    judged = ~np.isnan(trec.target)
+    if refused := refused_label(measures, trec.target[judged]):
+        row, why = refused
+        topic, docno = trec.qid[judged][row], trec.docno[judged][row]
+        raise ValueError(f"{judgments}: topic {topic}, document {docno}: {why}")
 
 
 def measure_run(
