@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.results.early_stopping import read, stops
-from tieaware_sklearn import RankingFeatureSelector, evaluate
-from tieaware_sklearn.datasets import load_letor
+from tieaware_sklearn import RankingFeatureSelector, evaluate, precision_study
+from tieaware_sklearn.datasets import load_letor, load_trec
+from tieaware_sklearn.score_precision import worst_case_loss
 
 FILES = {
     "mslr": ("mslr/msn1.fold1.train.5k.txt.gz", (5000, 136), 43),
@@ -64,3 +65,19 @@ def test_early_stopping_as_the_readme_says(shared_data, name):
     assert ours[0].trees > 20
     assert ours[0].held_out > theirs["relevant first"].held_out + 0.09
     assert all(stop.reported == stop.exact for stop in ours)
+
+
+@pytest.mark.parametrize("run", ["MU03rob01", "humR03dc", "InexpC2"])
+def test_bands_of_runs_lose_no_more_than_the_bound(shared_data, run):
+    folder = shared_data / "robust03"
+    trec = load_trec(folder / "qrels.robust03.txt.gz", folder / f"input.{run}.gz")
+    study = precision_study(
+        trec.target,
+        trec.score,
+        qid=trec.qid,
+        measure="rbp(p=0.5)",
+        coarseness="rho=1.1",
+        unjudged="nonrelevant",
+        existing_ties="order",
+    )
+    assert 0 < study.changes().max() <= worst_case_loss("rbp(p=0.5)", 1.1) < 0.0002

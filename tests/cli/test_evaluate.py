@@ -47,6 +47,34 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     assert len({len(line) for line in lines[:5]}) == 1
 
 
+def test_a_label_that_a_measure_refuses_is_named(trec, capsys):
+    with open(trec[0], "a") as file:
+        file.write("2 0 b 100\n2 0 c -1\n")
+    assert main(["evaluate", *trec[:2], "--measures", "ap", "ndcg@2"]) == 1
+    message = capsys.readouterr().err
+    assert "qrels.txt: topic 2, document b: NDCG@2: the label must be <= 60" in message
+    assert 'gain="linear"' in message
+    assert main(["evaluate", *trec[:2], "--measures", "ndcg(gain=linear)@2"]) == 0
+
+
+def test_the_column_of_trec_eval_is_of_what_it_has(trec, capsys):
+    measures = ["rbp", "11pt_avg", "iap(rounding=nearest)", "iap", "P_1", "set_F"]
+    assert main(["evaluate", *trec[:2], "--measures", *measures]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = {line.split()[0]: line.split()[5] != "-" for line in lines[2:8]}
+    assert found == {
+        "RBP(p=0.8)": False,  # version 10 grades it by labels
+        "IAP(rounding=trec_eval9)": True,
+        "IAP(rounding=nearest)": True,
+        "IAP": False,
+        "P@1": True,
+        "F": True,
+    }
+    assert "trec_eval's IAP: 11pt_avg (version 10: iap(rounding=nearest))" in lines
+    assert main(["evaluate", *trec[:2], "--measures", "gm_map"]) == 1
+    assert 'ask for "ap" with average="geometric"' in capsys.readouterr().err
+
+
 def test_evaluate_shows_topics_and_several_runs(trec, capsys):
     arguments = ["evaluate", *trec, "-q", "-c", "--measures", "ap"]
     assert main(arguments) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -184,3 +185,32 @@ def test_bad_files_give_one_line_and_no_traceback(capsys, tmp_path):
         assert message in err
         assert err.count("\n") == 1
         assert err.startswith("tieaware: error: ")
+
+
+@pytest.mark.parametrize("batch_rows", [0, 1])
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("ndcg@10", 'NDCG@10: the label must be <= 60 .*gain="linear" .* got 100.0'),
+        ("err", "ERR: the label must be <= max_label=4 .* got 100"),
+        ("cg(gain=[0,1,2])", "the label must be one of .* of the gain table, got 100"),
+        (
+            "rbp(gain={0:0,1:1,2:1,100:7})",
+            r"must be in \[0, 1\], got 7.0 for label 100",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["l.txt", "l.csv"])
+def test_a_label_that_a_measure_refuses_is_named(
+    capsys, tmp_path, name, measure, message, batch_rows
+):
+    path = tmp_path / name
+    if name == "l.csv":
+        path.write_text("label,qid,x\n1,1,5\n100,2,7\n2,2,3\n")
+    else:
+        path.write_text("# x\n1 qid:1 1:5\n100 qid:2 1:7\n2 qid:2 1:3\n")
+    options = ["--measures", "rr", measure, "--batch-rows", batch_rows]
+    code, out, err = run(capsys, "screen", path, *options)
+    assert (code, out) == (1, "")
+    assert re.search(f"{name}, line 3: .*{message}", err)
+    assert run(capsys, "screen", path, "--measures", "ndcg(gain=linear)")[0] == 0

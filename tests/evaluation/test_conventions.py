@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
-from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn import (
+    NDCG,
+    AveragePrecision,
+    InterpolatedAveragePrecision,
+    evaluate,
+    ranking_score,
+)
 
 N_CASES = 300
 
@@ -193,12 +199,11 @@ TREC_EVAL = {
     "set_P": "SetP",
     "set_recall": "SetR",
     "set_F": "SetF",
-    # version 10, which the convention follows, rounds recall to the nearest
-    "iprec_at_recall_0.00": "iprec(rounding=trec_eval9)@0",
-    "iprec_at_recall_0.10": "iprec(rounding=trec_eval9)@0.1",
-    "iprec_at_recall_0.70": "iprec(rounding=trec_eval9)@0.7",
-    "iprec_at_recall_1.00": "iprec(rounding=trec_eval9)@1",
-    "11pt_avg": "iap(rounding=trec_eval9)",
+    "iprec_at_recall_0.00": "iprec@0",
+    "iprec_at_recall_0.10": "iprec@0.1",
+    "iprec_at_recall_0.70": "iprec@0.7",
+    "iprec_at_recall_1.00": "iprec@1",
+    "11pt_avg": "iap",
 }
 
 
@@ -232,19 +237,78 @@ def test_trec_eval(tied):
     topic, _, label, score = (np.array(column) for column in zip(*rows, strict=True))
     evaluator = pytrec_eval.RelevanceEvaluator(qrel, pytrec_eval.supported_measures)
     theirs = evaluator.evaluate(run)
+    options = {"unjudged": "nonrelevant", "ties": "input", "average": None}
     for name, measure in TREC_EVAL.items():
-        found = ranking_score(
-            label,
-            score,
-            qid=topic,
-            measure=measure,
-            convention=None if "trec_eval9" in measure else "trec_eval",
-            unjudged="nonrelevant",
-            ties="input",
-            average=None,
-        )
         expected = [theirs[q][name] for q in dict.fromkeys(topic.tolist())]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9, err_msg=name)
+        spelled = [(measure, "trec_eval"), (name, "trec_eval9"), (name, None)]
+        if name == "ndcg":
+            spelled.remove((name, None))  # linear by the convention alone
+        for given, convention in spelled:
+            options["convention"] = convention
+            found = ranking_score(label, score, qid=topic, measure=given, **options)
+            np.testing.assert_allclose(
+                found, expected, rtol=0, atol=1e-9, err_msg=f"{given} {convention}"
+            )
+
+
+@pytest.mark.parametrize(
+    "name", ["iprec_at_recall_0.70", "iprec@0.7", "11pt_avg", "iap"]
+)
+def test_recall_levels_of_trec_eval(name):
+    ranked = [1, 0, 1, 0, 0, 1], [6, 5, 4, 3, 2, 1]
+    report = {
+        version: evaluate(*ranked, measures=name, convention=version)
+        for version in ("trec_eval", "trec_eval9", "trec_eval10")
+    }
+    (nine,), (ten,) = report["trec_eval9"].measures, report["trec_eval10"].measures
+    assert report["trec_eval"].measures == (nine,)
+    assert "rounding=trec_eval9" in nine
+    assert ten == nine.replace("trec_eval9", "nearest")
+    by_hand = evaluate(*ranked, measures=ten)
+    assert np.array_equal(report["trec_eval10"].expected, by_hand.expected)
+
+
+# -- what the user spells out
+
+
+def test_modes_of_catboost():
+    from catboost.utils import eval_metric
+
+    for labels, scores in cases(tied=False)[:60]:
+        group = np.zeros(len(labels), int)
+        for theirs, measure in [
+            ("NDCG:top=5;type=Exp", "ndcg(gain=exponential)@5"),
+            ("DCG:top=5;type=Exp", "dcg(gain=exponential)@5"),
+            ("MAP:top=5;border=1.5", "ap(rel=2)@5"),
+            ("PrecisionAt:top=5;border=1.5", "p(rel=2)@5"),
+            ("RecallAt:top=5;border=1.5", "r(rel=2)@5"),
+            ("MRR:top=5;border=1.5", "rr(rel=2)@5"),
+        ]:
+            # its NDCG takes labels up to 1
+            given = labels / 4 if theirs.startswith("NDCG") else labels
+            (expected,) = eval_metric(given, scores, theirs, group_id=group)
+            found = ranking_score(
+                given, scores, measure=measure, convention="catboost", ties="worst"
+            )
+            assert_same(found, expected, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "convention", ["catboost", "xgboost", "sklearn", "trec_eval", "trec_eval10"]
+)
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_a_gain_that_is_spelled_out_is_never_dropped(convention, gain):
+    labels, scores = [1, 3, 0, 2], [4, 3, 2, 1]
+    for measure in (f"ndcg(gain={gain})@3", NDCG(3, gain=gain)):
+        given = {"measure": measure, "convention": convention}
+        if gain == "linear" or convention in ("catboost", "xgboost"):
+            wanted = ranking_score(labels, scores, measure=NDCG(3, gain))
+            assert ranking_score(labels, scores, **given) == wanted
+        else:
+            with pytest.raises(
+                ValueError, match=r"gain is 'linear' by .* got 'exponential' in NDCG@3"
+            ):
+                ranking_score(labels, scores, **given)
 
 
 # -- what all have in common
@@ -306,6 +370,42 @@ def test_trec_eval_accepts_documents_without_a_judgment():
             "k is None by convention='trec_eval', got 10 in F@10",
         ),
         ({"measure": "dcg", "convention": "trec_eval"}, "one that trec_eval has"),
+        ({"measure": "rbp", "convention": "trec_eval"}, "one that trec_eval has"),
+        ({"measure": "rbp", "convention": "trec_eval10"}, "one that trec_eval10 has"),
+        # what is spelled out may be a default
+        (
+            {"measure": AveragePrecision(3, denominator="relevant")},
+            "denominator is 'cutoff' by convention='lightgbm', got 'relevant' in AP@3",
+        ),
+        ({"measure": "map_cut_10"}, "denominator is 'cutoff' by .*, got 'relevant'"),
+        ({"measure": "ap(rel=2)"}, "rel is 1.0 by convention='lightgbm', got 2.0"),
+        (
+            {"measure": "p(denominator=cutoff)@3", "convention": "catboost"},
+            "denominator is 'retrieved' by convention='catboost', got 'cutoff'",
+        ),
+        (
+            {"measure": "ndcg(gain=[0, 1])", "convention": "xgboost"},
+            "gain is 'exponential' or 'linear' by convention='xgboost', got",
+        ),
+        (
+            {"measure": "iprec(rounding=up)@0.1", "convention": "trec_eval"},
+            "rounding is 'trec_eval9' by convention='trec_eval', got 'up' in IPrec@0.1",
+        ),
+        (
+            {"measure": "iap(rounding=trec_eval9)", "convention": "trec_eval10"},
+            "rounding is 'nearest' by convention='trec_eval10', got 'trec_eval9'",
+        ),
+        (
+            {
+                "measure": InterpolatedAveragePrecision("all"),
+                "convention": "trec_eval",
+            },
+            "points is 11 by convention='trec_eval', got 'all'",
+        ),
+        (
+            {"measure": "ap@10", "convention": "sklearn"},
+            "k is None by convention='sklearn', got 10 in AP@10",
+        ),
     ],
 )
 def test_bad_conventions(change, message):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import pickle
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from tests.instances import MEASURES
 from tieaware_sklearn import (
@@ -17,8 +20,11 @@ from tieaware_sklearn import (
     NDCG,
     RBP,
     AveragePrecision,
+    BPref,
     Fallout,
     FBeta,
+    InterpolatedAveragePrecision,
+    InterpolatedPrecision,
     Precision,
     Recall,
     ReciprocalRank,
@@ -27,6 +33,7 @@ from tieaware_sklearn import (
     parse_measure,
     ranking_score,
 )
+from tieaware_sklearn.measures._fields import spelled_out
 
 
 @pytest.mark.parametrize(
@@ -82,6 +89,70 @@ def test_names(text, measure, canonical):
     assert parse_measure(measure) is measure
 
 
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("11pt_avg", InterpolatedAveragePrecision(rounding="trec_eval9")),
+        (
+            "iprec_at_recall_0.10",
+            InterpolatedPrecision(0.1, rounding="trec_eval9"),
+        ),
+        ("set_P", Precision()),
+        ("set_recall", Recall()),
+        ("set_F", FBeta()),
+        ("recip_rank", ReciprocalRank()),
+        ("ndcg_cut_10", NDCG(10, "linear")),
+        ("ndcg_cut.10", NDCG(10, "linear")),
+        ("NDCG_CUT_20", NDCG(20, "linear")),
+        ("P_10", Precision(10)),
+        ("recall_10", Recall(10)),
+        ("map_cut_10", AveragePrecision(10)),
+        ("map", AveragePrecision()),
+        ("success_1", Success(1)),
+        ("Rprec", RPrecision()),
+        ("bpref", BPref()),
+        # not trec_eval's, which is linear
+        ("ndcg", NDCG()),
+    ],
+)
+def test_names_of_trec_eval(name, measure):
+    assert parse_measure(f" {name} ") == measure
+    assert parse_measure(str(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    ("measure", "spelled"),
+    [
+        (NDCG(), ""),
+        (NDCG(10), "k"),
+        (NDCG(None, gain="exponential"), "k gain"),
+        (parse_measure("ndcg"), ""),
+        (parse_measure("ndcg(gain=exponential)@10"), "k gain"),
+        (parse_measure("ndcg(dcg=exp-log2)"), "gain"),
+        (parse_measure("map_cut_5"), "k denominator"),
+        (parse_measure("SetP"), "k"),
+        (parse_measure("set_P"), "k"),
+        (parse_measure("f1@3"), "k beta"),
+        # of whichever version
+        (parse_measure("11pt_avg"), ""),
+        (parse_measure("iprec_at_recall_0.1"), "recall"),
+    ],
+)
+def test_measures_remember_what_was_spelled_out(measure, spelled):
+    copies = [pickle.loads(pickle.dumps(measure)), copy.copy(measure)]
+    for same in (measure, clone(measure, safe=False), *copies):
+        assert spelled_out(same) == set(spelled.split())
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_a_measure_is_the_same_however_much_of_it_is_spelled_out(measure):
+    in_full = replace(measure)
+    assert spelled_out(in_full) == {f.name for f in fields(measure)}
+    assert in_full == measure
+    assert hash(in_full) == hash(measure)
+    assert (repr(in_full), str(in_full)) == (repr(measure), str(measure))
+
+
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
 def test_measures_are_values(measure):
     assert pickle.loads(pickle.dumps(measure)) == measure
@@ -115,10 +186,18 @@ def test_names_read_back(k, rel, p, beta):
             r"unknown measure 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP ",
         ),
         ("rbpp(p=0.5)", r"did you mean 'RBP\(p=0.5\)'"),
-        ("ndcg_cut_20", r"trec_eval's is 'NDCG\(gain=linear\)@20' here"),
         ("ndcg_cut", r"trec_eval's is 'NDCG\(gain=linear\)@10' here"),
-        ("P_5", "trec_eval's is 'P@5' here"),
-        ("recip_rank", "trec_eval's is 'RR' here"),
+        ("iprec_at_recall", r"'IPrec\(rounding=trec_eval9\)@0.1' here"),
+        ("P_5(rel=2)", r"trec_eval's is 'P\(denominator=cutoff\)@5' here"),
+        ("set_P_5", r"unknown measure 'set_P_5'; did you mean 'P@5'"),
+        ("P_0", "measure 'P_0': k must be an integer >= 1, got 0"),
+        ("P_1.5", "measure 'P_1.5': k must be an integer >= 1, got '1.5'"),
+        (
+            "iprec_at_recall_1.1",
+            "recall must be a finite number >= 0 and <= 1, got 1.1",
+        ),
+        ("gm_map", '\'gm_map\' is no .* ask for "ap" with average="geometric"'),
+        ("gm_bpref", 'ask for "bpref" with average="geometric"'),
         ("xyzzy", r"unknown measure 'xyzzy' \(known: AP AUPRC"),
         ("ndcg@ten", "measure 'ndcg@ten': k must be an integer >= 1, got 'ten'"),
         ("ndcg@", "measure must look like"),

@@ -9,7 +9,7 @@ import optuna
 import pytest
 from scipy import stats
 
-from tieaware_sklearn import evaluate, precision_study
+from tieaware_sklearn import evaluate, precision_study, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScorePrecisionObjective, ScoringObjective, coarsest
 from tieaware_sklearn.score_precision import band_scores, round_scores
@@ -26,6 +26,17 @@ def searched(n_trials=25, rows=slice(None), seed=3, **options):
     study = objective.create_study(seed=seed)
     study.optimize(objective, n_trials=n_trials)
     return study
+
+
+def test_bands_of_documents_as_they_stand_are_held_against_that_order():
+    scores = np.round(TEXT)
+    objective = ScorePrecisionObjective(
+        WEB.target, scores, qid=WEB.qid, measure="rr", existing_ties="order"
+    )
+    trial = optuna.trial.FixedTrial({"kind": "rho", "rho": 1.4})
+    objective(trial)
+    exact = ranking_score(WEB.target, scores, qid=WEB.qid, measure="rr", ties="input")
+    assert trial.user_attrs["exact"] == exact
 
 
 @pytest.mark.parametrize(

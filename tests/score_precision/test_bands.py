@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -77,6 +78,21 @@ def test_banding_keeps_order_and_existing_ties(case, rho, seed):
     shuffled = np.random.default_rng(seed).permutation(len(scores))
     again = band_scores(scores[shuffled], rho, qid=qid[shuffled])
     assert np.array_equal(again, banded[shuffled])
+
+
+def test_the_bound_is_for_rankings_without_ties():
+    labels, scores = np.array([0, 0, 1, 0, 0, 0]), np.array([5, 5, 4, 1, 1, 1])
+    bound = worst_case_loss("rr", 1.4)
+    exact = ranking_score(labels, scores, measure="rr")
+    # ranks 3 and 4 are a band: all that tie from rank 4 on go into it
+    kept = ranking_score(labels, band_scores(scores, 1.4), measure="rr")
+    assert exact - kept == pytest.approx(1 / 3 - (1 / 3 + 1 / 4 + 1 / 5 + 1 / 6) / 4)
+    assert exact - kept > bound
+    for order in itertools.permutations(range(6)):
+        own, ranked = labels[list(order)], scores[list(order)]
+        bands = band_scores(ranked, 1.4, existing_ties="order")
+        plain = ranking_score(own, ranked, measure="rr", ties="input")
+        assert plain - ranking_score(own, bands, measure="rr") <= bound
 
 
 def test_existing_ties_in_the_order_of_the_file():

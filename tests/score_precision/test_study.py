@@ -10,10 +10,14 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.score_precision.helpers import CLICKS, LEVELS, NAMES, SYSTEMS, TEXT, WEB
-from tieaware_sklearn import evaluate, precision_study
+from tieaware_sklearn import evaluate, precision_study, ranking_score
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
-from tieaware_sklearn.score_precision import band_scores, round_scores
+from tieaware_sklearn.score_precision import (
+    band_scores,
+    round_scores,
+    worst_case_loss,
+)
 from tieaware_sklearn.score_precision._study import score_detail
 
 
@@ -129,6 +133,39 @@ def test_options_reach_the_scores(existing_ties, scale):
     for i, scores in enumerate((bands, levels), start=1):
         report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
         assert np.array_equal(study.expected[i], report.expected)
+
+
+@pytest.mark.parametrize("measure", ["rr", "rbp(p=0.5)"])
+def test_bands_of_documents_as_they_stand_lose_no_more_than_the_bound(measure):
+    rng = np.random.default_rng(0)
+    labels, qid = rng.random(3000) < 0.1, np.arange(3000) // 30
+    # all below the third tie, from the middle of a band on
+    ties = np.column_stack([np.tile(rng.permutation(30), 100) for _ in range(2)])
+    ties = np.maximum(ties, 26)
+    options = {"measure": measure, "coarseness": ["rho=1.4", "decimals=1"]}
+    study = precision_study(labels, ties, qid=qid, existing_ties="order", **options)
+    loss = study.expected[0] - study.expected[1]
+    assert 0 < loss.max() <= worst_case_loss(measure, 1.4)
+    # the exact ranking is the one whose ties are broken as they stand
+    for j, scores in enumerate(ties.T):
+        exact = ranking_score(
+            labels, scores, qid=qid, measure=measure, ties="input", average=None
+        )
+        assert np.array_equal(study.expected[0, :, j], exact)
+        rounded = ranking_score(labels, scores, qid=qid, measure=measure, average=None)
+        assert np.array_equal(study.expected[2, :, j], rounded)
+    assert study.best[0].tolist() == study.worst[0].tolist()
+    assert (study.tied_documents[0] == 0).all()
+    np.testing.assert_allclose(study.bits[0], np.log2(30), rtol=1e-12)
+    kept = precision_study(labels, ties, qid=qid, **options)
+    assert (kept.expected[0] - kept.expected[1]).max() > worst_case_loss(measure, 1.4)
+
+
+def test_documents_that_are_not_retrieved_stay_so_in_their_order():
+    study = precision_study(
+        [1, 0, 1], [-np.inf, 2, 2], measure="r", existing_ties="order"
+    )
+    assert study.expected.ravel().tolist() == [1 / 2] * len(study.levels)
 
 
 def test_row_order_does_not_matter():

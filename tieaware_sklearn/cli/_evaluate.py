@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..measures import (
     InterpolatedPrecision,
     Measure,
 )
+from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._outputs import check_outputs, write_findings
@@ -31,8 +33,9 @@ _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
-    InterpolatedPrecision: "iprec(rounding=nearest)@0.1, or rounding=trec_eval9",
-    InterpolatedAveragePrecision: "iap(rounding=nearest), or rounding=trec_eval9",
+    InterpolatedPrecision: "iprec_at_recall_0.10 (version 10: "
+    "iprec(rounding=nearest)@0.1)",
+    InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
 }
 
 
@@ -61,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
             topics="qrels" if arguments.complete else "both",
             order="trec_eval",
         )
+        check_labels(trec, measures, judgments)
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
         remarks += left_out(set(judged), set(ranked), arguments.complete)
@@ -112,6 +116,15 @@ def tie_ranges(
     ).plot()
 
 
+def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) -> None:
+    """Name the file, topic and document of a label that a measure refuses."""
+    judged = ~np.isnan(trec.target)
+    if refused := refused_label(measures, trec.target[judged]):
+        row, why = refused
+        topic, docno = trec.qid[judged][row], trec.docno[judged][row]
+        raise ValueError(f"{judgments}: topic {topic}, document {docno}: {why}")
+
+
 def measure_run(
     trec: Bunch, measures: list[Measure], average: str, n_jobs: int | None
 ) -> tuple[list[dict[str, Any]], list[str]]:
@@ -151,13 +164,12 @@ def measure_run(
 
 
 def _is_trec_evals(measure: Measure) -> bool:
-    if getattr(measure, "rounding", "up") != "up":
-        return True  # of version 10 or 9
-    try:
-        (same,) = ask([measure], convention="trec_eval").measures
-    except ValueError:
-        return False
-    return same == measure
+    """Whether version 9 or 10 has it, defined alike."""
+    for version in ("trec_eval9", "trec_eval10"):
+        with suppress(ValueError):
+            if ask([measure], convention=version).measures == (measure,):
+                return True
+    return False
 
 
 def _disorder(trec: Bunch) -> list[str]:

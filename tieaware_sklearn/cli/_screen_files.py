@@ -16,6 +16,9 @@ from ..io._batches import estimated_bytes, rows_of_batch, scan_files, track
 from ..io._scan import Scan
 from ..io._tabular_frames import all_tabular
 from ..io._tabular_scan import is_nameless
+from ..measures import Measure
+from ..measures._gains import refused_label
+from ..measures._parse import parse_measures
 
 #: files that would take more memory are read in batches
 _LARGE = 1 << 28
@@ -43,9 +46,11 @@ def screen_files(
     n_documents = 0
     interrupted = False
     screening: Screening | None = None
+    measures = parse_measures(arguments.measures)
     try:
         for batch in track(scan, rows, bar and rows is not None):
             _check_values(batch, arguments.missing)
+            _check_labels(batch, measures)
             part = selector.screen(batch.data, batch.target, qid=batch.qid)
             whole = part if screening is None else screening.merge(part)
             screening, n_documents = whole, n_documents + len(batch.target)
@@ -139,3 +144,10 @@ def _check_values(data: Bunch, missing: str) -> None:
             f"are {int(gaps.sum()) - 1} more values (--missing last ranks them below "
             "everything)"
         )
+
+
+def _check_labels(data: Bunch, measures: list[Measure]) -> None:
+    """Name the file and line of a label that a measure refuses."""
+    if refused := refused_label(measures, data.target):
+        row, why = refused
+        raise ValueError(f"{data.place(row)}: {why}")

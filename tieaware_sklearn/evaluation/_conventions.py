@@ -2,93 +2,210 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray
+from .._engine.validation import Queries
 from ..measures import Measure
+from ..measures._fields import spelled_out
 from ..measures._names import is_ours
 
-_LINEAR = {"gain": "linear"}
-_EXPONENTIAL = {"gain": "exponential"}
-_OF_THE_LIST = {"denominator": "retrieved"}
-_AT_BEST_ONE = {"denominator": "cutoff"}
-_NEAREST = {"rounding": "nearest"}
+
+class Parameter(NamedTuple):
+    """A parameter as a tool has it.
+
+    Attributes
+    ----------
+    value : object
+        Where the user does not say.
+    modes : container of object, optional
+        Values that the tool can be told to take instead; None is any.
+    """
+
+    value: Any
+    modes: Container[Any] | None = ()
+
+    def has(self, given: Any) -> bool:
+        return self.modes is None or given == self.value or given in self.modes
+
+
+class Definition(NamedTuple):
+    """A measure as a tool has it.
+
+    Attributes
+    ----------
+    undefined : float
+        Its value where undefined.
+    parameters : mapping of str to Parameter
+        All others are the user's.
+    unweighted : str
+        Why no weights of queries give the tool's number; empty where they do.
+    counts_undefined_once : bool
+        Queries where it is undefined weigh 1, whatever their weight.
+    """
+
+    undefined: float
+    parameters: Mapping[str, Parameter] = {}
+    unweighted: str = ""
+    counts_undefined_once: bool = False
+
+
+_EXPONENTIAL = {"gain": Parameter("exponential")}
+_LINEAR = {"gain": Parameter("linear")}
+# ndcg_exp_gain=False
+_OF_XGBOOST = {"gain": Parameter("exponential", ["linear"])}
+# type=Exp
+_OF_CATBOOST = {"gain": Parameter("linear", ["exponential"])}
+_OF_THE_LIST = {"denominator": Parameter("retrieved")}
+_AT_BEST_ONE = {"denominator": Parameter("cutoff")}
+_OVER_RELEVANT = {"denominator": Parameter("relevant")}
+_OVER_CUTOFF = {"denominator": Parameter("cutoff")}
+_BINARY = {"rel": Parameter(1.0)}
+_UNCUT = {"k": Parameter(None)}
 # as many as the pairs per document of LambdaMART, 32 by default
-_CUT = {"k": 32}
-#: by tool and measure: its value where undefined, and what its parameters are. Others
-#: are refused, but a cut-off gives way to the user's. Checked against the tools
+_CUT = {"k": Parameter(32, None)}
+_NO_WEIGHTS = "{} has no weights"
+_IGNORED = "{} ignores weights there"
+
+
+def _trec_eval(rounding: str) -> dict[str, Definition]:
+    """What version 9 and 10 have; they differ in recall levels."""
+    levels = {"rounding": Parameter(rounding)}
+    parameters: dict[str, Mapping[str, Parameter]] = {
+        "NDCG": _LINEAR,
+        "AP": _OVER_RELEVANT,
+        "P": _OVER_CUTOFF,
+        "R": {},
+        "F": _UNCUT,
+        "Success": {},
+        "RR": {},
+        "Rprec": {},
+        "BPref": {},
+        "IPrec": levels,
+        # as many levels as there are, but none at each relevant document
+        "IAP": levels | {"points": Parameter(11, range(2, 1002))},
+    }
+    return {name: Definition(0.0, own, _NO_WEIGHTS) for name, own in parameters.items()}
+
+
+#: by tool and measure, of which others are refused. Checked against the tools
 #: themselves in tests/evaluation/test_conventions.py
-CONVENTIONS: dict[str, dict[str, tuple[float, Mapping[str, Any]]]] = {
+CONVENTIONS: dict[str, dict[str, Definition]] = {
     "lightgbm": {
-        "NDCG": (1.0, _EXPONENTIAL),
-        "AP": (1.0, _AT_BEST_ONE),
+        "NDCG": Definition(1.0, _EXPONENTIAL, counts_undefined_once=True),
+        "AP": Definition(1.0, _AT_BEST_ONE | _BINARY),
     },
     "xgboost": {
-        "NDCG": (1.0, _EXPONENTIAL | _CUT),
-        "AP": (1.0, _AT_BEST_ONE | _CUT),
-        "P": (0.0, _OF_THE_LIST | _CUT),
+        "NDCG": Definition(1.0, _OF_XGBOOST | _CUT, counts_undefined_once=True),
+        "AP": Definition(1.0, _AT_BEST_ONE | _BINARY | _CUT),
+        "P": Definition(0.0, _OF_THE_LIST | _BINARY | _CUT),
     },
     "catboost": {
-        "NDCG": (1.0, _LINEAR),
-        "DCG": (0.0, _LINEAR),
-        "AP": (0.0, _AT_BEST_ONE),
-        "P": (0.0, _OF_THE_LIST),
-        "R": (1.0, {}),
-        "RR": (0.0, {}),
+        "NDCG": Definition(1.0, _OF_CATBOOST),
+        "DCG": Definition(0.0, _OF_CATBOOST),
+        "AP": Definition(0.0, _AT_BEST_ONE, _IGNORED),
+        "P": Definition(0.0, _OF_THE_LIST, _IGNORED),
+        "R": Definition(1.0, {}, _IGNORED),
+        "RR": Definition(0.0),
     },
     "sklearn": {
-        "NDCG": (0.0, _LINEAR),
-        "DCG": (0.0, _LINEAR),
-        "AP": (0.0, {}),
+        "NDCG": Definition(0.0, _LINEAR),
+        "DCG": Definition(0.0, _LINEAR),
+        "AP": Definition(0.0, _OVER_RELEVANT | _BINARY | _UNCUT),
     },
-    "trec_eval": {
-        "NDCG": (0.0, _LINEAR),
-        "AP": (0.0, {"denominator": "relevant"}),
-        "P": (0.0, {"denominator": "cutoff"}),
-        "R": (0.0, {}),
-        "F": (0.0, {"k": None}),
-        "RBP": (0.0, {}),
-        "Success": (0.0, {}),
-        "RR": (0.0, {}),
-        "Rprec": (0.0, {}),
-        "BPref": (0.0, {}),
-        "IPrec": (0.0, _NEAREST),
-        "IAP": (0.0, _NEAREST),
-    },
+    # what everyone has installed
+    "trec_eval": _trec_eval("trec_eval9"),
+    "trec_eval9": _trec_eval("trec_eval9"),
+    "trec_eval10": _trec_eval("nearest"),
 }
 #: tools that take documents without a judgment, and for what
-UNJUDGED = {"trec_eval": "nonrelevant"}
+UNJUDGED = dict.fromkeys(("trec_eval", "trec_eval9", "trec_eval10"), "nonrelevant")
 
 
-def define(
-    measures: Sequence[Measure], convention: str
-) -> tuple[tuple[Measure, ...], FloatArray]:
-    """Measures as a tool defines them, and their values where undefined."""
-    defined = [_define(measure, convention) for measure in measures]
-    return tuple(m for m, _ in defined), np.array([value for _, value in defined])
+@dataclass(frozen=True)
+class Defined:
+    """Measures as a tool defines them."""
+
+    convention: str
+    measures: tuple[Measure, ...]
+    definitions: tuple[Definition, ...]
+
+    @property
+    def undefined(self) -> FloatArray:
+        """Values where the measures are undefined."""
+        return np.array([definition.undefined for definition in self.definitions])
+
+    def check_weight(
+        self, weight: FloatArray, undefined: NDArray[np.bool_], queries: Queries
+    ) -> None:
+        """Refuse weights of queries with which the tool gives another number.
+
+        `undefined` has shape (n_queries, n_measures).
+        """
+        for j, (measure, own) in enumerate(
+            zip(self.measures, self.definitions, strict=True)
+        ):
+            if own.unweighted:
+                why = own.unweighted.format(self.convention)
+                raise ValueError(
+                    f"query_weight must be left out with {measure} by "
+                    f"convention={self.convention!r}: {why}"
+                )
+            other = undefined[:, j] & (weight != 1)
+            if own.counts_undefined_once and other.any():
+                query = int(np.argmax(other))
+                raise ValueError(
+                    f"query_weight must be 1 for queries where {measure} is undefined, "
+                    f"as {self.convention} counts them, got {weight[query]:g} for "
+                    f"query {queries.name(query)}"
+                )
 
 
-def _define(measure: Measure, convention: str) -> tuple[Measure, float]:
+def define(measures: Sequence[Measure], convention: str) -> Defined:
+    """Measures by a convention.
+
+    Raises
+    ------
+    ValueError
+        For a measure that the tool does not have, or not as the user spells it out.
+    """
+    definitions = tuple(_definition(measure, convention) for measure in measures)
+    defined = (
+        _by_definition(measure, definition, convention)
+        for measure, definition in zip(measures, definitions, strict=True)
+    )
+    return Defined(convention, tuple(defined), definitions)
+
+
+def _definition(measure: Measure, convention: str) -> Definition:
     known = CONVENTIONS[convention]
     if measure.name not in known or not is_ours(type(measure)):
         names = " ".join(sorted(known, key=str.lower))
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"
         )
-    undefined, parameters = known[measure.name]
-    defaults = {f.name: f.default for f in fields(measure)}
-    changes = {}
-    for name, value in parameters.items():
+    return known[measure.name]
+
+
+def _by_definition(
+    measure: Measure, definition: Definition, convention: str
+) -> Measure:
+    spelled, changes = spelled_out(measure), {}
+    for name, parameter in definition.parameters.items():
+        if name not in spelled:
+            changes[name] = parameter.value
+            continue
         given = getattr(measure, name)
-        own_cutoff = name == "k" and value is not None and given is not None
-        if given not in (defaults[name], value) and not own_cutoff:
+        if not parameter.has(given):
+            modes = parameter.modes if isinstance(parameter.modes, list) else []
+            known = " or ".join(map(repr, [parameter.value, *modes]))
             raise ValueError(
-                f"{name} is {value!r} by convention={convention!r}, got {given!r} in "
+                f"{name} is {known} by convention={convention!r}, got {given!r} in "
                 f"{measure}"
             )
-        changes[name] = given if own_cutoff else value
-    return replace(measure, **changes), undefined
+    return replace(measure, **changes)

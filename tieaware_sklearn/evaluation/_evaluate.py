@@ -85,13 +85,17 @@ def ranking_score(
     query_weight : array-like of shape (n_documents,), optional
         Weight of each document's query in the average: >= 0, constant within a
         query.
-    convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval"}, optional
+    convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
+"trec_eval9", "trec_eval10"}, optional
         Take the definitions of that tool: gain, denominators, and values of queries
         without a relevant document (in place of `zero_relevance`), for labels that
-        are whole numbers. Ties are treated as `ties` says all the same: the tool's
-        own numbers need ``ties="input"`` (lightgbm, xgboost, trec_eval with rows
-        from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or
-        "expected" (sklearn's ndcg_score and dcg_score).
+        are whole numbers. "trec_eval" is its version 9. A parameter that `measure`
+        spells out, be it a default, is kept where the tool has such a mode and an
+        error where not; weights are an error where the tool does not follow them.
+        Ties are treated as `ties` says all the same: the tool's own numbers need
+        ``ties="input"`` (lightgbm, xgboost, trec_eval with rows from
+        ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
+        (sklearn's ndcg_score and dcg_score).
 
     Returns
     -------

@@ -80,7 +80,7 @@ class Prepared:
         found = self.labelled.values(
             asked.measures, scores, statistics=statistics, **options
         )
-        return asked.fill_statistics(found, self.queries)
+        return asked.fill_statistics(found, self.queries, self.weight)
 
     def means(self, asked: Asked, values: FloatArray) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
@@ -119,7 +119,7 @@ class Prepared:
         raw = self.labelled.values(
             asked.measures, scores, statistics=_OF_A_REPORT, n_jobs=n_jobs
         )
-        found = asked.fill_statistics(raw, self.queries)
+        found = asked.fill_statistics(raw, self.queries, self.weight)
         return RankingReport(
             measures=asked.names,
             qid=self.queries.qid.copy(),

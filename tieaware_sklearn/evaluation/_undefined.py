@@ -16,7 +16,7 @@ from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_choice, is_number
 from ..measures import Measure
 from ..measures._parse import accepted_unjudged
-from ._conventions import CONVENTIONS, UNJUDGED, define
+from ._conventions import CONVENTIONS, UNJUDGED, Defined, define
 
 #: statistics that a value put in has none of: it does not vary
 _SPREADS = ("std", "sampling_error")
@@ -48,12 +48,15 @@ class Asked:
         Raise where a measure is undefined.
     unjudged : {"raise", "nonrelevant"}
         What to do with NaN labels.
+    defined : Defined, optional
+        What a convention says of the measures.
     """
 
     measures: tuple[Measure, ...]
     value: FloatArray
     refuses: bool
     unjudged: str
+    defined: Defined | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,10 +85,18 @@ class Asked:
         return np.where(undefined, self.value, values)
 
     def fill_statistics(
-        self, found: dict[str, FloatArray], queries: Queries
+        self,
+        found: dict[str, FloatArray],
+        queries: Queries,
+        weight: FloatArray | None = None,
     ) -> dict[str, FloatArray]:
-        """Each statistic filled, undefined where the first of them is."""
+        """Each statistic filled, undefined where the first of them is.
+
+        Refuses a `weight` of queries that a convention cannot follow.
+        """
         undefined = np.isnan(next(iter(found.values())))
+        if self.defined is not None and weight is not None:
+            self.defined.check_weight(weight, undefined, queries)
         still = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
         for name, values in found.items():
@@ -119,10 +130,10 @@ def ask(
     ------
     ValueError
         For a `zero_relevance` that is none, beside a convention, or a measure that
-        the convention does not have.
+        the convention does not have, or not as it is spelled out.
     """
     check_zero_relevance(zero_relevance)
-    asked = tuple(measures)
+    asked, defined = tuple(measures), None
     if convention is not None:
         check_choice(convention, "convention", tuple(CONVENTIONS))
         if isinstance(zero_relevance, str) or zero_relevance != 0:
@@ -130,7 +141,8 @@ def ask(
                 f"zero_relevance is part of convention={convention!r} and must be left "
                 f"out, got {zero_relevance!r}"
             )
-        asked, value = define(asked, convention)
+        defined = define(asked, convention)
+        asked, value = defined.measures, defined.undefined
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
@@ -142,4 +154,5 @@ def ask(
         np.where(takes, value, np.nan),
         isinstance(zero_relevance, str) and zero_relevance == "raise",
         accepted_unjudged(asked, unjudged),
+        defined,
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, Reach, TieGroups, once_per_block
 from ._distribution import Distribution
-from ._fields import cutoff, number, spelling
+from ._fields import RemembersArguments, cutoff, number, spelling
 from ._names import names_where, register
 from ._user_models import UserModel
 
@@ -22,7 +22,7 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
-class Measure(UserModel, ABC):
+class Measure(UserModel, RemembersArguments, ABC):
     """A measure of a ranking, under ties.
 
     Measures are small, immutable and hashable: their fields are all there is to

@@ -7,8 +7,9 @@ metadata, and keeps what that gives back.
 from __future__ import annotations
 
 import numbers
-from dataclasses import MISSING, field
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import MISSING, field, fields
+from typing import Any, Self
 
 from .._engine.validation import check_choice, check_cutoff, is_number
 
@@ -43,6 +44,35 @@ def choice(*choices: str) -> Any:
         return value
 
     return field(default=choices[0], metadata={"check": check})
+
+
+class RemembersArguments:
+    """A dataclass that knows which of its fields were spelled out.
+
+    A default that was asked for is not one that was left open, and a field that holds
+    it cannot tell.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        new = super().__new__(cls)
+        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
+        spell_out(new, [*in_order[: len(args)], *kwargs])
+        return new
+
+
+def spell_out(measure: Any, names: Iterable[str]) -> None:
+    """Remember the fields of a measure that its maker named; no part of its value."""
+    object.__setattr__(measure, "_spelled_out", frozenset(names))
+
+
+def spelled_out(measure: Any) -> frozenset[str]:
+    """Fields that were named when a measure was parsed or constructed.
+
+    `dataclasses.replace` names all of them.
+    """
+    # a class with slots pickles its fields alone
+    names: frozenset[str] = getattr(measure, "_spelled_out", frozenset())
+    return names
 
 
 def shortest(number: float) -> str:

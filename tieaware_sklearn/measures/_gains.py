@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -104,6 +105,28 @@ def _look_up(table: dict[float, float], level: float) -> float:
             f"{shortest(level)}"
         )
     return table[level]
+
+
+def refused_label(
+    measures: Iterable[Any], labels: FloatArray
+) -> tuple[int, str] | None:
+    """The row of the first label that a measure refuses, and why; None if none does."""
+    distinct = np.unique(labels)
+    for measure in measures:
+        if _refusal(measure, distinct):
+            refused = [x for x in distinct if _refusal(measure, np.array([x]))]
+            row = int(np.argmax(np.isin(labels, refused)))
+            return row, _refusal(measure, labels[row : row + 1])
+    return None
+
+
+def _refusal(measure: Any, levels: FloatArray) -> str:
+    try:
+        measure.gains(levels)
+    except ValueError as error:
+        # a file has no y_true
+        return f"{measure}: {error}".replace("y_true", "the label")
+    return ""
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:

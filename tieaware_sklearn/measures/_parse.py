@@ -12,21 +12,31 @@ from typing import Any
 
 from .._engine.validation import check_choice
 from ._base import Measure
+from ._fields import spell_out, spelled_out
 from ._names import NAMED, Named
 
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
 #: what stands before @
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
+#: names of trec_eval's measures, of those with a number after them what comes before;
+#: `map`, `Rprec` and `bpref` are names here too
 _OF_TREC_EVAL = {
-    "ndcg_cut": "NDCG(gain=linear)@{}",
-    "map_cut": "AP@{}",
-    "p": "P@{}",
-    "recall": "R@{}",
-    "success": "Success@{}",
+    "ndcg_cut": "NDCG(gain=linear)@",
+    "map_cut": "AP(denominator=relevant)@",
+    "p": "P(denominator=cutoff)@",
+    "recall": "R@",
+    "success": "Success@",
+    "iprec_at_recall": "IPrec(rounding=trec_eval9)@",
+    "11pt_avg": "IAP(rounding=trec_eval9)",
     "recip_rank": "RR",
+    "set_p": "SetP",
+    "set_recall": "SetR",
+    "set_f": "SetF",
 }
-_TREC_EVAL = re.compile(rf"({'|'.join(_OF_TREC_EVAL)})(?:[_.](\d+))?")
+_TREC_EVAL = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
+#: what its averages over topics are averages of
+_GEOMETRIC = {"gm_map": "ap", "gm_bpref": "bpref"}
 
 
 def parse_measure(measure: str | Measure) -> Measure:
@@ -41,7 +51,10 @@ def parse_measure(measure: str | Measure) -> Measure:
         AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
         ERR(max_label=4)@20 ESL ESL(i=3) PRR``; also ``precision recall f1 hit map
         mrr SetP SetR SetF`` (the last three without a cut-off), and the name of
-        any subclass of `Measure` of your own. A measure is returned as it is.
+        any subclass of `Measure` of your own. trec_eval's names mean what they mean
+        there: ``P_10 recall_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P
+        set_recall set_F iprec_at_recall_0.10 11pt_avg``, the last two as in version
+        9. A measure is returned as it is.
 
     Returns
     -------
@@ -54,6 +67,12 @@ def parse_measure(measure: str | Measure) -> Measure:
         For an unknown name (the nearest one is suggested), an unknown parameter, a
         value that the measure refuses, or a text of more than 10,000 characters.
 
+    Notes
+    -----
+    ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10``
+    are linear: ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``. Its ``gm_map`` is
+    ``AP`` with ``average="geometric"``.
+
     Examples
     --------
     >>> from tieaware_sklearn import parse_measure
@@ -61,6 +80,8 @@ def parse_measure(measure: str | Measure) -> Measure:
     NDCG(k=10, gain='exponential')
     >>> str(parse_measure("map(rel=2)@100"))
     'AP(rel=2)@100'
+    >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("11pt_avg"))
+    ('NDCG(gain=linear)@10', 'IAP(rounding=trec_eval9)')
     """
     if isinstance(measure, Measure):
         return measure
@@ -73,7 +94,8 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
             f"{_short(measure)}"
         )
-    head, at, after = (part.strip() for part in measure.partition("@"))
+    text = _from_trec_eval(measure) or measure
+    head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
         example = '"ndcg@10" or "rbp(p=0.8)@10"'
@@ -89,6 +111,9 @@ def parse_measure(measure: str | Measure) -> Measure:
         parsed: Measure = named.cls(**_checked(given, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {_short(measure)}: {error}") from None
+    # a name spells out what it takes no value for, but not whose version it means
+    spelled = spelled_out(parsed).union(named.without)
+    spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
     return parsed
 
 
@@ -119,11 +144,26 @@ def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
     return "nonrelevant" if known and all(known) and unjudged == "raise" else unjudged
 
 
+def _from_trec_eval(measure: str) -> str | None:
+    """What a name of trec_eval is here; None for others."""
+    found = _TREC_EVAL.fullmatch(measure.strip().lower())
+    if found is None:
+        return None
+    ours, number = _OF_TREC_EVAL.get(found[1], ""), found[2] or ""
+    # all that take a number need one
+    return ours + number if ours.endswith("@") == bool(number) and ours else None
+
+
 def _unknown(name: str, measure: str) -> str:
-    of_trec_eval = _TREC_EVAL.fullmatch(measure.lower())
-    if of_trec_eval is not None:
-        ours = _OF_TREC_EVAL[of_trec_eval[1]].format(of_trec_eval[2] or "10")
-        return f"unknown measure {measure!r}; trec_eval's is {ours!r} here"
+    if mean_of := _GEOMETRIC.get(name.lower()):
+        return (
+            f"measure {_short(measure)} is no measure but an average over queries: ask "
+            f'for "{mean_of}" with average="geometric"'
+        )
+    without_number = "0.1" if name.lower() == "iprec_at_recall" else "10"
+    ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
+    if ours is not None:
+        return f"unknown measure {_short(measure)}; trec_eval's is {ours!r} here"
     spelled = {key: named.cls.name for key, named in NAMED.items()}
     rest = measure[len(name) :]
     bare = name.rstrip("0123456789")

@@ -53,7 +53,7 @@ class ScorePrecisionObjective(StudyCreator):
     max_rho : float, default=10.0
         Bands grow at most by this factor.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`.
+        As in `precision_study`.
     scale : {"query", "all"}, default="query"
         Between which scores evenly spaced levels lie: the extremes of each query, or
         those of all.
@@ -126,7 +126,7 @@ class ScorePrecisionObjective(StudyCreator):
         self.max_rho = float(max_rho)
         self._coarse = CoarseSystems(self._systems, existing_ties, scale)
         (scores,) = self._systems.scores
-        self._exact = self._systems.values(scores, ())["expected"]
+        self._exact = self._coarse.measure(0, None).values["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property

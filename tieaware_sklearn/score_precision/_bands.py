@@ -186,6 +186,12 @@ def banded(
     return out
 
 
+def in_order(scores: NDArray[Any], queries: Queries) -> FloatArray:
+    """Scores that rank as these do, and as the rows stand where those tie."""
+    place = _first_ranks(scores, queries, input_order=True)
+    return np.where(place > 0, -place.astype(np.float64), -np.inf)
+
+
 def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> IntArray:
     """Rank of each document, ties at the first of theirs; 0 if not retrieved."""
     out = np.zeros(len(scores), dtype=np.int64)
@@ -217,8 +223,8 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Returns
     -------
     float
-        Value of the ranking less the mean over the orders inside its bands, at the
-        ranking that loses most.
+        Value of a ranking without ties less the mean over the orders inside its
+        bands, at the ranking that loses most.
 
     Raises
     ------
@@ -227,6 +233,10 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
 
     Notes
     -----
+    It holds for rankings without ties. Where scores tie before they are banded, the
+    mean over the orders of those ties can lose more: a tie reaches over the end of a
+    band, and goes into it as a whole. ``existing_ties="order"`` breaks ties first.
+
     A band of s ranks loses most with its t relevant documents on top; RR stops at
     the first band that holds one, RBP adds up the bands, each at its worst t in
     1 ... s. Yang, Moffat and Turpin (AIRS 2016), section 4 and Table 2 (their bound

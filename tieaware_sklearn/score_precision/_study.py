@@ -26,7 +26,7 @@ from ..comparison._measured_systems import MeasuredSystems, pairs_of
 from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
 from ..measures import Measure
-from ._bands import EXISTING_TIES
+from ._bands import EXISTING_TIES, in_order
 from ._coarseness import Coarseness, parse_coarseness, several
 from ._result import PrecisionStudy, level_means
 
@@ -52,18 +52,22 @@ class CoarseSystems:
         self._systems = systems
         self._existing_ties = existing_ties
         self._scale = scale
+        self._exact = systems.scores
+        if existing_ties == "order":
+            # what bands of documents as they stand make coarser is this very order
+            self._exact = [in_order(one, systems.queries) for one in systems.scores]
         self._together = check_qid(None, n_rows=systems.queries.n_rows)
 
     def measure(
         self, system: int, coarseness: Coarseness | None, *statistics: str
     ) -> CoarseValues:
         """`expected` and these statistics; no coarseness leaves scores exact."""
-        systems = self._systems
-        scores, queries = systems.scores[system], systems.queries
+        systems, queries = self._systems, self._systems.queries
+        scores = self._exact[system]
         if coarseness is not None:
             by_query = coarseness.by_query(self._scale)
             scores = coarseness.apply(
-                scores,
+                systems.scores[system],
                 queries if by_query else self._together,
                 existing_ties=self._existing_ties,
             )
@@ -121,7 +125,9 @@ def precision_study(
 "rho=1.7", "rho=2.0")
         Levels to try, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`.
+        As in `band_scores`. "order" takes tied documents as they stand in the exact
+        ranking, too, which thereby has no ties: bands then lose at most
+        `worst_case_loss` of a query. What is equal after rounding is averaged over.
     scale : {"query", "all"}, default="query"
         Between which scores evenly spaced levels lie: the extremes of each query, or
         those of all of a system.
@@ -154,15 +160,16 @@ def precision_study(
     See Also
     --------
     tieaware_sklearn.optuna.ScorePrecisionObjective : Search for the coarsest level.
-    tieaware_sklearn.score_precision.worst_case_loss : The most that bands can cost.
+    tieaware_sklearn.score_precision.worst_case_loss : The most that bands can cost a
+        ranking without ties, so any with ``existing_ties="order"``.
 
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
     2016, section 4: a system is not inferior at 99 % if a one-tailed paired t test
-    rejects that its coarse mean is at most 0.99 of its exact one. Their bands take
-    tied documents as they stand (``existing_ties="order"``), and they measure one
-    order of ties; here it is the mean over all.
+    rejects that its coarse mean is at most 0.99 of its exact one. They take
+    documents whose exact scores tie as they stand (``existing_ties="order"``), and
+    measure one order of the ties that bands make; here it is the mean over all.
 
     Examples
     --------
