@@ -45,7 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     done = run_for(60 * given.minutes, seed, given.jobs, Line())
     minutes = (time.perf_counter() - start) / 60
     print(f"\nseed {seed}, {minutes:.1f} minutes, {given.jobs} jobs", end=": ")
-    print(f"{done.enumerated / minutes:,.0f} enumerated cases a minute")
+    busy = max(done.seconds.total() / 60, 1e-9)
+    print(
+        f"{done.enumerated / minutes:,.0f} enumerated cases a minute, "
+        f"{done.enumerated / busy:,.0f} a minute of processor time"
+    )
     print(done)
     if KNOWN:
         print(f"not drawn, as known to fail: {', '.join(sorted(KNOWN))}")

@@ -20,7 +20,7 @@ class Mismatch(AssertionError):
     """The library and the reference do not agree."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """Rows of queries, and what is asked of them.
 
@@ -47,6 +47,16 @@ class Case:
     qid_as: str = "list"
     measures: tuple[int, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """What is not as usual, as Python code."""
+        usual = {f.name: f.default for f in dataclasses.fields(self)} | {"options": {}}
+        given = [
+            f"{name}={getattr(self, name)!r}"
+            for name, value in usual.items()
+            if getattr(self, name) != value
+        ]
+        return f"Case({', '.join(given)})"
 
     @property
     def arrays(self) -> dict[str, Any]:
@@ -93,6 +103,8 @@ class Case:
 
 def _code(value: Any) -> str:
     """`value` as Python code; a measure by its name, if that gives it back."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_code, value))}]"
     if not isinstance(value, Measure):
         return repr(value)
     try:
@@ -117,7 +129,7 @@ from math import inf, nan
 from tests.fuzz.cases import Case, handed
 from tests.fuzz.kinds import KINDS
 from tests.instances import MEASURES
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score, tie_distributions
 """
 
 

@@ -15,7 +15,7 @@ from tests.fuzz.cases import Case
 from tests.fuzz.known import INTEGERS, KNOWN
 from tests.fuzz.reference import queries
 from tests.instances import INSTANCES
-from tieaware_sklearn import ERR
+from tieaware_sklearn import ERR, tie_distributions
 
 #: distinct orders of one query that are gone through
 MOST_ORDERS = 300
@@ -74,6 +74,17 @@ FOR_ANY_LABEL = tuple(
     and not isinstance(getattr(instance.measure, "gain", None), tuple)
     and not isinstance(getattr(instance.measure, "gain", None), dict)
 )
+
+
+def _has_distribution(number: int) -> bool:
+    try:
+        tie_distributions([1], [0], measure=INSTANCES[number].measure)
+    except ValueError:
+        return False
+    return True
+
+
+WITH_DISTRIBUTION = tuple(filter(_has_distribution, range(len(INSTANCES))))
 ALL_MEASURES = tuple(range(len(INSTANCES)))
 
 ZERO_RELEVANCE = [0.0, 0.0, 1, 0.25, -3.5, "skip", "skip", "raise"]
@@ -193,6 +204,20 @@ def any_labels(rng: Random) -> Case:
     labels = rng.choice([REAL_LABELS, LARGE_LABELS])
     case = query_set(rng, labels=labels, most_documents=5)
     return with_options(case, FOR_ANY_LABEL, zero_relevance="skip")
+
+
+def distributed(rng: Random) -> Case:
+    """Any ties, for measures whose distribution is known."""
+    wide = rng.random() < 0.3
+    case = query_set(
+        rng,
+        labels=[0, 1] if wide else GRADES,
+        scores=FEW_SCORES if wide else SCORES,
+        most_documents=10 if wide else 6,
+        unjudged=rng.choice([0, 0, 0.3]),
+    )
+    measures = tuple(sorted(rng.sample(WITH_DISTRIBUTION, 8)))
+    return with_options(case, measures, unjudged="nonrelevant")
 
 
 def averaged(rng: Random) -> Case:

@@ -58,6 +58,7 @@ KINDS: dict[str, Kind] = {
     "dtypes": Kind(draw.of_a_dtype, enumerated.check_measures, 0.15),
     "labels": Kind(draw.any_labels, enumerated.check_measures, 0.10),
     "averages": Kind(draw.averaged, enumerated.check_averages, 0.15),
+    "distributions": Kind(draw.distributed, enumerated.check_distributions, 0.05),
     **_of_tools(),
 }
 

@@ -30,6 +30,7 @@ class Done:
         Query sets, pairs of a query set and a measure or a metric of a tool,
         and comparisons.
     seconds : Counter
+        Of processor time.
     failure : str, optional
         A report of the first case that failed.
     """
@@ -51,19 +52,19 @@ class Done:
         return sum(n for name, n in self.cases.items() if KINDS[name].enumerated)
 
     def __str__(self) -> str:
-        lines = [f"{'kind':12} {'query sets':>10} {'cases':>10} {'compared':>12}"]
+        lines = [f"{'kind':13} {'query sets':>10} {'cases':>10} {'compared':>12}"]
         for name in self.sets:
             numbers = (self.sets[name], self.cases[name], self.comparisons[name])
-            lines.append("{:12} {:10,} {:10,} {:12,}".format(name, *numbers))
+            lines.append("{:13} {:10,} {:10,} {:12,}".format(name, *numbers))
         total = [counter.total() for counter in (self.sets, self.cases)]
         total.append(self.comparisons.total())
-        lines.append("{:12} {:10,} {:10,} {:12,}".format("all", *total))
+        lines.append("{:13} {:10,} {:10,} {:12,}".format("all", *total))
         return "\n".join(lines)
 
 
 def run(kind: str, seed: int, numbers: Iterable[int]) -> Done:
     """Cases of these numbers, down to the first that fails."""
-    done, start = Done(), time.perf_counter()
+    done, start = Done(), time.process_time()
     for number in numbers:
         case = drawn(kind, seed, number)
         try:
@@ -74,7 +75,7 @@ def run(kind: str, seed: int, numbers: Iterable[int]) -> Done:
         done.sets[kind] += 1
         done.cases[kind] += tally.cases
         done.comparisons[kind] += tally.comparisons
-    done.seconds[kind] += time.perf_counter() - start
+    done.seconds[kind] += time.process_time() - start
     return done
 
 
@@ -124,6 +125,12 @@ def shrink(case: Case, check: Callable[[Case], Any], error: Exception) -> Case:
 
 def _smaller(case: Case) -> Iterator[Case]:
     """Cases a step smaller or plainer, the largest steps first."""
+    yield from _fewer(case)
+    yield from _plainer(case)
+
+
+def _fewer(case: Case) -> Iterator[Case]:
+    """Without measures, queries or documents."""
     half = len(case.measures) // 2
     if half:
         for measures in (case.measures[:half], case.measures[half:]):
@@ -135,6 +142,10 @@ def _smaller(case: Case) -> Iterator[Case]:
     if len(rows) > 1:
         for out in rows:
             yield case.rows([row for row in rows if row != out])
+
+
+def _plainer(case: Case) -> Iterator[Case]:
+    """With plain lists, no weights, small scores and labels."""
     plain: dict[str, Any] = {
         "weight": None,
         "labels_as": "list",
@@ -147,10 +158,11 @@ def _smaller(case: Case) -> Iterator[Case]:
     scores = places(case.arrays["y_score"])
     if case.scores_as != "list" or repr(case.scores) != repr(scores):
         yield dataclasses.replace(case, scores=scores, scores_as="list")
-    for row in rows:
-        if case.labels[row] != 0:
-            labels = [*case.labels[:row], 0, *case.labels[row + 1 :]]
-            yield dataclasses.replace(case, labels=labels)
+    for row, given in enumerate(case.labels):
+        for label in (0, 1):
+            if given > label or given != given:
+                labels = [*case.labels[:row], label, *case.labels[row + 1 :]]
+                yield dataclasses.replace(case, labels=labels)
 
 
 def chunks(done: Done, sizes: Counter[str], seed: int) -> Iterator[tuple[Any, ...]]:
