@@ -76,6 +76,17 @@ class Case:
             rows.setdefault(query, []).append(row)
         return rows
 
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether scores of several types are not distinct as 64-bit floats."""
+        if self.scores_as not in ("list", "object"):
+            return False
+        values = {exact(value) for value in self.scores}
+        try:
+            return len({float(value) for value in values}) < len(values)
+        except OverflowError:
+            return True
+
     def rows(self, kept: Sequence[int]) -> Case:
         """Some of the rows, in that order."""
         columns = {
@@ -180,12 +191,3 @@ def places(given: Iterable[Any]) -> list[float]:
     values = [exact(value) for value in given]
     ranks = {value: i for i, value in enumerate(sorted(set(values) - {-math.inf}))}
     return [ranks.get(value, -math.inf) for value in values]
-
-
-def merges_in_64_bits(given: Iterable[Any]) -> bool:
-    """Whether distinct scores are equal, or none at all, as 64-bit floats."""
-    values = {exact(value) for value in given}
-    try:
-        return len({float(value) for value in values}) < len(values)
-    except OverflowError:
-        return True

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests import naive
 from tests.fuzz import reference
-from tests.fuzz.cases import Case, Mismatch, merges_in_64_bits
+from tests.fuzz.cases import Case, Mismatch
 from tests.fuzz.known import KNOWN, WEIGHTED_MEDIAN
 from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
@@ -85,7 +85,7 @@ def check_measures(case: Case) -> Tally:
             raise
         tally.comparisons += 1
         return tally
-    if refusals and not merges_in_64_bits(case.arrays["y_score"]):
+    if refusals and not case.may_be_refused:
         tally.fail(f"not refused: {refusals}", "evaluate", **options)
     if report.qid.tolist() != list(case.queries):
         tally.fail(f"qid: {report.qid.tolist()!r}", "evaluate", **options)
@@ -114,7 +114,7 @@ def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
     undefined = any(wanted is UNDEFINED for row in found for wanted in row)
     if case.options.get("zero_relevance") == "raise" and undefined:
         words.append("is undefined for query")
-    if merges_in_64_bits(case.arrays["y_score"]):
+    if case.may_be_refused:
         words.append("y_score")
     return words
 
