@@ -14,7 +14,7 @@ from typing import Any
 from tests.fuzz.cases import Case
 from tests.fuzz.known import INTEGERS, KNOWN
 from tests.fuzz.reference import queries
-from tests.instances import INSTANCES
+from tests.instances import IDS, INSTANCES
 from tieaware_sklearn import ERR, tie_distributions
 
 #: distinct orders of one query that are gone through
@@ -58,6 +58,8 @@ BY_DTYPE: dict[str, list[Any]] = {
     "list": [True, 0, 1, 2, -0.0, 1.0, 0.5, 2**40, -math.inf],
     "object": [0, 1, 2, 1.0, -0.0, 0.5, -(2**40), -math.inf],
 }
+#: values from 1 to 2
+_STEPS = {"float16": 2**10, "float32": 2**23, "float64": 2**52, "longdouble": 2**63}
 _WIDE = [0, 0.5, 1.7e18, 2**53, 2**53 + 1, 1_700_000_000_000_000_100, 2**63, 2**63 + 1]
 _BEYOND: dict[str, list[Any]] = {
     "list": [*_WIDE, -1, 2**64 + 1],
@@ -85,6 +87,12 @@ def _has_distribution(number: int) -> bool:
 
 
 WITH_DISTRIBUTION = tuple(filter(_has_distribution, range(len(INSTANCES))))
+#: some that read all ranks, and are soon done
+IN_LONG_LISTS = tuple(
+    number
+    for number, name in enumerate(IDS)
+    if name in ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL")
+)
 ALL_MEASURES = tuple(range(len(INSTANCES)))
 
 ZERO_RELEVANCE = [0.0, 0.0, 1, 0.25, -3.5, "skip", "skip", "raise"]
@@ -197,6 +205,31 @@ def of_a_dtype(rng: Random) -> Case:
         labels_as = ["list", "tuple", "uint8", "int64", "float32", "object", ">f8"]
     case = dataclasses.replace(case, labels_as=rng.choice(labels_as))
     return with_options(case, ALL_MEASURES, zero_relevance=0.0)
+
+
+def neighbours(rng: Random) -> Case:
+    """Many rows, whose scores are a few of the smallest steps of a dtype apart."""
+    kind = rng.choice([*_STEPS, "int64", "uint64", "int32"])
+    if kind in _STEPS:
+        steps = _STEPS[kind]
+        base = Fraction(rng.choice([1, 3, 1000]))
+        # as far as the base reaches, a step is one of the dtype or more
+        pool: list[Any] = [base * (1 + Fraction(i, steps)) for i in range(-20, 20)]
+        if kind != "longdouble":
+            pool = [*map(float, pool), 0.0, -0.0, -math.inf]
+    else:
+        least = {"int64": -(2**63), "uint64": 0, "int32": -(2**31)}[kind]
+        base = least + rng.choice([0, 2**31 - 20, 2**32 - 40])
+        pool = [base + i for i in range(40)]
+    pool = rng.sample(pool, rng.randint(2, len(pool)))
+    n, n_queries = rng.randint(20, 800), rng.randint(1, 30)
+    case = Case(
+        labels=rng.choices(GRADES, k=n),
+        scores=rng.choices(pool, k=n),
+        qid=[rng.randrange(n_queries) for _ in range(n)],
+        scores_as=kind,
+    )
+    return with_options(case, IN_LONG_LISTS, zero_relevance=0.0)
 
 
 def any_labels(rng: Random) -> Case:

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests import naive
 from tests.fuzz import reference
-from tests.fuzz.cases import Case, Mismatch
+from tests.fuzz.cases import Case, Mismatch, places
 from tests.fuzz.known import KNOWN, WEIGHTED_MEDIAN
 from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
@@ -172,6 +172,22 @@ def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None
             bad = np.argwhere(~((one == other) | (np.isnan(one) & np.isnan(other))))
             what = f"{name} of {options['measures'][bad[0, 1]]} depends on row order"
             tally.fail(f"{what} {shuffled}", "evaluate", **options)
+
+
+def check_places(case: Case) -> Tally:
+    """The same bits as for small whole numbers that compare as the scores do."""
+    tally = Tally(case)
+    options = {"measures": [MEASURES[n] for n in case.measures], **case.options}
+    given = case.arrays
+    report = evaluate(**given, **options)
+    plain = given | {"y_score": np.array(places(given["y_score"]), float)}
+    wanted = evaluate(**plain, **options)
+    for name in PER_QUERY:
+        found, other = getattr(report, name), getattr(wanted, name)
+        tally.comparisons += found.size
+        if not np.array_equal(found, other, equal_nan=True):
+            tally.fail(f"{name}: found {found}, wanted {other}", "evaluate", **options)
+    return tally
 
 
 def check_averages(case: Case) -> Tally:

@@ -59,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "labels": Kind(draw.any_labels, enumerated.check_measures, 0.10),
     "averages": Kind(draw.averaged, enumerated.check_averages, 0.15),
     "distributions": Kind(draw.distributed, enumerated.check_distributions, 0.05),
+    "neighbours": Kind(draw.neighbours, enumerated.check_places, 0.05, False),
     **_of_tools(),
 }
 

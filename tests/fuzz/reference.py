@@ -138,13 +138,13 @@ def denominator(measure: Measure, query: Query) -> Fraction:
         return Fraction(total)
     if isinstance(measure, Fallout):
         return Fraction(len(everything) - total)
-    places = len(ranked) if measure.k is None else measure.k
+    depth = len(ranked) if measure.k is None else measure.k
     if isinstance(measure, Precision):
         if measure.denominator == "retrieved":
-            places = min(places, len(ranked))
-        return Fraction(places)
+            depth = min(depth, len(ranked))
+        return Fraction(depth)
     assert isinstance(measure, FBeta)
-    return places + Fraction(measure.beta) ** 2 * total
+    return depth + Fraction(measure.beta) ** 2 * total
 
 
 def fill(measure: Measure, zero_relevance: Any) -> Fraction | None:

@@ -139,9 +139,13 @@ def _fewer(case: Case) -> Iterator[Case]:
     if len(case.queries) > 1:
         for owned in case.queries.values():
             yield case.rows([row for row in rows if row not in owned])
-    if len(rows) > 1:
-        for out in rows:
-            yield case.rows([row for row in rows if row != out])
+    step = len(rows) // 2
+    while step:
+        for start in range(0, len(rows), step):
+            out = range(start, start + step)
+            if len(out) < len(rows):
+                yield case.rows([row for row in rows if row not in out])
+        step //= 2
 
 
 def _plainer(case: Case) -> Iterator[Case]:

@@ -15,7 +15,7 @@ SEED = 20_260_101
 #: query sets of each kind: about ten seconds together
 SHORT = {
     **{"graded": 25, "long ties": 12, "dtypes": 20, "labels": 10, "averages": 20},
-    "distributions": 20,
+    **{"distributions": 20, "neighbours": 20},
     **{"lightgbm": 25, "xgboost": 25, "catboost": 10, "sklearn": 20, "trec_eval": 25},
 }
 
