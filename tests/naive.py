@@ -41,9 +41,20 @@ def _orders(labels, scores):
         for score in sorted(set(retrieved), reverse=True)
     ]
     # documents of equal label are alike: distinct orders of labels are equally likely
-    arranged = [sorted(set(itertools.permutations(group))) for group in groups]
-    choices = itertools.product(*arranged)
+    choices = itertools.product(*map(_arrangements, groups))
     return [list(itertools.chain.from_iterable(choice)) for choice in choices]
+
+
+def _arrangements(labels):
+    """Distinct orders of labels; there may be few of many documents."""
+    if not labels:
+        return [()]
+    found = []
+    for first in sorted(set(labels)):
+        rest = list(labels)
+        rest.remove(first)
+        found += [(first, *others) for others in _arrangements(rest)]
+    return found
 
 
 def outcomes(
@@ -286,6 +297,7 @@ def gain_of(gain) -> Callable[[float], Fraction]:
     return lambda label: Fraction(gain[label])
 
 
+@functools.cache
 def log_discount(i: int) -> Fraction:
     """A float of its own: 1 / log2(rank + 1), ranks from 1."""
     return Fraction(1 / math.log2(i + 1))
@@ -310,8 +322,13 @@ def cg(k=None, gain="linear") -> Plain:
 def ndcg(k=None, gain="exponential") -> Plain:
     plain, worth = dcg(k, gain), gain_of(gain)
 
+    # the same for every order of a query
+    @functools.lru_cache(maxsize=16)
+    def best(labels):
+        return plain(sorted(labels, key=worth, reverse=True), [])
+
     def value(ranked, missing):
-        ideal = plain(sorted([*ranked, *missing], key=worth, reverse=True), [])
+        ideal = best(tuple(sorted([*ranked, *missing])))
         return plain(ranked, missing) / ideal if ideal else None
 
     return value

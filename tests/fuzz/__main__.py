@@ -1,0 +1,63 @@
+"""The long run: ``python -m tests.fuzz --minutes 10 [--seed 1] [--jobs 2]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tests.fuzz.known import KNOWN
+from tests.fuzz.runner import Done, run_for
+
+
+class Line:
+    """One line of progress, twice a second, and none where nobody looks."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+
+    def __call__(self, done: Done, seconds: float) -> None:
+        if not sys.stderr.isatty() or time.monotonic() - self.last < 0.5:
+            return
+        self.last = time.monotonic()
+        rate = done.enumerated / seconds * 60
+        print(
+            f"\r{seconds:6.0f} s  {done.cases.total():,} cases  "
+            f"{done.comparisons.total():,} compared  "
+            f"{rate:,.0f} enumerated a minute ",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """1 where a case failed, whose reproduction is printed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0, help="(default: 1)")
+    parser.add_argument("--seed", type=int, help="(default: by the clock)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    given = parser.parse_args(arguments)
+    if not given.minutes > 0 or given.jobs < 1:
+        parser.error("--minutes and --jobs must be above 0")
+    seed = time.time_ns() % 10**9 if given.seed is None else given.seed
+    start = time.perf_counter()
+    done = run_for(60 * given.minutes, seed, given.jobs, Line())
+    minutes = (time.perf_counter() - start) / 60
+    print(f"\nseed {seed}, {minutes:.1f} minutes, {given.jobs} jobs", end=": ")
+    busy = max(done.seconds.total() / 60, 1e-9)
+    print(
+        f"{done.enumerated / minutes:,.0f} enumerated cases a minute, "
+        f"{done.enumerated / busy:,.0f} a minute of processor time"
+    )
+    print(done)
+    if KNOWN:
+        print(f"not drawn, as known to fail: {', '.join(sorted(KNOWN))}")
+    if done.failure is None:
+        return 0
+    print(f"\nFAILED: {done.failure}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

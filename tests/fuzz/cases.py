@@ -1,0 +1,193 @@
+"""Query sets as plain data: what is drawn, handed over, shrunk and printed."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime  # noqa: F401 - ids of printed cases
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tests.instances import MEASURES
+from tieaware_sklearn import Measure, parse_measure
+
+
+class Mismatch(AssertionError):
+    """The library and the reference do not agree."""
+
+
+@dataclass(frozen=True, repr=False)
+class Case:
+    """Rows of queries, and what is asked of them.
+
+    Attributes
+    ----------
+    labels, scores, qid : list
+        Python numbers and ids, one per row. A NaN label is unjudged.
+    weight : list, optional
+        Weight of the query of each row.
+    scores_as, labels_as, qid_as : str
+        A dtype, or what else `handed` knows.
+    measures : tuple of int
+        Places in `tests.instances.MEASURES`.
+    options : dict
+        Options of the call.
+    """
+
+    labels: list[Any]
+    scores: list[Any]
+    qid: list[Any]
+    weight: list[float] | None = None
+    scores_as: str = "list"
+    labels_as: str = "list"
+    qid_as: str = "list"
+    measures: tuple[int, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """What is not as usual, as Python code."""
+        usual = {f.name: f.default for f in dataclasses.fields(self)} | {"options": {}}
+        given = [
+            f"{name}={getattr(self, name)!r}"
+            for name, value in usual.items()
+            if getattr(self, name) != value
+        ]
+        return f"Case({', '.join(given)})"
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The rows as the library gets them."""
+        given = {
+            "y_true": handed(self.labels, self.labels_as),
+            "y_score": handed(self.scores, self.scores_as),
+            "qid": handed(self.qid, self.qid_as),
+        }
+        return given if self.weight is None else {**given, "query_weight": self.weight}
+
+    @property
+    def queries(self) -> dict[Any, list[int]]:
+        """The rows of each query, queries by first appearance."""
+        rows: dict[Any, list[int]] = {}
+        for row, query in enumerate(self.qid):
+            rows.setdefault(query, []).append(row)
+        return rows
+
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether scores of several types are not distinct as 64-bit floats."""
+        if self.scores_as not in ("list", "object"):
+            return False
+        values = {exact(value) for value in self.scores}
+        try:
+            return len({float(value) for value in values}) < len(values)
+        except OverflowError:
+            return True
+
+    def rows(self, kept: Sequence[int]) -> Case:
+        """Some of the rows, in that order."""
+        columns = {
+            name: [column[row] for row in kept]
+            for name in ("labels", "scores", "qid", "weight")
+            if (column := getattr(self, name)) is not None
+        }
+        return dataclasses.replace(self, **columns)
+
+    def code(self, function: str, **options: Any) -> str:
+        """The call of the library that failed, to be pasted."""
+        arrays = [
+            f"    {name}={_array_code(values, kind)},"
+            for name, values, kind in (
+                ("y_true", self.labels, self.labels_as),
+                ("y_score", self.scores, self.scores_as),
+                ("qid", self.qid, self.qid_as),
+                ("query_weight", self.weight, "list"),
+            )
+            if values is not None
+        ]
+        given = [f"    {name}={_code(value)}," for name, value in options.items()]
+        return "\n".join([f"{function}(", *arrays, *given, ")"])
+
+
+def _code(value: Any) -> str:
+    """`value` as Python code; a measure by its name, if that gives it back."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_code, value))}]"
+    if not isinstance(value, Measure):
+        return repr(value)
+    try:
+        if parse_measure(str(value)) == value:
+            return repr(str(value))
+    except ValueError:
+        pass
+    return f"MEASURES[{MEASURES.index(value)}]"
+
+
+def _array_code(values: list[Any], kind: str) -> str:
+    return repr(values) if kind == "list" else f"handed({values!r}, {kind!r})"
+
+
+#: what printed code may need
+HEADER = """\
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nan
+
+from tests.fuzz.cases import Case, handed
+from tests.fuzz.kinds import KINDS
+from tests.instances import MEASURES
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score, tie_distributions
+"""
+
+
+def handed(values: list[Any], kind: str) -> Any:
+    """`values` as a list, an array of a dtype, or a column of another library."""
+    if kind == "list":
+        return list(values)
+    if kind == "tuple":
+        return tuple(values)
+    if kind == "object":
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+    if kind == "strided":
+        return np.repeat(np.array(values), 2)[::2]
+    if kind == "longdouble":
+        return np.array([_long(value) for value in values], dtype=np.longdouble)
+    if kind.startswith("pandas:"):
+        import pandas as pd
+
+        return pd.Series(values, dtype=kind.removeprefix("pandas:"))
+    if kind.startswith("scalars:"):
+        return list(np.array(values, dtype=kind.removeprefix("scalars:")))
+    return np.array(values, dtype=kind)
+
+
+def _long(value: Any) -> np.longdouble:
+    """A number over a power of two, without going through 64 bits."""
+    if value == -math.inf:
+        return np.longdouble(value)
+    over, below = value.as_integer_ratio()
+    return np.ldexp(np.longdouble(over), 1 - below.bit_length())
+
+
+def exact(value: Any) -> Any:
+    """A score of any type as a fraction, or -inf."""
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    if isinstance(value, np.integer):
+        return int(value)
+    if value == -math.inf:
+        return -math.inf
+    return Fraction(*value.as_integer_ratio())
+
+
+def places(given: Iterable[Any]) -> list[float]:
+    """Scores as small whole numbers that compare as they do, exactly; -inf stays."""
+    values = [exact(value) for value in given]
+    ranks = {value: i for i, value in enumerate(sorted(set(values) - {-math.inf}))}
+    return [ranks.get(value, -math.inf) for value in values]

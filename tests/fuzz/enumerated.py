@@ -1,0 +1,316 @@
+"""Query sets against the definitions, every order of the ties gone through."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tests import naive
+from tests.fuzz import reference
+from tests.fuzz.cases import Case, Mismatch, places
+from tests.fuzz.known import KNOWN, WEIGHTED_MEDIAN
+from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
+from tests.instances import IDS, INSTANCES, MEASURES
+from tieaware_sklearn import (
+    BPref,
+    PreparedRanking,
+    evaluate,
+    ranking_score,
+    tie_distributions,
+)
+
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
+TIES = ("expected", "best", "worst", "input")
+#: documents whose every order is gone through for chance and ideal
+MOST_FOR_CHANCE = 5
+
+
+class Tally:
+    """Comparisons of one case, made and counted.
+
+    Attributes
+    ----------
+    cases : int
+        Measures, or metrics of a tool, under which the query set was looked at.
+    comparisons : int
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.cases = len(case.measures)
+        self.comparisons = 0
+
+    def fail(self, message: str, function: str, **options: Any) -> None:
+        raise Mismatch(f"{message}\n\n{self.case.code(function, **options)}")
+
+    def same(
+        self,
+        found: float,
+        wanted: float,
+        what: str,
+        function: str,
+        *,
+        tolerance: float = 0.0,
+        **options: Any,
+    ) -> None:
+        """Compare; on a mismatch show the call of `function` with `options`."""
+        self.comparisons += 1
+        found = float(found)
+        close = max(1e-12, 1e-13 * abs(wanted), tolerance)
+        if abs(found - wanted) <= close or (found != found and wanted != wanted):
+            return
+        self.fail(f"{what}: found {found!r}, wanted {wanted!r}", function, **options)
+
+
+def check_measures(case: Case) -> Tally:
+    """`evaluate` of all measures of the case."""
+    tally = Tally(case)
+    measures = [MEASURES[number] for number in case.measures]
+    options = {"measures": measures, **case.options}
+    queries = reference.queries(case)
+    found = [
+        [wanted_of(number, query) for number in case.measures] for query in queries
+    ]
+    refusals = _refusals(case, found)
+    try:
+        report = evaluate(**case.arrays, **options)
+    except ValueError as error:
+        if not any(words in str(error) for words in refusals):
+            raise
+        tally.comparisons += 1
+        return tally
+    if refusals and not case.may_be_refused:
+        tally.fail(f"not refused: {refusals}", "evaluate", **options)
+    if report.qid.tolist() != list(case.queries):
+        tally.fail(f"qid: {report.qid.tolist()!r}", "evaluate", **options)
+    for q, query in enumerate(queries):
+        for j, number in enumerate(case.measures):
+            values = {name: getattr(report, name)[q, j] for name in PER_QUERY}
+            _compare(tally, values, found[q][j], number, query, f"query {q}")
+    # as dear as all the rest together
+    if len(case.labels) % 3 == 0:
+        _check_row_order(tally, report, options)
+    return tally
+
+
+def wanted_of(number: int, query: Query) -> Wanted:
+    return reference.wanted(number, query.of(MEASURES[number]))
+
+
+def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
+    """Words of errors that the call may, or must, raise."""
+    words = []
+    measures = [MEASURES[number] for number in case.measures]
+    unjudged = any(label != label for label in case.labels)
+    takes = all(isinstance(measure, BPref) for measure in measures)
+    if unjudged and not takes and case.options.get("unjudged", "raise") == "raise":
+        words.append("y_true must be judged")
+    undefined = any(wanted is UNDEFINED for row in found for wanted in row)
+    if case.options.get("zero_relevance") == "raise" and undefined:
+        words.append("is undefined for query")
+    if case.may_be_refused:
+        words.append("y_score")
+    return words
+
+
+def _compare(
+    tally: Tally,
+    values: dict[str, float],
+    wanted: Wanted,
+    number: int,
+    query: Query,
+    where: str,
+) -> None:
+    """All statistics of one query under one measure."""
+    case, measure = tally.case, MEASURES[number]
+    call = {"measures": [measure], **case.options}
+    if wanted is UNDEFINED:
+        instead = as_float(
+            reference.fill(measure, case.options.get("zero_relevance", 0.0))
+        )
+        for name, value in values.items():
+            nothing = math.nan if instead != instead else 0.0
+            expected = nothing if name == "std" else instead
+            tally.same(value, expected, f"{name} of {where}", "evaluate", **call)
+        return
+    plain = {name: float(getattr(wanted, name)) for name in ("expected", "best")}
+    plain["worst"] = float(wanted.worst)
+    if len(query.labels) <= MOST_FOR_CHANCE:
+        tied = wanted_of(number, query.tied)
+        plain |= {"chance": float(tied.expected), "ideal": float(tied.best)}
+    for name, expected in plain.items():
+        what = f"{name} of {IDS[number]}, {where}"
+        tally.same(values[name], expected, what, "evaluate", **call)
+    std, what = values["std"], f"std of {IDS[number]}, {where}"
+    if INSTANCES[number].sampled:
+        near = reference.sampled_tolerance(wanted)
+        variance = float(wanted.variance)
+        tally.same(std**2, variance, what, "evaluate", tolerance=near, **call)
+    else:
+        near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
+        expected = math.sqrt(wanted.variance)
+        tally.same(std, expected, what, "evaluate", tolerance=near, **call)
+
+
+def _check_row_order(tally: Tally, report: Any, options: dict[str, Any]) -> None:
+    """The same bits whatever the order of the rows."""
+    n = len(tally.case.labels)
+    shuffled = random.Random(n).sample(range(n), n)
+    again = evaluate(**tally.case.rows(shuffled).arrays, **options)
+    ids = {query: q for q, query in enumerate(again.qid.tolist())}
+    order = [ids[query] for query in report.qid.tolist()]
+    for name in PER_QUERY:
+        tally.comparisons += 1
+        one, other = getattr(report, name), getattr(again, name)[order]
+        if not np.array_equal(one, other, equal_nan=True):
+            bad = np.argwhere(~((one == other) | (np.isnan(one) & np.isnan(other))))
+            what = f"{name} of {options['measures'][bad[0, 1]]} depends on row order"
+            tally.fail(f"{what} {shuffled}", "evaluate", **options)
+
+
+def check_places(case: Case) -> Tally:
+    """The same bits as for small whole numbers that compare as the scores do."""
+    tally = Tally(case)
+    options = {"measures": [MEASURES[n] for n in case.measures], **case.options}
+    given = case.arrays
+    report = evaluate(**given, **options)
+    plain = given | {"y_score": np.array(places(given["y_score"]), float)}
+    wanted = evaluate(**plain, **options)
+    for name in PER_QUERY:
+        found, other = getattr(report, name), getattr(wanted, name)
+        tally.comparisons += found.size
+        if not np.array_equal(found, other, equal_nan=True):
+            tally.fail(f"{name}: found {found}, wanted {other}", "evaluate", **options)
+    return tally
+
+
+def check_averages(case: Case) -> Tally:
+    """`ranking_score` with all ways to treat ties and to average, and summaries."""
+    tally = Tally(case)
+    queries = reference.queries(case)
+    weight = None
+    if case.weight is not None:
+        rows = case.queries.values()
+        weight = [Fraction(case.weight[of_query[0]]) for of_query in rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for number in case.measures:
+            _check_scores(tally, number, queries, weight)
+            _check_summaries(tally, number, queries, weight)
+    return tally
+
+
+def _values(
+    number: int, queries: list[Query], ties: str, zero_relevance: Any
+) -> list[Fraction | None]:
+    """Per query, the undefined ones filled."""
+    instance = INSTANCES[number]
+    if ties == "input":
+        found = [
+            reference.in_input_order(instance, query.of(instance.measure))
+            for query in queries
+        ]
+    else:
+        found = [wanted_of(number, query).by_ties(ties) for query in queries]
+    instead = reference.fill(instance.measure, zero_relevance)
+    return [instead if value is None else value for value in found]
+
+
+def _check_scores(
+    tally: Tally, number: int, queries: list[Query], weight: list[Fraction] | None
+) -> None:
+    case, measure = tally.case, MEASURES[number]
+    zero_relevance = case.options["zero_relevance"]
+    arrays = case.arrays
+    scores = arrays.pop("y_score")
+    prepared = PreparedRanking(**arrays, **case.options)
+    for ties in TIES:
+        values = _values(number, queries, ties, zero_relevance)
+        wanted: dict[Any, Any] = {
+            name: reference.average(name, values, weight)
+            for name in reference.AVERAGES
+            if name != "median" or _median_is_right(weight)
+        }
+        if measure.is_ratio:
+            below = [reference.denominator(measure, query) for query in queries]
+            instead = reference.fill(measure, zero_relevance)
+            wanted["micro"] = reference.micro(values, below, weight, instead)
+        call = {"measure": measure, "ties": ties, **case.options}
+        each = ranking_score(**case.arrays, **call, average=None)
+        for q, (found, value) in enumerate(zip(each, values, strict=True)):
+            what = f"query {q}"
+            tally.same(
+                found, as_float(value), what, "ranking_score", **call, average=None
+            )
+        for average, value in wanted.items():
+            call["average"] = average
+            found = ranking_score(**case.arrays, **call)
+            tally.same(found, value, IDS[number], "ranking_score", **call)
+            again = prepared.score(scores, measure, ties=ties, average=average)
+            if not np.array_equal(found, again, equal_nan=True):
+                tally.fail(f"PreparedRanking: {again!r}", "ranking_score", **call)
+
+
+def _median_is_right(weight: list[Fraction] | None) -> bool:
+    """Sums of whole weights are exact however they are added up."""
+    if WEIGHTED_MEDIAN not in KNOWN or weight is None:
+        return True
+    return all(w.denominator == 1 and w < 2**40 for w in weight)
+
+
+def _check_summaries(
+    tally: Tally, number: int, queries: list[Query], weight: list[Fraction] | None
+) -> None:
+    """The table that a report prints."""
+    case, measure = tally.case, MEASURES[number]
+    zero_relevance = case.options["zero_relevance"]
+    call = {"measures": [measure], **case.options}
+    report = evaluate(**case.arrays, **call)
+    for average in reference.AVERAGES:
+        if average == "median" and not _median_is_right(weight):
+            continue
+        summary = report.summary(average)
+        for name, ties in (("mean", "expected"), ("best", "best"), ("worst", "worst")):
+            values = _values(number, queries, ties, zero_relevance)
+            wanted = reference.average(average, values, weight)
+            found = getattr(summary, name)[0]
+            what = f"{name} of summary({average!r})"
+            tally.same(found, wanted, what, "evaluate", **call)
+    if not INSTANCES[number].sampled:
+        filled = reference.fill(measure, zero_relevance) is not None
+        variances = [wanted_of(number, query).variance for query in queries]
+        if filled:
+            variances = [v or Fraction(0) for v in variances]
+        wanted = reference.tie_std(variances, weight)
+        found = report.summary().tie_std[0]
+        tally.same(found, wanted, "tie_std", "evaluate", **call)
+
+
+def check_distributions(case: Case) -> Tally:
+    """Every value that a measure can take, and its chance."""
+    tally = Tally(case)
+    queries = reference.queries(case)
+    for number in case.measures:
+        measure, plain = MEASURES[number], INSTANCES[number].plain
+        call = {"measure": measure, **case.options}
+        found = tie_distributions(**case.arrays, **call)
+        if list(found) != list(case.queries):
+            tally.fail(f"qid: {list(found)!r}", "tie_distributions", **call)
+        for q, query in enumerate(queries):
+            known = query.of(measure)
+            wanted = naive.outcomes(plain, known.labels, known.scores)
+            told = found[list(found)[q]]
+            pairs = ((told.values, wanted), (told.probability, wanted.values()))
+            for theirs, ours in pairs:
+                what = f"query {q}: found {theirs}, wanted {list(map(float, ours))}"
+                if len(theirs) != len(ours):
+                    tally.fail(what, "tie_distributions", **call)
+                for one, other in zip(theirs, ours, strict=True):
+                    tally.same(one, float(other), what, "tie_distributions", **call)
+    return tally

@@ -1,0 +1,232 @@
+"""What the library should say of a query set, in exact fractions."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests import naive
+from tests.fuzz.cases import Case, places
+from tests.instances import INSTANCES, Instance
+from tieaware_sklearn import (
+    BPref,
+    Fallout,
+    FBeta,
+    Measure,
+    Precision,
+    Recall,
+    RPrecision,
+    SearchLength,
+)
+
+#: what is summed is more than this, as in trec_eval
+FLOOR = Fraction(1, 100_000)
+
+
+class Query(NamedTuple):
+    """Labels in the order of the rows, and scores as small whole numbers."""
+
+    labels: tuple[float, ...]
+    scores: tuple[float, ...]
+
+    def of(self, measure: Measure) -> Query:
+        """Unjudged documents as the measure takes them; see `naive.bpref`."""
+        unjudged = -1 if isinstance(measure, BPref) else 0
+        labels = [unjudged if math.isnan(label) else label for label in self.labels]
+        return self._replace(labels=tuple(labels))
+
+    @property
+    def tied(self) -> Query:
+        return self._replace(scores=(0,) * len(self.scores))
+
+    def input_order(self) -> tuple[list[float], list[float]]:
+        """Labels as ranked, ties by row, and those that were not retrieved."""
+        rows = sorted(range(len(self.scores)), key=lambda row: -self.scores[row])
+        there = [self.labels[row] for row in rows if self.scores[row] != -math.inf]
+        missing = [
+            label
+            for label, score in zip(self.labels, self.scores, strict=True)
+            if score == -math.inf
+        ]
+        return there, missing
+
+    @property
+    def n_orders(self) -> int:
+        """Distinct orders of labels that the scores allow."""
+        count = 1
+        for score in set(self.scores) - {-math.inf}:
+            group = [
+                label
+                for label, s in zip(self.labels, self.scores, strict=True)
+                if s == score
+            ]
+            count *= math.factorial(len(group))
+            for label in set(group):
+                count //= math.factorial(group.count(label))
+        return count
+
+
+def queries(case: Case) -> list[Query]:
+    """The queries of a case, by first appearance."""
+    given = case.arrays
+    scores = places(given["y_score"])
+    labels = [_number(label) for label in given["y_true"]]
+    return [
+        Query(tuple(labels[i] for i in rows), tuple(scores[i] for i in rows))
+        for rows in case.queries.values()
+    ]
+
+
+def _number(label: Any) -> float:
+    """Whole labels as whole numbers, which the definitions turn into fractions."""
+    value = float(label)
+    return int(value) if value.is_integer() else value
+
+
+class Wanted(NamedTuple):
+    """One query under one measure; None where undefined."""
+
+    expected: Fraction | None
+    best: Fraction | None
+    worst: Fraction | None
+    variance: Fraction | None
+    #: fourth central moment and largest deviation, for what is sampled
+    fourth: Fraction = Fraction(0)
+    furthest: Fraction = Fraction(0)
+
+    def by_ties(self, ties: str) -> Fraction | None:
+        return getattr(self, ties)
+
+
+UNDEFINED = Wanted(None, None, None, None)
+
+
+@functools.lru_cache(maxsize=4096)
+def wanted(number: int, query: Query) -> Wanted:
+    """The query under measure `number` of the instances, over all orders of ties."""
+    instance = INSTANCES[number]
+    lower = not instance.measure.greater_is_better
+    found = naive.over_ties(
+        instance.plain, query.labels, query.scores, lower, instance.harmonic
+    )
+    if found is None:
+        return UNDEFINED
+    if not instance.sampled:
+        return Wanted(*found)
+    chances = naive.outcomes(instance.plain, query.labels, query.scores)
+    away = {abs(value - found.expected): chance for value, chance in chances.items()}
+    fourth = sum((p * far**4 for far, p in away.items()), Fraction(0))
+    return Wanted(*found, fourth, max(away))
+
+
+def in_input_order(instance: Instance, query: Query) -> Fraction | None:
+    """The plain measure, ties by row."""
+    return instance.plain(*query.input_order())
+
+
+def denominator(measure: Measure, query: Query) -> Fraction:
+    """What a ratio of counts is divided by."""
+    ranked, missing = query.input_order()
+    everything = naive.relevance([*ranked, *missing], measure.rel)
+    total = sum(everything)
+    if isinstance(measure, (Recall, RPrecision)):
+        return Fraction(total)
+    if isinstance(measure, Fallout):
+        return Fraction(len(everything) - total)
+    depth = len(ranked) if measure.k is None else measure.k
+    if isinstance(measure, Precision):
+        if measure.denominator == "retrieved":
+            depth = min(depth, len(ranked))
+        return Fraction(depth)
+    assert isinstance(measure, FBeta)
+    return depth + Fraction(measure.beta) ** 2 * total
+
+
+def fill(measure: Measure, zero_relevance: Any) -> Fraction | None:
+    """What stands where the measure is undefined; None leaves the query out."""
+    if isinstance(zero_relevance, str) or isinstance(measure, SearchLength):
+        return None
+    return Fraction(zero_relevance)
+
+
+def as_float(value: Fraction | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def macro(values: list[Fraction], weight: list[Fraction]) -> float:
+    total = sum(weight)
+    pairs = zip(values, weight, strict=True)
+    return float(sum(v * w for v, w in pairs) / total) if total else math.nan
+
+
+def geometric(values: list[Fraction], weight: list[Fraction]) -> float:
+    total = sum(weight)
+    if not total:
+        return math.nan
+    logs = [Fraction(math.log(max(value, FLOOR))) for value in values]
+    pairs = zip(logs, weight, strict=True)
+    return math.exp(sum(log * w for log, w in pairs) / total)
+
+
+def median(values: list[Fraction], weight: list[Fraction]) -> float:
+    """Where half of the weight is reached; the middle of two where just that is."""
+    pairs = sorted((v, w) for v, w in zip(values, weight, strict=True) if w > 0)
+    reached = list(itertools.accumulate(w for _, w in pairs))
+    for at, so_far in enumerate(reached):
+        if 2 * so_far == reached[-1]:
+            return float((pairs[at][0] + pairs[at + 1][0]) / 2)
+        if 2 * so_far > reached[-1]:
+            return float(pairs[at][0])
+    return math.nan
+
+
+AVERAGES = {"macro": macro, "geometric": geometric, "median": median}
+
+
+def average(
+    name: str, values: list[Fraction | None], weight: list[Fraction] | None
+) -> float:
+    """An average over the queries that have a value."""
+    weights = [Fraction(1)] * len(values) if weight is None else weight
+    there = [(v, w) for v, w in zip(values, weights, strict=True) if v is not None]
+    return AVERAGES[name]([v for v, _ in there], [w for _, w in there])
+
+
+def micro(
+    values: list[Fraction | None],
+    denominators: list[Fraction],
+    weight: list[Fraction] | None,
+    instead: Fraction | None,
+) -> float:
+    """Sum of numerators over sum of denominators; `instead` where that is 0."""
+    weights = [Fraction(1)] * len(values) if weight is None else weight
+    rows = list(zip(values, denominators, weights, strict=True))
+    below = sum((d * w for _, d, w in rows), Fraction(0))
+    if not below:
+        return as_float(instead)
+    return float(sum((v * d * w for v, d, w in rows if d), Fraction(0)) / below)
+
+
+def tie_std(variances: list[Fraction | None], weight: list[Fraction] | None) -> float:
+    """Of a weighted mean of independent queries."""
+    weights = [Fraction(1)] * len(variances) if weight is None else weight
+    there = [(v, w) for v, w in zip(variances, weights, strict=True) if v is not None]
+    total = sum(w for _, w in there)
+    if not total:
+        return math.nan
+    return math.sqrt(sum(v * w * w for v, w in there) / total**2)
+
+
+def sampled_tolerance(found: Wanted, orders: int = 1000) -> float:
+    """How far a variance of so many sampled orders may be off: Bernstein, 1e-12."""
+    variance = float(found.variance)
+    spread = max(float(found.fourth) - variance**2, 0.0)
+    log = 30.0
+    far = float(found.furthest) ** 2
+    # the mean of the sample is off, too
+    return np.sqrt(2 * spread * log / orders) + far * log * 5 / orders

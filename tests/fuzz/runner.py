@@ -1,0 +1,209 @@
+"""Cases run, counted and, where they fail, made small."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any
+
+from tests.fuzz.cases import HEADER, Case, places
+from tests.fuzz.kinds import KINDS, drawn
+
+#: checks that making a case smaller may take
+MOST_STEPS = 400
+#: about so many seconds of work at a time
+CHUNK_SECONDS = 0.5
+
+
+@dataclass
+class Done:
+    """What was checked, by kind.
+
+    Attributes
+    ----------
+    sets, cases, comparisons : Counter
+        Query sets, pairs of a query set and a measure or a metric of a tool,
+        and comparisons.
+    seconds : Counter
+        Of processor time.
+    failure : str, optional
+        A report of the first case that failed.
+    """
+
+    sets: Counter[str] = field(default_factory=Counter)
+    cases: Counter[str] = field(default_factory=Counter)
+    comparisons: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    failure: str | None = None
+
+    def add(self, other: Done) -> None:
+        for name in ("sets", "cases", "comparisons", "seconds"):
+            getattr(self, name).update(getattr(other, name))
+        self.failure = self.failure or other.failure
+
+    @property
+    def enumerated(self) -> int:
+        """Pairs of a query set and a measure whose orders were gone through."""
+        return sum(n for name, n in self.cases.items() if KINDS[name].enumerated)
+
+    def __str__(self) -> str:
+        lines = [f"{'kind':13} {'query sets':>10} {'cases':>10} {'compared':>12}"]
+        for name in self.sets:
+            numbers = (self.sets[name], self.cases[name], self.comparisons[name])
+            lines.append("{:13} {:10,} {:10,} {:12,}".format(name, *numbers))
+        total = [counter.total() for counter in (self.sets, self.cases)]
+        total.append(self.comparisons.total())
+        lines.append("{:13} {:10,} {:10,} {:12,}".format("all", *total))
+        return "\n".join(lines)
+
+
+def run(kind: str, seed: int, numbers: Iterable[int]) -> Done:
+    """Cases of these numbers, down to the first that fails."""
+    done, start = Done(), time.process_time()
+    for number in numbers:
+        case = drawn(kind, seed, number)
+        try:
+            tally = KINDS[kind].check(case)
+        except Exception as error:
+            done.failure = report(kind, seed, number, case, error)
+            break
+        done.sets[kind] += 1
+        done.cases[kind] += tally.cases
+        done.comparisons[kind] += tally.comparisons
+    done.seconds[kind] += time.process_time() - start
+    return done
+
+
+def report(kind: str, seed: int, number: int, case: Case, error: Exception) -> str:
+    """A failure, as small as it can be made, and how to see it again."""
+    small = shrink(case, KINDS[kind].check, error)
+    last = failure_of(small, KINDS[kind].check) or error
+    return "\n".join(
+        [
+            f"seed {seed}, {kind!r}, number {number}: {type(last).__name__}: {last}",
+            "",
+            "# the same, to be pasted into Python at the root of the project",
+            HEADER,
+            f"KINDS[{kind!r}].check({small!r})",
+        ]
+    )
+
+
+def failure_of(case: Case, check: Callable[[Case], Any]) -> Exception | None:
+    try:
+        check(case)
+    except Exception as error:
+        return error
+    return None
+
+
+def _sort_of(error: Exception | None) -> tuple[Any, str]:
+    """Errors that are taken for the same: other bad input is none."""
+    return type(error), "" if isinstance(error, AssertionError) else str(error)[:25]
+
+
+def shrink(case: Case, check: Callable[[Case], Any], error: Exception) -> Case:
+    """The case without all that the failure does not need, greedily."""
+    wanted, steps = _sort_of(error), MOST_STEPS
+    progress = True
+    while progress and steps:
+        progress = False
+        for smaller in _smaller(case):
+            steps -= 1
+            if _sort_of(failure_of(smaller, check)) == wanted:
+                case, progress = smaller, True
+                break
+            if not steps:
+                break
+    return case
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """Cases a step smaller or plainer, the largest steps first."""
+    yield from _fewer(case)
+    yield from _plainer(case)
+
+
+def _fewer(case: Case) -> Iterator[Case]:
+    """Without measures, queries or documents."""
+    half = len(case.measures) // 2
+    if half:
+        for measures in (case.measures[:half], case.measures[half:]):
+            yield dataclasses.replace(case, measures=measures)
+    rows = range(len(case.labels))
+    if len(case.queries) > 1:
+        for owned in case.queries.values():
+            yield case.rows([row for row in rows if row not in owned])
+    step = len(rows) // 2
+    while step:
+        for start in range(0, len(rows), step):
+            out = range(start, start + step)
+            if len(out) < len(rows):
+                yield case.rows([row for row in rows if row not in out])
+        step //= 2
+
+
+def _plainer(case: Case) -> Iterator[Case]:
+    """With plain lists, no weights, small scores and labels."""
+    plain: dict[str, Any] = {
+        "weight": None,
+        "labels_as": "list",
+        "qid_as": "list",
+        "qid": [list(case.queries).index(query) for query in case.qid],
+    }
+    for name, value in plain.items():
+        if repr(getattr(case, name)) != repr(value):
+            yield dataclasses.replace(case, **{name: value})
+    scores = places(case.arrays["y_score"])
+    if case.scores_as != "list" or repr(case.scores) != repr(scores):
+        yield dataclasses.replace(case, scores=scores, scores_as="list")
+    for row, given in enumerate(case.labels):
+        for label in (0, 1):
+            if given > label or given != given:
+                labels = [*case.labels[:row], label, *case.labels[row + 1 :]]
+                yield dataclasses.replace(case, labels=labels)
+
+
+def chunks(done: Done, sizes: Counter[str], seed: int) -> Iterator[tuple[Any, ...]]:
+    """What to run next, kind after kind, each for its share of the time."""
+    running: Counter[str] = Counter()
+    while True:
+        kind = min(KINDS, key=lambda name: running[name] / KINDS[name].share)
+        each = done.seconds[kind] / max(done.sets[kind], 1)
+        n = int(CHUNK_SECONDS / each) + 1 if each else 2
+        running[kind] += n * each if each else 0.05
+        start = sizes[kind]
+        sizes[kind] += n
+        yield kind, seed, range(start, start + n)
+
+
+def run_for(
+    seconds: float, seed: int, jobs: int, progress: Callable[[Done, float], None]
+) -> Done:
+    """All kinds for so long, or until one case fails."""
+    done, start = Done(), time.perf_counter()
+    work = chunks(done, Counter(), seed)
+
+    def elapsed() -> float:
+        return time.perf_counter() - start
+
+    if jobs == 1:
+        while elapsed() < seconds and done.failure is None:
+            done.add(run(*next(work)))
+            progress(done, elapsed())
+        return done
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(run, *next(work)) for _ in range(2 * jobs)}
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                done.add(future.result())
+                if elapsed() < seconds and done.failure is None:
+                    waiting.add(pool.submit(run, *next(work)))
+            progress(done, elapsed())
+    return done
