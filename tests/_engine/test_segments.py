@@ -62,3 +62,9 @@ def test_runs_of_each_row():
 def test_a_sum_does_not_depend_on_what_stands_before_it():
     values = np.array([1e16, 0.1, 0.2])
     assert segments.sum_segments(values, np.array([1, 2]))[1] == 0.1 + 0.2
+
+
+def test_sums_of_what_comes_after():
+    values = np.array([1.0, 2, 3, 4, 5, 6])
+    found = segments.sum_after(values, np.array([3, 0, 1, 2]))
+    assert found.tolist() == [5, 3, 0, 0, 6, 0]

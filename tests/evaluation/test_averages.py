@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.evaluation._averages import median
 
 
 def test_average_of_nothing_is_nan_and_says_so():
@@ -99,3 +101,32 @@ def test_the_interval_of_a_median_is_between_values_of_known_ranks():
     ranked = np.sort(report.expected[:, 0])
     assert (low, high) == (ranked[5], ranked[14])
     assert stats.binom.cdf(5, n, 0.5) <= 0.025 < stats.binom.cdf(6, n, 0.5)
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 3.0, 1e-100, 1e100])
+def test_equal_weights_do_not_change_a_median(weight):
+    n = 10
+    labels, qid = np.eye(n, n + 2).ravel(), np.repeat(np.arange(n), n + 2)
+    data = {"qid": qid, "measure": "rr", "average": "median"}
+    scores = np.tile(-np.arange(n + 2), n)
+    expected = (1 / 5 + 1 / 6) / 2
+    assert ranking_score(labels, scores, **data) == expected
+    weights = np.full(len(labels), weight)
+    assert ranking_score(labels, scores, query_weight=weights, **data) == expected
+
+
+def test_weighted_medians_are_those_of_exact_arithmetic():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        n = int(rng.integers(1, 9))
+        values = rng.integers(0, 6, n) / 7
+        weight = rng.choice([0.1, 0.2, 0.3, 0.7, 1.1, 1e-100, 1e100], n)
+        rows = sorted(zip(values.tolist(), map(Fraction, weight.tolist()), strict=True))
+        half, reached = sum(w for _, w in rows) / 2, Fraction(0)
+        at = -1
+        while reached < half:
+            at += 1
+            reached += rows[at][1]
+        value = rows[at][0]
+        expected = (value + rows[at + 1][0]) / 2 if reached == half else value
+        assert median(values, weight) == expected

@@ -95,8 +95,8 @@ BAD = [
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
     ({"y_true": [[0, 1, 2]]}, r"y_true must be 1-dimensional, got shape \(1, 3\)"),
     (
-        {"y_score": np.ones((3, 1))},
-        r"y_score must be 1-dimensional, got shape \(3, 1\)",
+        {"y_score": np.ones((3, 2))},
+        r"y_score must be 1-dimensional, got shape \(3, 2\)",
     ),
     ({"y_true": ["a", "b", "c"]}, "y_true must be numeric, got dtype"),
     ({"y_score": ["a", "b", "c"]}, "y_score must be numeric, got dtype"),
@@ -122,7 +122,10 @@ BAD = [
         {"y_score": np.ma.array([1, 1, 2], mask=[0, 0, 1])},
         "y_score must not be NaN, got nan in row 2",
     ),
-    ({"y_score": [10**400, 1, 2]}, "y_score must be numeric, got dtype object"),
+    (
+        {"y_score": [10**400, 1, 2]},
+        r"y_score must fit 64-bit floats, got 10+\.\.\. \(401",
+    ),
     ({"y_score": np.array(["1", "2", "3"], dtype=object)}, "y_score must be numeric"),
     ({"query_weight": [1e200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
     ({"query_weight": [1e-200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),

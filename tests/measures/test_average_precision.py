@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -61,3 +62,64 @@ def test_std_of_ap_of_large_groups_equals_the_sum_over_pairs():
     )
     std = math.sqrt(square - mean**2) / total
     assert report.std[0, 0] == pytest.approx(std, rel=1e-10)
+
+
+def moments_of_a_tie(lo, n, r, above, inside, k=None) -> tuple[Fraction, Fraction]:
+    """Mean and variance of what a tie adds to AP, over all its orders."""
+    values = []
+    for relevant in itertools.combinations(range(n), r):
+        ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
+        values.append(sum(Fraction(i, at) for i, at in ranks if at <= lo + inside))
+    mean = sum(values) / len(values)
+    return mean, sum((value - mean) ** 2 for value in values) / len(values)
+
+
+@pytest.mark.parametrize("measure", ["AP", "AP@{cut}"])
+@pytest.mark.parametrize(("lo", "above"), [(100, 3), (20_000, 3), (3_000_000, 0)])
+def test_ap_of_a_short_tie_deep_in_a_list_keeps_its_digits(lo, above, measure):
+    n, r = 10, 5
+    inside = 4 if "cut" in measure else n
+    labels = np.zeros(lo + n)
+    labels[:above] = 1
+    labels[lo : lo + r] = 1
+    scores = np.concatenate([-np.arange(lo), np.full(n, -lo)])
+    report = evaluate(labels, scores, measures=measure.format(cut=lo + inside))
+    mean, variance = moments_of_a_tie(lo, n, r, above, inside)
+    total = above + r
+    expected = float((above + mean) / total)
+    assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
+    std = math.sqrt(variance) / total
+    assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize("lo", [100, 20_000])
+def test_area_under_a_short_tie_deep_in_a_list_keeps_its_digits(lo):
+    n, r, above = 8, 3, 2
+    labels = np.zeros(lo + n)
+    labels[:above] = 1
+    labels[lo : lo + r] = 1
+    scores = np.concatenate([-np.arange(lo), np.full(n, -lo)])
+    report = evaluate(labels, scores, measures="AUPRC")
+    values = []
+    for relevant in itertools.combinations(range(n), r):
+        ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
+        # the mean of the precision there and one rank above
+        values.append(sum(Fraction(i, at) + Fraction(i - 1, at - 1) for i, at in ranks))
+    mean = sum(values) / len(values)
+    square = sum((value - mean) ** 2 for value in values) / len(values)
+    std = math.sqrt(square) / 2 / (above + r)
+    assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
+    expected = float((above + mean / 2) / (above + r))
+    assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("name", ["P", "R", "F", "AP", "AP(denominator=cutoff)", "RR"])
+@pytest.mark.parametrize("k", [2**63, 10**20, 10**400])
+def test_a_cutoff_may_be_beyond_any_list(name, k):
+    labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
+    found = evaluate(labels, scores, measures=f"{name}@{k}").expected
+    # P and F divide by k
+    expected = 0 if name in "PF" else ranking_score(labels, scores, measure=name)
+    assert found == pytest.approx(expected, abs=1e-17)
+    if name in "PF":
+        assert evaluate(labels, scores, measures=f"{name}@{k}").ideal < 1e-17

@@ -25,7 +25,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
         If X has no such column.
     """
     if not hasattr(X, "shape"):
-        X = np.asarray(X)
+        X = array_of(X)
     at = qid_index(X, column)
     if hasattr(X, "column_names"):  # an Arrow table
         names = [name for name in X.column_names if name != column]
@@ -35,7 +35,16 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     X = X.tocsr() if hasattr(X, "tocsr") else X
     qid = X[:, [at]]
     qid = qid.toarray() if hasattr(qid, "toarray") else qid
-    return X[:, [j for j in range(X.shape[1]) if j != at]], np.asarray(qid).ravel()
+    return X[:, [j for j in range(X.shape[1]) if j != at]], qid.ravel()
+
+
+def array_of(rows: Any) -> NDArray[Any]:
+    """A matrix of what a list holds, as objects where floats would round."""
+    array = np.asarray(rows)
+    if hasattr(rows, "dtype") or array.dtype.kind != "f":
+        return array
+    large = bool((np.abs(array) >= 2**53).any())
+    return np.array(rows, dtype=object) if large else array
 
 
 def resolve_qid(

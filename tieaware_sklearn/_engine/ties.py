@@ -49,7 +49,7 @@ _EXACT = 2.0**53
 #: the largest integer of 32 bits, which sort faster
 _32_BITS = 2**31 - 1
 #: no list is that long; larger cut-offs would not fit 64 bits
-_BEYOND = 2**62
+LONGEST = 2**62
 #: labels are counted, not sorted, with up to so many counts for each of them
 _COUNTED = 4
 
@@ -204,7 +204,7 @@ class TieGroups:
         n = self.n[of]
         if k is None:
             return n
-        cut = min(k, _BEYOND) if isinstance(k, int) else k[self.query[of]]
+        cut = min(k, LONGEST) if isinstance(k, int) else k[self.query[of]]
         return np.clip(cut - self.lo[of], 0, n)
 
     def documents(self, k: int | None) -> Documents:
@@ -213,7 +213,7 @@ class TieGroups:
             near, per_query = np.arange(len(self.n)), self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
-                per_query = np.minimum(per_query, min(k, _BEYOND))
+                per_query = np.minimum(per_query, min(k, LONGEST))
             owner, rank = np.arange(len(near)), self.lo[near]
             if not self.untied:
                 counts = self.inside(k, near)

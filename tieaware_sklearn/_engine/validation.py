@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .exact import as_floats, is_missing, numbers_of, one_dimensional, show
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
 
 UNJUDGED = ("raise", "nonrelevant")
@@ -119,39 +120,6 @@ def _sort_key(value: Any) -> tuple[str, str]:
     return type(value).__name__, str(value)
 
 
-def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
-    if values is None:
-        raise ValueError(f"{name} must be a 1-D array, got None")
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a 1-D array: {error}") from None
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")
-    if array.size == 0:
-        raise ValueError(f"{name} must not be empty, got 0 rows")
-    return array
-
-
-def _numeric(values: Any, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
-    array = _one_dimensional(values, name)
-    if array.dtype.kind in "biuf":
-        return array
-    if array.dtype.kind == "O" and not any(isinstance(v, str) for v in array):
-        try:
-            # numbers of one kind stay exact; None and NA become NaN
-            same = np.asarray(array.tolist())
-            return same if same.dtype.kind in "biuf" else array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    raise ValueError(
-        f"{name} must be numeric, got dtype {array.dtype} "
-        f"with {array.tolist()[0]!r} in row 0"
-    )
-
-
 def reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
@@ -165,9 +133,8 @@ def check_labels(
     y_true: ArrayLike, *, unjudged: str = "raise", name: str = "y_true"
 ) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
-    if unjudged not in UNJUDGED:
-        raise ValueError(f"unjudged must be one of {UNJUDGED}, got {unjudged!r}")
-    labels = np.asarray(_numeric(y_true, name), dtype=np.float64)
+    check_choice(unjudged, "unjudged", UNJUDGED)
+    labels = as_floats(numbers_of(y_true, name), name)
     missing = np.isnan(labels)
     if unjudged == "raise":
         advice = "leave out rows that nobody judged"
@@ -188,8 +155,12 @@ def check_scores(
     n_rows: int | None = None,
     name: str = "y_score",
 ) -> NDArray[Any]:
-    """Scores in the dtype they came in; -inf stands for "not retrieved"."""
-    scores = _numeric(y_score, name)
+    """Scores in the dtype they came in; -inf stands for "not retrieved".
+
+    Those without a dtype of their own, such as lists and objects, are refused where
+    64-bit floats would make equals of two that differ.
+    """
+    scores = numbers_of(y_score, name)
     if n_rows is not None:
         check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
@@ -229,19 +200,12 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
         lossy = kinds == {int} and array.dtype.kind not in "iu"
         # numpy leaves out trailing NULs
         lossy |= kinds == {str} and any(value.endswith("\0") for value in qid)
-        return _objects(qid) if lossy else _one_dimensional(array, name)
+        return _objects(qid) if lossy else one_dimensional(array, name)
     if isinstance(qid, np.ma.MaskedArray) and np.ma.is_masked(qid):
         row = int(np.argmax(np.ma.getmaskarray(qid)))
         raise ValueError(f"{name} must not be missing, got a masked value in row {row}")
-    array = _one_dimensional(qid, name)
+    array = one_dimensional(qid, name)
     return _objects(array.tolist()) if array.dtype.kind == "V" else array
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, or the missing value of pandas."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def _factorize_objects(
@@ -257,7 +221,9 @@ def _factorize_objects(
     for value, code in codes.items():
         if is_missing(value):
             row = int(np.argmax(inverse == code))
-            raise ValueError(f"{name} must not be missing, got {value} in row {row}")
+            raise ValueError(
+                f"{name} must not be missing, got {show(value)} in row {row}"
+            )
     return _objects(list(codes)), inverse
 
 
@@ -305,7 +271,7 @@ def check_query_weight(
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = _numeric(query_weight, name).astype(np.float64)
+    weight = as_floats(numbers_of(query_weight, name), name)
     check_length(weight, queries.n_rows, name)
     reject(~(np.isfinite(weight) & (weight >= 0)), weight, name, "be finite and >= 0")
     # their squares are summed
@@ -326,45 +292,6 @@ def check_query_weight(
     return per_query
 
 
-def check_no_nan(X: Any, names: Any) -> None:
-    """Refuse NaN in a matrix, dense or sparse, whose columns may have names."""
-    values = X.tocoo() if hasattr(X, "tocoo") else X
-    cells = values.data if values is not X else X
-    if cells.dtype.kind != "f" or not (missing := np.isnan(cells)).any():
-        return
-    columns = values.col[missing] if values is not X else np.nonzero(missing)[1]
-    counts = np.bincount(columns)
-    first = int(np.flatnonzero(counts)[0])
-    name = first if names is None else repr(names[first])
-    others = int((counts > 0).sum()) - 1
-    more = f" and {others} more" if others else ""
-    raise ValueError(
-        f"X must not hold NaN, got {counts[first]} in column {name}{more} "
-        '(missing="last" ranks it below every value)'
-    )
-
-
-def check_kinds(X: Any) -> None:
-    """Refuse, naming them, columns of text in a data frame."""
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        for j, name in enumerate(X.columns):
-            if X.iloc[:, j].dtype.kind not in "OSU":
-                continue
-            for value in X.iloc[:, j]:
-                if isinstance(value, str) and not _is_number(value):
-                    raise ValueError(
-                        f"X must hold numbers, got {value!r:.80} in column {name!r}"
-                    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def check_cutoff(k: Any) -> int | None:
     """A cut-off: None, or an integer >= 1."""
     if k is None:
@@ -377,7 +304,7 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """An integer of at least `least`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+        raise ValueError(f"{name} must be an integer >= {least}, got {show(value)}")
 
 
 def is_number(
@@ -390,7 +317,10 @@ def is_number(
 ) -> bool:
     """Whether it is a finite number within these bounds; True and False are none."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    finite = number and math.isfinite(value)
+    try:
+        finite = number and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
     return bool(finite and above < value < below and least <= value <= most)
 
 
@@ -398,12 +328,12 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
     """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
     if not is_number(value, above=0, most=1, below=2 if up_to_one else 1):
         rule = "(0, 1]" if up_to_one else "(0, 1)"
-        raise ValueError(f"{name} must be a number in {rule}, got {value!r}")
+        raise ValueError(f"{name} must be a number in {rule}, got {show(value)}")
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
     if not any(value is c or (isinstance(value, str) and value == c) for c in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+        raise ValueError(f"{name} must be one of {choices}, got {show(value)}")
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.qid_column import array_of, list_columns
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_labels, check_qid, check_scores
 from ..evaluation._prepared_ranking import Prepared
@@ -78,11 +79,12 @@ def pairs_of(n: int) -> IntArray:
 def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]]:
     """Names and score columns: a mapping, a data frame, or an array of one or more."""
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        keys = y_score if isinstance(y_score, Mapping) else y_score.columns
+        keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
         given = [(str(key), y_score[key]) for key in keys]
     else:
         try:
-            array = np.asarray(y_score)
+            masked = isinstance(y_score, np.ma.MaskedArray)
+            array = y_score if masked else array_of(y_score)
         except ValueError as error:
             raise ValueError(f"y_score must be an array: {error}") from None
         if array.ndim == 1:

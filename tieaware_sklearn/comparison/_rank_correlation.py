@@ -15,6 +15,7 @@ from scipy import stats
 
 from .._display.result import Result, by_query
 from .._display.tables import format_columns, probability
+from .._engine.exact import fits_floats
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choices, check_qid, check_scores
@@ -221,6 +222,9 @@ def _of_scipy(
 
 def _scaled(column: NDArray[Any]) -> FloatArray:
     """Values of at most 1, so that squares neither overflow nor vanish."""
+    if not fits_floats(column) and column.dtype.kind in "iu":
+        # no difference of two is beyond 64 bits without a sign
+        column = column.astype(np.uint64) - column.min().astype(np.uint64)
     values = column.astype(np.float64)
     largest = float(np.abs(values).max(initial=0.0))
     return values / largest if largest > 0 else values

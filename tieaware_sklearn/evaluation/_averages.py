@@ -1,11 +1,14 @@
 """Averages over queries.
 
-Sums are `math.fsum`: exact, so that no average depends on the order of rows.
+Sums are `math.fsum`, rounded once, so that no average depends on the order of rows.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -39,22 +42,37 @@ def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> floa
 
 
 def median(values: FloatArray, weight: FloatArray | None = None) -> float:
-    """Weighted median of the values that are not NaN; NaN where there is none."""
+    """Weighted median of the values that are not NaN; NaN where there is none.
+
+    It is the value that half of the weight lies below and half above; where the
+    weight up to a value, in ascending order, is just half of the total, the mean of
+    this value and the next. With equal weights this is the median without them:
+    weights are summed without rounding.
+    """
     there = ~np.isnan(values)
     if weight is not None:
         there &= weight > 0
     if not there.any():
         return math.nan
-    if weight is None:
-        return float(np.median(values[there]))
-    order = np.lexsort((weight[there], values[there]))
-    ascending = values[there][order]
-    reached = np.cumsum(weight[there][order])
-    half = reached[-1] / 2
-    at = int(np.searchsorted(reached, half))
+    values = values[there]
+    if weight is None or (weight[there] == weight[there][0]).all():
+        return float(np.median(values))
+    order = np.lexsort((weight[there], values))
+    ascending = values[order]
+    reached = list(accumulate(_whole_numbers(weight[there][order])))
+    half = Fraction(reached[-1], 2)
+    at = bisect_left(reached, half)
     if reached[at] == half:
         return float((ascending[at] + ascending[at + 1]) / 2)
     return float(ascending[at])
+
+
+def _whole_numbers(values: FloatArray) -> list[int]:
+    """The values, exactly, times a number that makes them whole."""
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
+    # powers of 2, all of them
+    scale = max(denominator for _, denominator in ratios)
+    return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:

@@ -74,7 +74,9 @@ def ranking_score(
         Over queries: the mean, the geometric mean or the median of the values
         per query (floor of the geometric mean 1e-5; Fuhr 2017 on medians), the
         ratio of sums (measures that are ratios of counts: P, R, F, Fallout,
-        Rprec), or no average.
+        Rprec), or no average. The median of weighted values has half of the weight
+        below it and half above; where a value and all below it have just half, it
+        is the mean of this value and the next.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where the measure is undefined (R, NDCG, AP and all that
         divide by the relevant documents without one, Fallout without a non-relevant

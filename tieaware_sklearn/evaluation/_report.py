@@ -145,7 +145,8 @@ class RankingReport(Result):
         average : {"macro", "geometric", "median"}, default="macro"
             The mean; the geometric mean of the expected values (floor 1e-5),
             its interval that of the mean logarithm; the median of the expected
-            values (Fuhr 2017). The last two have no tie std.
+            values (Fuhr 2017), weighted as in `ranking_score`. The last two have no
+            tie std.
 
         Returns
         -------

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import format_columns
+from .._engine.exact import is_missing, none_for_masked
+from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import check_choice, check_length, is_missing, is_retrieved
+from .._engine.validation import check_choice, check_length, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means
@@ -151,7 +153,8 @@ def _key_codes(key: Any, name: str, retrieved: NDArray[np.bool_]) -> IntArray:
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str):
         key, direction = key
         check_choice(direction, name, ("ascending", "descending"))
-    array = np.asarray(key)
+    key = none_for_masked(key)
+    array = array_of(key)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")
     check_length(array, len(retrieved), name)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display.warn import warn
+from .._engine.exact import show
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_choice, is_number
 from ..measures import Measure
@@ -31,7 +32,7 @@ def check_zero_relevance(zero_relevance: Any) -> None:
     elif not is_number(zero_relevance):
         raise ValueError(
             'zero_relevance must be a finite number, "skip" or "raise", got '
-            f"{zero_relevance!r}"
+            f"{show(zero_relevance)}"
         )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
+from .._engine.exact import numbers_of
+from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
 from .._engine.qid_column import qid_index, resolve_qid
-from .._engine.validation import check_kinds, check_length, check_no_nan
+from .._engine.validation import check_length
 
 
 class FeatureColumns:
@@ -41,8 +43,9 @@ class FeatureColumns:
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
-            check_kinds(X)
-            X = validate_data(self, X, reset=reset, **options)
+            check_kinds(X, hint=" (a column of query ids goes into qid={})")
+            features = X
+            X = validate_data(self, without_mask(X), reset=reset, **options)
         else:
             names = self._look_at(X, reset=reset)
             X, qid = resolve_qid(X, self.qid, qid)
@@ -51,11 +54,14 @@ class FeatureColumns:
                 raise ValueError(
                     f"X must have a feature, got its qid column {self.qid!r} alone"
                 )
+            features = X
+            X = without_mask(X)
             X = check_array(X, estimator=self, input_name="X", **options)
+        X = keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
             check_no_nan(X, columns if columns is None else columns[self._is_feature()])
-        labels = column_or_1d(y, warn=True)
+        labels = numbers_of(y, "y")
         check_length(labels, X.shape[0], "y")
         return X, labels, qid
 

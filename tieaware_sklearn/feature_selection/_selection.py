@@ -27,6 +27,20 @@ def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:
             raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
 
 
+def nothing_passed(screening: Screening, alpha: float, min_lift: float) -> str:
+    """Why no feature is kept, for a message."""
+    if not screening.varies.any():
+        return "no feature is kept: each is constant within every query"
+    best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
+    return (
+        f"no feature is kept: none has a q-value of at most {alpha=} and a lift of at "
+        f"least {min_lift=} by {screening.measures[sort]}, the best, "
+        f"{screening.feature_names[best]!r}, has q = "
+        f"{screening.qvalues[best, sort]:.3g} and lift {screening.lift[best, sort]:.3g}"
+        " (n_features_to_select keeps so many of the best)"
+    )
+
+
 def select_features(
     screening: Screening, wanted: Any, alpha: float, min_lift: float
 ) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +13,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._display.warn import warn
+from .._engine.matrix import without_mask
 from .._engine.qid_column import list_columns, split_qid_column, spread_features
 from .._engine.validation import check_labels, check_qid, check_query_weight
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
@@ -19,7 +22,7 @@ from ..measures import Measure
 from ._columns import FeatureColumns
 from ._rule import Rule
 from ._screening import Screening
-from ._selection import check_selection, select_features
+from ._selection import check_selection, nothing_passed, select_features
 from ._statistics import feature_statistics
 
 
@@ -398,9 +401,18 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         array, sparse matrix or data frame of shape (n_rows, n_selected)
             As `set_output` says.
         """
-        if self.qid is None:
-            return super().transform(X)
         check_is_fitted(self)
+        X = without_mask(X)
+        keeps_any = bool(self.support_.any())
+        if not keeps_any:
+            warn(nothing_passed(self.screening_, self.alpha, self.min_lift))
+        if self.qid is None and keeps_any:
+            return super().transform(X)
+        if self.qid is None:
+            with warnings.catch_warnings():
+                # the warning above says why
+                warnings.filterwarnings("ignore", "No features were selected")
+                return super().transform(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         X, _ = split_qid_column(X, self.qid)
         finite = "allow-nan" if self.missing == "last" else True

@@ -141,6 +141,7 @@ def dump_letor(
     ...     path.read_text()
     '2 qid:7 1:0.5 2:3\n'
     """
+    _refuse_masks(X=X, y=y, qid=qid)
     is_sparse = sp.issparse(X)
     rows: Any = sp.csr_array(X, copy=True) if is_sparse else np.asarray(X)
     if rows.dtype.kind == "O":  # such as a data frame of integers and flags
@@ -188,6 +189,12 @@ def dump_letor(
             yield f"{_spell(label)} qid:{int(query)} {features}".rstrip() + "\n"
 
     write_whole(Path(path), lines())
+
+
+def _refuse_masks(**arrays: Any) -> None:
+    for name, values in arrays.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise ValueError(f"{name} must not hold masked values")
 
 
 def _as_numbers(rows: NDArray[Any]) -> NDArray[Any]:

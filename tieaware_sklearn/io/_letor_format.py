@@ -16,6 +16,11 @@ from ._text_source import PathLike, TextSource, check_paths
 Made = TypeVar("Made")
 
 _FEATURE = re.compile(r"(\d+):(\S+)")
+#: a whole number, and where one that is long stands as a label or a value
+_WHOLE = re.compile(r"([+-]?\d{1,400})(?:\.0*)?")
+_LONG = re.compile(
+    rb"(?:^[ \t]*|(?<=\d):)([+-]?\d{16,}(?:\.0*)?)(?=\s|$)", re.MULTILINE
+)
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
 #: feature numbers are below this in scikit-learn's reader
@@ -82,6 +87,27 @@ def look_at(text: bytes) -> Lines:
     if smallest < 0 or largest >= _N_NUMBERS:
         raise OverflowError("a feature number is out of range")
     return Lines(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
+
+
+def check_exact(text: bytes, values: NDArray[np.float64]) -> None:
+    """Refuse whole numbers of some lines that their `values` do not hold.
+
+    Raises
+    ------
+    ValueError
+        `read_text` says where.
+    """
+    if not len(values) or max(values.max(), -values.min()) < 2**53:
+        return
+    content = b"\n".join(line.partition(b"#")[0] for line in text.split(b"\n"))
+    if any(_is_rounded(found[1].decode()) for found in _LONG.finditer(content)):
+        raise ValueError("a number is no 64-bit float")
+
+
+def _is_rounded(number: str) -> bool:
+    """Whether floats do not hold a whole number."""
+    match = _WHOLE.fullmatch(number)
+    return match is not None and int(match[1]) != float(number)
 
 
 def check_query_file(
@@ -193,6 +219,8 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
     if not _is_number(label):
         return f"the label must be a number, got {label!r}"
+    if _is_rounded(label):
+        return f"the label must be a 64-bit float, got {label}"
     if features and features[0].startswith("qid:"):
         qid = features.pop(0).removeprefix("qid:")
         if not re.fullmatch(r"[+-]?\d+", qid) or abs(int(qid)) >= 2**63:
@@ -204,6 +232,8 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
         match = _FEATURE.fullmatch(feature)
         if match is None or not _is_number(match[2]):
             return f"a feature must look like number:value, got {feature!r}"
+        if _is_rounded(match[2]):
+            return f"a whole number must be a 64-bit float, got {match[2]}"
         if int(match[1]) >= _N_NUMBERS:
             return f"a feature number must be below 2^31, got {match[1]}"
         if int(match[1]) <= last:

@@ -16,6 +16,7 @@ from sklearn.datasets import load_svmlight_file
 from .._engine.validation import check_choice
 from ._letor_format import (
     Counted,
+    check_exact,
     check_query_file,
     letor_place,
     look_at,
@@ -55,6 +56,8 @@ class LetorScan(Scan[_Piece]):
         data, target = load_svmlight_file(
             io.BytesIO(text), n_features=self.width, zero_based=True
         )
+        check_exact(text, data.data)
+        check_exact(text, target)
         return _Piece(sp.csr_array(data)[:, self.numbers], target)
 
     def _arrays(

@@ -14,8 +14,11 @@ from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import format_columns, number
+from .._engine.exact import is_missing, none_for_masked
+from .._engine.matrix import without_mask
+from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_length, is_missing, reject
+from .._engine.validation import check_length, reject
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -24,7 +27,7 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 def given_values(values: ArrayLike, name: str) -> NDArray[Any]:
     """Numbers or texts, none of them missing."""
-    array = np.asarray(values)
+    array = array_of(none_for_masked(values))
     if array.ndim != 1 or not len(array):
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
@@ -55,7 +58,7 @@ def _contingency(
     code = _codes(np.concatenate([first, second]), "y1 and y2")
     weight = np.ones(len(first))
     if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = np.asarray(without_mask(sample_weight), dtype=np.float64)
         check_length(weight, len(first), "sample_weight")
         if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
             raise ValueError("sample_weight must be finite, >= 0 and not all 0")
@@ -181,7 +184,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     0.3333
     """
     try:
-        table = np.asarray(counts, dtype=np.float64)
+        table = np.asarray(without_mask(counts), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"counts must be numbers: {error}") from None
     if table.ndim != 2 or not table.size:
@@ -327,7 +330,7 @@ def assessor_agreement(
     -----------------------------------------------------------
     1, 2       0.7500      0.6190  substantial           0.8000
     """
-    table = np.asarray(ratings)
+    table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
             "ratings must have a row per item and a column per assessor (at least "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.digests import query_marks
+from .._engine.matrix import without_mask
 from .._engine.qid_column import list_columns, split_qid_column
 from .._engine.validation import Queries, check_labels, reject
 from .._optional import import_optional
@@ -327,7 +328,7 @@ validate_features, **kwargs
         """X as it was fitted on, without the qid column."""
         if not self.__sklearn_is_fitted__():
             return X
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
         if self.qid is not None and self._has_qid(X):
             X = split_qid_column(X, self.qid)[0]
         if len(X.shape) == 2:

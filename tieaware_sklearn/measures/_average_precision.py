@@ -9,11 +9,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.segments import count_before, count_segments, expand, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.segments import (
+    consecutive,
+    count_before,
+    count_segments,
+    expand,
+    starts_of,
+    sum_after,
+    sum_segments,
+)
+from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups
 from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
 from ._fields import choice
 from ._rank_weights import harmonic_difference
+
+#: a tie with more documents above it than this times its own is summed place by place:
+#: shorter forms are differences that lose as many times the error of rounding
+_DEEP = 1024
+#: the same of variances, which lose its square
+_DEEP_SPREAD = 64
+
+
+def _reciprocal(rank: IntArray, last: IntArray | None) -> FloatArray:
+    """1 / rank, or what that is more than 1 / last, to the last digit."""
+    if last is None:
+        return np.asarray(1.0 / rank)
+    return np.asarray((last - rank) / (rank * last.astype(np.float64)))
 
 
 class _SumOverPairs(RelevanceMeasure):
@@ -25,8 +46,13 @@ class _SumOverPairs(RelevanceMeasure):
     undefined_over_zero: ClassVar[bool] = True
 
     @abstractmethod
-    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        """a and u of places with `rank` documents and `above` relevant ones above."""
+    def _parts(
+        self, above: IntArray, rank: IntArray, last: IntArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """a and u of places with `rank` documents and `above` relevant ones above.
+
+        With `last`, both less what they are where that many documents stand above.
+        """
 
     @abstractmethod
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
@@ -42,6 +68,8 @@ class _SumOverPairs(RelevanceMeasure):
         r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
         [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
         which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
+        Neither part changes if all a_j of a group, or all u_j, are less by the same:
+        deep in a list, where they hardly differ, those of the last place are left out.
         """
         r, inside = groups.relevant(self.rel), groups.inside(self.reach.depth)
         chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
@@ -51,6 +79,14 @@ class _SumOverPairs(RelevanceMeasure):
         above = groups.relevant_above(self.rel)[chosen][owner]
         alone, shared = self._parts(above, rank)
         rho = before * shared + self._later(rank, (lo + inside)[owner])
+        whole = inside == groups.n[chosen]
+        deep = np.flatnonzero(whole & (lo > _DEEP_SPREAD * inside))
+        if len(deep):
+            sizes = inside[deep]
+            at = consecutive(starts_of(inside)[deep], sizes)
+            last = np.repeat((lo + inside - 1)[deep], sizes)
+            alone[at], shared[at] = self._parts(above[at], rank[at], last)
+            rho[at] = before[at] * shared[at] + sum_after(shared[at], sizes)
 
         n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
         other = n - relevant
@@ -131,8 +167,10 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
             )
         return sum_segments(values, per_query)
 
-    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        weight = 1.0 / (rank + 1)
+    def _parts(
+        self, above: IntArray, rank: IntArray, last: IntArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        weight = _reciprocal(rank + 1, None if last is None else last + 1)
         return (above + 1) * weight, weight
 
     def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
@@ -147,7 +185,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     def _total(self, relevant: Any) -> Any:
         if self.denominator == "cutoff" and self.k is not None:
-            return np.minimum(relevant, self.k)
+            return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
 
     def normaliser(self, groups: TieGroups) -> FloatArray:
@@ -162,10 +200,19 @@ def _tied_part(
     With w_j = 1/(lo + j) and s = (r - 1)/(n - 1), and (j - 1) w_j = 1 - (lo + 1) w_j,
     the sum over the first `inside` places is short of `inside` s by
     (s (lo + 1) - (R0 + 1)) Σ w_j: by just 0 where all that is above is relevant, too.
+    Of ties that are short and deep, that leaves a difference of much larger numbers:
+    their places are summed one by one.
     """
     s = (r - 1) / (n - 1)
     weights = harmonic_difference(lo, lo + inside)
-    return np.asarray(r / n * (inside * s + (above + 1 - s * (lo + 1)) * weights))
+    sums = inside * s + (above + 1 - s * (lo + 1)) * weights
+    deep = np.flatnonzero(lo > _DEEP * n)
+    if len(deep):
+        owner, before = expand(inside[deep])
+        group = deep[owner]
+        worth = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
+        sums[deep] = sum_segments(worth, inside[deep])
+    return np.asarray(r / n * sums)
 
 
 @dataclass(frozen=True)
@@ -212,9 +259,11 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
         found = alone + shared * (rank - groups.lo[group]) * more
         return sum_segments((r / groups.n)[group] * found, places.counts)
 
-    def _parts(self, above: IntArray, rank: IntArray) -> tuple[FloatArray, FloatArray]:
-        here = 1.0 / (rank + 1)
-        before = 1.0 / np.maximum(rank, 1)
+    def _parts(
+        self, above: IntArray, rank: IntArray, last: IntArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        here = _reciprocal(rank + 1, None if last is None else last + 1)
+        before = _reciprocal(np.maximum(rank, 1), last)
         at_top = rank == 0
         alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
         return alone, np.where(at_top, 0.0, (here + before) / 2)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import MISSING, field, fields
 from typing import Any, Self
 
+from .._engine.exact import show
 from .._engine.validation import check_choice, check_cutoff, is_number
 
 #: how the bounds that `is_number` takes are spelled
@@ -30,7 +31,9 @@ def number(default: Any = MISSING, **bounds: float) -> Any:
     def check(value: Any, name: str) -> float:
         if not is_number(value, **bounds):
             rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
-            raise ValueError(f"{name} must be a finite number {rule}, got {value!r}")
+            raise ValueError(
+                f"{name} must be a finite number {rule}, got {show(value)}"
+            )
         return float(value)
 
     return field(default=default, metadata={"check": check})

@@ -19,6 +19,9 @@ from ._base import BinaryMeasure, MeasureOverRelevant, Outcomes, RelevanceMeasur
 from ._fields import choice, number
 from ._user_models import even
 
+#: cut-offs beyond are no floats, and what is divided by them is next to nothing
+_LARGEST = 2**1023
+
 
 class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
@@ -72,7 +75,7 @@ class _CountMeasure(RelevanceMeasure):
         """Places down to the cut-off, filled or not; without one, those filled."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
-        return np.full(groups.n_queries, float(self.k))
+        return np.full(groups.n_queries, float(min(self.k, _LARGEST)))
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class RBP(_AttentionMeasure):
         return geometric_weight(rank, self.p)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return self._rank_weights(np.arange(n if self.k is None else self.k))
+        return self._rank_weights(np.arange(n if self.k is None else min(self.k, n)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from .._engine.validation import check_labels
 from ._names import names_where
 
 #: a vector of more ranks would not fit the memory of small machines
-_DEEPEST = 10**7
+DEEPEST = 10**7
 
 
 class UserModel:
@@ -82,8 +82,8 @@ class UserModel:
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
             raise ValueError(f"i must be ranks: integers >= 1, got {i!r}")
-        if (ranks > _DEEPEST).any():
-            raise ValueError(f"i must be at most {_DEEPEST}, got {ranks.max()}")
+        if (ranks > DEEPEST).any():
+            raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
             labels = np.maximum(
@@ -121,7 +121,7 @@ def _plain(values: FloatArray) -> float | FloatArray:
 
 def even(n: int, shown: int | None = None) -> FloatArray:
     """n ranks read alike, or the first `shown` of them."""
-    return np.full(n if shown is None else min(n, shown), 1.0 / max(n, 1))
+    return np.full(n if shown is None else min(n, shown), 1 / max(n, 1))
 
 
 def from_views(views: FloatArray) -> FloatArray:

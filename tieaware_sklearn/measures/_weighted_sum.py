@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._engine.exact import show
 from .._engine.segments import count_segments, expand, sum_segments
 from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from ._base import Measure
 from ._rank_weights import log_discount
-from ._user_models import from_views
+from ._user_models import DEEPEST, from_views
 
 
 class WeightedSum(Measure):
@@ -25,6 +26,10 @@ class WeightedSum(Measure):
             raise ValueError(
                 f"{self} needs a cut-off for its user model (its weights have no sum), "
                 f"such as {self}@10"
+            )
+        if self.k > DEEPEST:
+            raise ValueError(
+                f"k must be at most {DEEPEST} for a user model, got {show(self.k)}"
             )
         return from_views(self._rank_weights(np.arange(self.k)))
 

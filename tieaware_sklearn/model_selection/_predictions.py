@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _cached_call
 
+from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choices, check_scores
 
@@ -44,7 +45,7 @@ def predicted_scores(
     else:
         response = getattr(estimator, method)(X)
     if not isinstance(response, np.ma.MaskedArray):
-        response = np.asarray(response)
+        response = array_of(response)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
     name = f"{method} of {type(estimator).__name__}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from .._engine.matrix import without_mask
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ..rankers import LinearRanker
@@ -93,7 +94,8 @@ class LinearScoringObjective(ScoringObjective):
         transforms: str | Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        data = check_array(X, dtype=np.float64, order="C", input_name="X")
+        data = without_mask(X)
+        data = check_array(data, dtype=np.float64, order="C", input_name="X")
         n_features = data.shape[1]
         names = list_columns(X) if feature_names is None else feature_names
         self.feature_names = _check_names(names, n_features)

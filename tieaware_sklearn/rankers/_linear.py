@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._engine.matrix import without_mask
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 
@@ -82,7 +83,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         ValueError
             For weights or transforms that do not fit X.
         """
-        X = validate_data(self, X, dtype=np.float64, order="C")
+        X = validate_data(self, without_mask(X), dtype=np.float64, order="C")
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
         self._sorted_ = [
             np.sort(column) if kind == "rank" else None
@@ -113,6 +114,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows,), float64
         """
         check_is_fitted(self)
+        X = without_mask(X)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return linear_scores(self._transform(X), self.coef_)
 

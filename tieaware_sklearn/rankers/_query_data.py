@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._engine.matrix import without_mask
 from .._engine.qid_column import (
     how_to_pass_qid,
     list_columns,
@@ -84,7 +85,7 @@ def gather_queries(
             "constructor"
         )
     labels = check_labels(y, name=f"{name}y")
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
     if len(X.shape) != 2:
         raise ValueError(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"

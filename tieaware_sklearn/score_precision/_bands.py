@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
+from .._engine.exact import is_missing
 from .._engine.segments import runs
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
@@ -18,7 +19,6 @@ from .._engine.validation import (
     check_count,
     check_qid,
     check_scores,
-    is_missing,
     is_retrieved,
 )
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.exact import as_floats
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
@@ -79,7 +80,7 @@ class Coarseness:
         """
         if self.kind == "rho":
             return banded(scores, queries, self.value, existing_ties)
-        out = scores.astype(np.float64)
+        out = as_floats(scores, "y_score").copy()
         there = np.isfinite(out)
         if self.kind == "decimals":
             out[there] = _to_decimals(out[there], self.value)
@@ -222,7 +223,8 @@ def round_scores(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores, taken as 64-bit floats for all but bands; -inf (not retrieved) stays.
+        Scores; -inf (not retrieved) stays. For all but bands they are taken as 64-bit
+        floats: numbers that differ and are one as such are refused.
     coarseness : str
         How coarse:
 

@@ -1,0 +1,226 @@
+"""Numbers of any kind as arrays in which no two of them become one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from .._display.warn import warn
+
+#: whole numbers up to here are 64-bit floats, all of them
+_WHOLE = 2**53
+#: kinds of NumPy's scalars that are no numbers: times, texts, records, complex ones
+_NO_NUMBERS = set("mMSUVc")
+
+
+def show(value: Any) -> str:
+    """A value as a message has it: one line, and not too long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python spells no integer of more than 4300 digits
+        return f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN of any kind, NaT, NA or a masked value, and what holds one of them."""
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, (tuple, frozenset)):
+        return any(map(is_missing, value))
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # such as of arrays
+        return False
+
+
+def none_for_masked(values: Any) -> Any:
+    """Values, as objects where some are masked: None stands for these."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        # NumPy takes a filling of None for a question mark
+        objects = np.ma.getdata(values).astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    return values
+
+
+def one_dimensional(values: Any, name: str) -> NDArray[Any]:
+    """An array of one value per row; a single column is taken, with a warning."""
+    if values is None:
+        raise ValueError(f"{name} must be a 1-D array, got None")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a 1-D array: {error}") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        warn(
+            f"{name} must be 1-dimensional, got a column of shape {array.shape}: its "
+            "values are taken",
+            DataConversionWarning,
+        )
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty, got 0 rows")
+    return array
+
+
+def numbers_of(values: Any, name: str) -> NDArray[Any]:
+    """Numbers, one per row, of their own dtype or as floats; what is missing is NaN.
+
+    Raises
+    ------
+    ValueError
+        For what is no number, and numbers that differ and are one as 64-bit floats,
+        where there is no dtype for all of them.
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        return _unmasked(values, name)
+    array = one_dimensional(values, name)
+    kind = array.dtype.kind
+    if kind == "O":
+        return _numbers_of_objects(array.tolist(), name)
+    if kind == "f" and not _came_as_floats(values) and _is_large(array):
+        return _not_rounded(_as_given(values), array, name)
+    if kind not in "biuf":
+        raise ValueError(
+            f"{name} must be numeric, got dtype {array.dtype} with "
+            f"{show(array.tolist()[0])} in row 0"
+        )
+    return array
+
+
+def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Numbers as 64-bit floats, unless that makes one of two."""
+    floats: NDArray[np.float64] = values.astype(np.float64, copy=False)
+    if not fits_floats(values):
+        order = np.argsort(values)
+        exact, rounded = values[order], floats[order]
+        one = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
+        if one.any():
+            at = int(np.argmax(one))
+            raise ValueError(_one_of_two(exact[at], exact[at + 1], name))
+    return floats
+
+
+def fits_floats(values: NDArray[Any]) -> bool:
+    """Whether 64-bit floats tell all numbers of such an array apart, for certain."""
+    kind, itemsize = values.dtype.kind, values.dtype.itemsize
+    if itemsize < 8 or kind not in "iuf" or (kind == "f" and itemsize == 8):
+        return True
+    if kind == "f":
+        return not len(values)
+    return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= _WHOLE
+
+
+def _unmasked(values: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    """A masked array as floats, NaN where it is masked."""
+    there = ~np.ma.getmaskarray(values)
+    out = np.full(there.shape, np.nan)
+    if there.any():
+        present = np.ma.getdata(values)[there]
+        out[there] = as_floats(numbers_of(present, name), name)
+    return one_dimensional(out, name)
+
+
+def _came_as_floats(values: Any) -> bool:
+    """Whether floats are what was given, and not made of other numbers."""
+    return _kind(values) == "f"
+
+
+def _kind(value: Any) -> str:
+    """The kind of the dtype that an array or a scalar has, if it has one."""
+    return str(getattr(getattr(value, "dtype", None), "kind", ""))
+
+
+def _is_large(floats: NDArray[Any]) -> bool:
+    """Whether any may stand for more than one whole number."""
+    return bool(((np.abs(floats) >= _WHOLE) & np.isfinite(floats)).any())
+
+
+def _as_given(values: Any) -> list[Any]:
+    """The values themselves of a list, a series of pandas or polars, or of Arrow."""
+    for method in ("to_pylist", "to_list"):
+        if hasattr(values, method):
+            listed: list[Any] = getattr(values, method)()
+            return listed
+    array = np.array(values, dtype=object)
+    return array.ravel().tolist()
+
+
+def _numbers_of_objects(values: list[Any], name: str) -> NDArray[Any]:
+    same = _of_one_kind(values)
+    if same is None:
+        same = np.array([_as_float(v, row, name) for row, v in enumerate(values)])
+    elif same.dtype.kind != "f" or not _is_large(same):
+        return same
+    return _not_rounded(values, same, name)
+
+
+def _of_one_kind(values: list[Any]) -> NDArray[Any] | None:
+    """What NumPy makes of Python's numbers and its own; None where that is none."""
+    plain = (int, float, np.number, np.bool_)
+    if not all(issubclass(kind, plain) for kind in {type(value) for value in values}):
+        return None
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biuf" else None
+
+
+def _as_float(value: Any, row: int, name: str) -> float:
+    if is_missing(value):
+        return np.nan
+    kind = "U" if isinstance(value, (str, bytes)) else _kind(value)
+    if kind not in _NO_NUMBERS and np.ndim(value) == 0:
+        try:
+            return float(value)
+        except OverflowError:
+            raise ValueError(
+                f"{name} must fit 64-bit floats, got {show(value)} in row {row}"
+            ) from None
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(
+        f"{name} must be numeric, got dtype object with {show(value)} in row {row}"
+    )
+
+
+def _not_rounded(values: list[Any], floats: NDArray[Any], name: str) -> NDArray[Any]:
+    """The floats, or integers where all fit them; refuses two that become one."""
+    whole = all(isinstance(value, (int, np.integer)) for value in values)
+    if whole and min(values) >= 0 and max(values) < 2**64:
+        return np.array(values, dtype=np.uint64)
+    seen: dict[float, Any] = {}
+    for value, number in zip(values, floats.tolist(), strict=True):
+        if number != number:
+            continue
+        exact = _exact(value)
+        other = seen.setdefault(number, exact)
+        if other != exact:
+            raise ValueError(_one_of_two(other, exact, name))
+    return floats
+
+
+def _exact(value: Any) -> Any:
+    """A number that Python compares exactly with those of other kinds."""
+    if not isinstance(value, np.generic):
+        return value
+    if isinstance(value, np.longdouble) and np.isfinite(value):
+        return Fraction(*value.as_integer_ratio())
+    return value.item()
+
+
+def _one_of_two(first: Any, second: Any, name: str) -> str:
+    shown = [v.item() if isinstance(v, np.generic) else v for v in (first, second)]
+    first, second = map(show, shown)
+    return (
+        f"{name} must not hold numbers that differ but are equal as 64-bit floats, got "
+        f"{first} and {second} (give an array of one integer dtype, or the ranks of "
+        "the values)"
+    )
