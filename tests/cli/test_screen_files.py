@@ -106,7 +106,48 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     unlabelled.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "bad.csv, line 7: a label must be finite and >= 0, got nan" in err
+    assert "bad.csv, line 7: the label is missing, and so are 0 more of 971" in err
+    assert "--unjudged nonrelevant counts" in err
+    assert "--unjudged skip leaves" in err
+
+
+@pytest.mark.parametrize("batch_rows", [0, 20])
+def test_missing_labels_count_as_nonrelevant_or_are_left_out(
+    capsys, frame, tmp_path, batch_rows
+):
+    gaps = frame.copy()
+    gaps.loc[gaps.index % 3 == 0, "rating"] = np.nan
+    gaps.loc[:40, "rating"] = np.nan  # and queries without a label
+    options = ["--label", "rating", "--qid", "query", "--json"]
+    options += ["--batch-rows", batch_rows]
+
+    def screened(table, *more):
+        table.to_csv(tmp_path / "table.csv", index=False)
+        code, out, err = run(capsys, "screen", tmp_path / "table.csv", *options, *more)
+        return code, out, err
+
+    code, out, err = screened(gaps)
+    assert (code, out) == (1, "")
+    assert "table.csv, line 2: the label is missing, and so are" in err
+    for how, alike in (
+        ("skip", gaps.dropna(subset="rating")),
+        ("nonrelevant", gaps.fillna({"rating": 0})),
+    ):
+        code, out, _ = screened(gaps, "--unjudged", how)
+        assert code == 0
+        found, wanted = json.loads(out), json.loads(screened(alike)[1])
+        for key in ("n_documents", "n_queries", "features"):
+            if how == "nonrelevant" or batch_rows == 0 or key != "features":
+                assert found[key] == wanted[key]
+            else:  # other batches are added up in another order
+                for one, other in zip(found[key], wanted[key], strict=True):
+                    assert one["NDCG@10"] == pytest.approx(other["NDCG@10"])
+    code, _, err = screened(
+        gaps.assign(rating=[1.0] + [np.nan] * (len(gaps) - 1)).iloc[::-1],
+        "--unjudged",
+        "skip",
+    )
+    assert code == 0
 
 
 def quoted_file(folder):
@@ -138,8 +179,8 @@ def bad_files(folder):
     for value in ("nan", "inf"):
         path = write("j.txt", f"0 qid:1 1:0\n1 qid:1 1:{value}\n")
         yield [fine, path], 1, "j.txt, line 2: feature 1 "
-        path = write("k.txt", f"0 qid:1 1:0\n{value} qid:1 1:1\n")
-        yield [path], 1, f"k.txt, line 2: a label must be finite and >= 0, got {value}"
+    path = write("k.txt", "0 qid:1 1:0\ninf qid:1 1:1\n")
+    yield [path], 1, "k.txt, line 2: a label must be finite and >= 0, got inf"
     quoted = 'label,qid,x,y\n1,1,2,"a\nb"\n\n1,1,two,c\n'
     yield [write("l.csv", quoted)], 1, "l.csv, line 5: column 'x' must hold numbers"
     longer = write("m.csv", "label,qid,x\n1,1,2,9\n0,1,3,4\n")

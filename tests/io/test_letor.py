@@ -150,7 +150,7 @@ def test_letor_with_group_sizes(tmp_path):
         ("1 qid:1 4000000000:1", "a feature number must be below 2.31"),
         ("1 qid:1 1:1 1:2", "feature numbers must ascend, got 1 after 1"),
         ("1 qid:99999999999999999999 1:1", "qid must be a 64-bit integer"),
-        ("\x00\x01PAR1", "the label must be a number"),
+        ("\x00\x01PAR1", "must be text in UTF-8, got a NUL byte"),
     ],
 )
 def test_a_malformed_line_is_reported_with_file_and_number(tmp_path, line, message):

@@ -91,8 +91,6 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
     assert every.qid.tolist()[-1] == "303"
     with pytest.raises(ValueError, match="run must name at least one file"):
         load_trec(qrels, [])
-    with pytest.raises(ValueError, match="order='trec_eval' is one order of rows"):
-        load_trec(qrels, [first, second], order="trec_eval")
     first.write_text("999 Q0 X 1 1 s\n")
     with pytest.raises(ValueError, match="the runs must have a topic in common"):
         load_trec(qrels, [first])
@@ -151,11 +149,63 @@ def test_scores_beyond_32_bits_are_alike_and_retrieved(files):
 
 def test_ids_are_told_apart_by_their_bytes(tmp_path):
     qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_bytes(b"301 0 caf\xe9 1\n301 0 b 0\n301 0 a\xc2\xa0z 1\n")
-    run.write_bytes(b"301 Q0 caf\xe8 1 3 x\n301 Q0 a\xc2\xa0z 2 2 x\n")
-    trec = load_trec(qrels, run)
-    assert trec.docno.tolist()[:2] == ["caf\xe8", "a\xa0z"]
-    np.testing.assert_array_equal(trec.target[:2], [np.nan, 1])
+    qrels.write_bytes(
+        b"301 0 caf\xe9 1\n301 0 caf\xc3\xa9 0\n301 0 b 0\n301 0 a\xc2\xa0z 1\n"
+    )
+    run.write_bytes(
+        b"301 Q0 caf\xe8 1 3 x\n301 Q0 a\xc2\xa0z 2 2 x\n301 Q0 caf\xc3\xa9 3 1 x\n"
+        b"301 Q0 \x80 4 1 x\n"
+    )
+    for frame in (False, True):
+        trec = load_trec(qrels, run, as_frame=frame)
+        assert trec.docno.tolist() == [
+            *("caf\udce8", "a\xa0z", "caf\xe9", "\udc80"),
+            *("caf\udce9", "b"),
+        ]
+        np.testing.assert_array_equal(trec.target, [np.nan, 1, 0, np.nan, 1, 0])
+    assert trec.frame["docno"].tolist() == trec.docno.tolist()
+    # in the order of bytes, in which \x80 stands above c, not below it
+    ordered = load_trec(qrels, run, order="trec_eval")
+    assert ordered.docno.tolist()[2:4] == ["\udc80", "caf\xe9"]
+    run.write_bytes(b"301 Q0 \xc3\xa9 1 1 x\n301 Q0 \x80 2 1 x\n")
+    ordered = load_trec(qrels, run, order="trec_eval")
+    assert ordered.docno.tolist()[:2] == ["\xe9", "\udc80"]
+
+
+@pytest.mark.parametrize("order", [None, "trec_eval"])
+def test_several_runs_break_their_ties_as_each_alone_does(shared_data, order):
+    folder = shared_data / "robust03"
+    qrels = folder / "qrels.robust03.txt.gz"
+    names = ["InexpC2", "rutcor03100", "MU03rob01"]
+    runs = [folder / f"input.{name}.gz" for name in names]
+    together = load_trec(qrels, runs, order=order)
+    options = {"measure": "ap", "unjudged": "nonrelevant", "average": None}
+    for run, column in zip(runs, together.score.T, strict=True):
+        alone = load_trec(qrels, run, order="trec_eval", topics="qrels")
+        for ties in ("input", "expected", "best", "worst"):
+            if ties != "input" and order is None:
+                continue
+            found = ranking_score(
+                together.target, column, qid=together.qid, ties=ties, **options
+            )
+            wanted = ranking_score(
+                alone.target, alone.score, qid=alone.qid, ties=ties, **options
+            )
+            # scores that differ in 64 bits alone do not tie without the order
+            slack = 0 if order else 1e-5
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=slack)
+    for topic in np.unique(together.qid)[:5]:
+        docno = together.docno[together.qid == topic].tolist()
+        assert docno == sorted(docno, reverse=True)
+
+
+def test_lines_of_topics_that_come_back_and_empty_lines(files):
+    run = "\n302 Q0 AP-1 1 5 s\n 301\tQ0 FR-1 1 2 s\r\n\n302 Q0 AP-2 2 4 s \n\n"
+    alone = load_run(files(run=run)[1])
+    assert alone.qid.tolist() == ["302", "302", "301"]
+    assert alone.docno.tolist() == ["AP-1", "AP-2", "FR-1"]
+    np.testing.assert_array_equal(alone.score, [5, 4, 2])
+    np.testing.assert_array_equal(alone["rank"], [1, 2, 1])
 
 
 def test_runs_and_judgments_alone(files):

@@ -16,7 +16,8 @@ from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
-from ..io._trec import file_names, read_qrels, read_run, trec_rows
+from ..io._trec import file_names, trec_rows
+from ..io._trec_lines import read_qrels, read_run
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_labels(trec, measures, judgments)
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
-        remarks += left_out(set(judged), set(ranked), arguments.complete)
+        remarks += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
         notes += [f"{name}: {remark}" for remark in remarks]
     notes += [
         f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
@@ -184,7 +185,7 @@ def _disorder(trec: Bunch) -> list[str]:
     return notes
 
 
-def left_out(judged: set[str], ranked: set[str], complete: bool) -> list[str]:
+def left_out(judged: set[bytes], ranked: set[bytes], complete: bool) -> list[str]:
     """Topics that only one of the files has."""
     notes = []
     if missing := len(judged - ranked):

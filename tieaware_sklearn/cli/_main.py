@@ -136,6 +136,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--query-file": {"action": "append"},
     "--batch-rows": {"type": _count},
     "--missing": {"choices": ("raise", "last"), "default": "raise"},
+    "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
     "--zero-relevance": {"type": _zero_relevance, "default": 0.0},
     "--average": {"choices": ("macro", "geometric", "median"), "default": "macro"},
     "-q": _SWITCH,
@@ -194,6 +195,8 @@ _COMMANDS = {
             "time, for files larger than memory whose queries stand together; 0 reads "
             "everything at once (default: batches of 32 MB for large files)",
             "--missing": "missing values are an error, or rank below everything",
+            "--unjudged": "missing labels are an error, count as not relevant, or "
+            "their documents are left out",
             "--zero-relevance VALUE": "value of queries where a measure is undefined, "
             "skip or raise (default: 0)",
             **_OUTPUTS,

@@ -42,18 +42,30 @@ def screen_files(
     names = scan.feature_names
     # one bar: over documents in batches, over features of all at once
     bar = shows_progress(arguments.quiet)
-    selector.set_params(progress=bar and rows is None)
+    selector.set_params(
+        progress=bar and rows is None,
+        unjudged="raise" if arguments.unjudged == "skip" else arguments.unjudged,
+    )
     n_documents = 0
     interrupted = False
     screening: Screening | None = None
     measures = parse_measures(arguments.measures)
     try:
         for batch in track(scan, rows, bar and rows is not None):
-            _check_values(batch, arguments.missing)
+            _check_values(batch, arguments.missing, arguments.unjudged)
             _check_labels(batch, measures)
-            part = selector.screen(batch.data, batch.target, qid=batch.qid)
+            judged = np.ones(len(batch.target), dtype=bool)
+            if arguments.unjudged == "skip":
+                judged = ~np.isnan(batch.target)
+            if not judged.any():
+                continue
+            data, target, qid = (
+                values if judged.all() else values[judged]
+                for values in (batch.data, batch.target, batch.qid)
+            )
+            part = selector.screen(data, target, qid=qid)
             whole = part if screening is None else screening.merge(part)
-            screening, n_documents = whole, n_documents + len(batch.target)
+            screening, n_documents = whole, n_documents + len(target)
     except KeyboardInterrupt:
         if screening is None:
             raise
@@ -63,7 +75,7 @@ def screen_files(
             f"{scan.n_rows} documents"
         )
     if screening is None:
-        raise ValueError(f"{arguments.files[0]}: the file holds no documents")
+        raise ValueError(f"{arguments.files[0]}: no document has a label")
     selector.adopt(screening, np.empty((0, len(names))))
     return Screened(selector, names, n_documents, interrupted)
 
@@ -120,9 +132,17 @@ def _note_left_out(names: list[str]) -> None:
         _note(f"left out, not numbers: {', '.join(others)}")
 
 
-def _check_values(data: Bunch, missing: str) -> None:
+def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
     """Name the file and line of what the selector would refuse."""
-    wrong = ~(np.isfinite(data.target) & (data.target >= 0))
+    unlabelled = np.isnan(data.target)
+    if unjudged == "raise" and unlabelled.any():
+        raise ValueError(
+            f"{data.place(int(np.argmax(unlabelled)))}: the label is missing, and so "
+            f"are {int(unlabelled.sum()) - 1} more of {len(unlabelled)} labels "
+            "(--unjudged nonrelevant counts such documents as not relevant, "
+            "--unjudged skip leaves them out)"
+        )
+    wrong = np.isinf(data.target) | (data.target < 0)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(

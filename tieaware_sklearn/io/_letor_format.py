@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._scan import Runs, RunsFound
-from ._text_source import PathLike, TextSource, check_paths
+from ._text_source import PathLike, TextSource, check_paths, quoted
 
 Made = TypeVar("Made")
 
-_FEATURE = re.compile(r"(\d+):(\S+)")
-#: a whole number, and where one that is long stands as a label or a value
-_WHOLE = re.compile(r"([+-]?\d{1,400})(?:\.0*)?")
-_LONG = re.compile(
-    rb"(?:^[ \t]*|(?<=\d):)([+-]?\d{16,}(?:\.0*)?)(?=\s|$)", re.MULTILINE
-)
+_DIGITS = re.compile(r"[0-9]+")
+#: whole numbers that a float64 may not hold
+_LONG_VALUE = re.compile(rb":([+-]?[0-9]{16,})(?!\S)")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
 #: feature numbers are below this in scikit-learn's reader
@@ -48,7 +46,7 @@ class Counted(NamedTuple):
 
 def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[Made]:
     """What is made of a file, some whole lines at a time; errors name the line."""
-    with source.reading(), source.open() as file:
+    with source.reading(), source.open_text() as file:
         while text := file.read(_CHUNK):
             text += file.readline()
             try:
@@ -89,25 +87,12 @@ def look_at(text: bytes) -> Lines:
     return Lines(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
 
 
-def check_exact(text: bytes, values: NDArray[np.float64]) -> None:
-    """Refuse whole numbers of some lines that their `values` do not hold.
-
-    Raises
-    ------
-    ValueError
-        `read_text` says where.
-    """
-    if not len(values) or max(values.max(), -values.min()) < 2**53:
-        return
-    content = b"\n".join(line.partition(b"#")[0] for line in text.split(b"\n"))
-    if any(_is_rounded(found[1].decode()) for found in _LONG.finditer(content)):
-        raise ValueError("a number is no 64-bit float")
-
-
-def _is_rounded(number: str) -> bool:
-    """Whether floats do not hold a whole number."""
-    match = _WHOLE.fullmatch(number)
-    return match is not None and int(match[1]) != float(number)
+def check_not_rounded(text: bytes) -> None:
+    """Raise where a whole number would become another one, and perhaps a tie."""
+    for line in text.split(b"\n"):
+        for value in _LONG_VALUE.findall(line.partition(b"#")[0]):
+            if _is_rounded(value.decode()):
+                raise ValueError("a number is not one that a float64 holds")
 
 
 def check_query_file(
@@ -171,17 +156,19 @@ def _find_group_file(path: Path) -> Path:
 
 def _read_sizes(path: Path) -> NDArray[np.int64]:
     sizes = []
-    with TextSource(path).open() as file:
+    source = TextSource(path)
+    with source.reading(), source.open_text() as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("latin-1").strip()
             if not text:
                 continue
-            if not text.isdigit() or int(text) < 1:
+            size = _integer(text)
+            if size is None or not 1 <= size < _N_NUMBERS:
                 raise ValueError(
                     f"{path}, line {number}: the size of a query must be an integer "
-                    f">= 1, got {text!r}"
+                    f">= 1 and below 2^31, got {quoted(text)}"
                 )
-            sizes.append(int(text))
+            sizes.append(size)
     return np.array(sizes, dtype=np.int64)
 
 
@@ -208,9 +195,10 @@ def letor_place(sources: Sequence[TextSource], row: int) -> str:
 
 def _documents(source: TextSource) -> Iterator[tuple[int, list[str]]]:
     """Numbers and words of the lines that hold a document."""
-    with source.open() as file:
+    with source.open_text() as file:
         for number, line in enumerate(file, start=1):
-            tokens = line.decode("latin-1").partition("#")[0].split()
+            # bytes are parted at ASCII white space alone, as scikit-learn does
+            tokens = [t.decode("latin-1") for t in line.partition(b"#")[0].split()]
             if tokens:
                 yield number, tokens
 
@@ -218,35 +206,53 @@ def _documents(source: TextSource) -> Iterator[tuple[int, list[str]]]:
 def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
     if not _is_number(label):
-        return f"the label must be a number, got {label!r}"
-    if _is_rounded(label):
-        return f"the label must be a 64-bit float, got {label}"
+        return f"the label must be a number, got {quoted(label)}"
     if features and features[0].startswith("qid:"):
-        qid = features.pop(0).removeprefix("qid:")
-        if not re.fullmatch(r"[+-]?\d+", qid) or abs(int(qid)) >= 2**63:
-            return f"qid must be a 64-bit integer, got {qid!r}"
+        text = features.pop(0).removeprefix("qid:")
+        qid = _integer(text)
+        if qid is None or not -(2**63) <= qid < 2**63:
+            return f"qid must be a 64-bit integer, got {quoted(text)}"
     elif needs_qid:
         return "there is no qid:, though other lines have one"
     last = -1
     for feature in features:
-        match = _FEATURE.fullmatch(feature)
-        if match is None or not _is_number(match[2]):
-            return f"a feature must look like number:value, got {feature!r}"
-        if _is_rounded(match[2]):
-            return f"a whole number must be a 64-bit float, got {match[2]}"
-        if int(match[1]) >= _N_NUMBERS:
-            return f"a feature number must be below 2^31, got {match[1]}"
-        if int(match[1]) <= last:
-            return f"feature numbers must ascend, got {match[1]} after {last}"
-        last = int(match[1])
+        text, colon, value = feature.partition(":")
+        number = _integer(text)
+        if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
+            return f"a feature must look like number:value, got {quoted(feature)}"
+        if _is_rounded(value):
+            return (
+                f"feature {quoted(text)[1:-1]} must be a number that a float64 holds, "
+                f"or it would tie with others, got {quoted(value)}"
+            )
+        if number is None or number >= _N_NUMBERS:
+            return f"a feature number must be below 2^31, got {quoted(text)}"
+        if number <= last:
+            return f"feature numbers must ascend, got {number} after {last}"
+        last = number
     return ""
+
+
+def _integer(text: str) -> int | None:
+    """The integer that a text spells, if its digits are not in the thousands."""
+    try:
+        return int(text) if _INTEGER.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def _is_rounded(text: str) -> bool:
+    """Whether a whole number would become another one."""
+    number = _integer(text)
+    return number is not None and number != float(text)
 
 
 def _is_number(text: str) -> bool:
     if "_" in text:
         return False
     try:
-        float(text)
+        # of text, float() would strip more than ASCII white space
+        float(text.encode("latin-1"))
     except ValueError:
         return False
     return True

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._tabular_frames import Table, pandas_of_tables
+from ._text_source import quoted
 
 
 def to_numbers(table: Table, name: str) -> Any:
@@ -23,10 +24,13 @@ def to_numbers(table: Table, name: str) -> Any:
         if column.isna().any():
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return column.to_numpy()
+    # pandas makes objects of integers that 64 bits cannot hold, which floats would tie
+    large = column.map(lambda cell: isinstance(cell, int) and not _in_64_bits(cell))
+    _refuse(table, name, large.to_numpy(dtype=bool), "numbers of 64 bits at most")
     numbers = pandas.to_numeric(column, errors="coerce")
     if numbers.isna().all():
         return None
-    _refuse_text(table, name, (numbers.isna() & column.notna()).to_numpy())
+    _refuse(table, name, (numbers.isna() & column.notna()).to_numpy())
     return numbers.to_numpy(dtype=np.float64)
 
 
@@ -34,17 +38,25 @@ def numbers_or_gaps(table: Table, name: str) -> NDArray[Any]:
     """A column that holds numbers, here or elsewhere; what is missing is NaN."""
     numbers = to_numbers(table, name)
     if numbers is None:
-        _refuse_text(table, name, table.frame[name].notna().to_numpy())
+        _refuse(table, name, table.frame[name].notna().to_numpy())
         return np.full(table.n_rows, np.nan)
     return np.asarray(numbers)
 
 
-def _refuse_text(table: Table, name: str, bad: NDArray[np.bool_]) -> None:
+def _in_64_bits(number: int) -> bool:
+    return -(2**63) <= number < 2**64
+
+
+def _refuse(
+    table: Table, name: str, bad: NDArray[np.bool_], rule: str = "numbers"
+) -> None:
+    """Name the file and line of the first bad cell of a column."""
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"{table.place(row)}: column {name!r} must hold numbers, got "
-            f"{table.frame[name].iloc[row]!r} (ignore, or --ignore, leaves it out)"
+            f"{table.place(row)}: column {name!r} must hold {rule}, got "
+            f"{quoted(str(table.frame[name].iloc[row]))} (ignore, or --ignore, leaves "
+            "it out)"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from .._optional import import_optional
 from ._bunch import import_pandas
@@ -33,8 +33,9 @@ class Head(NamedTuple):
         """A row as a message names it: text has lines."""
         if self.separator is None:
             return f"{self.source}, row {row}"
-        line, _ = next(islice(self.source.csv_rows(self.separator), row + 1, None))
-        return f"{self.source}, line {line}"
+        rows = islice(self.source.csv_rows(self.separator), row + 1, None)
+        line, _ = next(rows, (0, []))
+        return f"{self.source}, line {line}" if line else f"{self.source}, row {row}"
 
 
 class Table(NamedTuple):
@@ -115,7 +116,7 @@ def read_heads(
 def _read_head(path: Path, qid: str) -> Head:
     source = TextSource(path)
     separator = _TEXT.get(_kind(path))
-    with _reading(source, separator), source.open() as file:
+    with _reading(source, separator), _opened(source, separator) as file:
         if separator is not None:
             frame = pandas_of_tables().read_csv(
                 file, sep=separator, index_col=False, nrows=0
@@ -141,8 +142,9 @@ def read_tables(
     `columns` are read for certain, the others only where they cost nothing.
     """
     first = 0
-    with _reading(head.source, head.separator), head.source.open() as file:
-        if head.separator is None:
+    source, separator = head.source, head.separator
+    with _reading(source, separator), _opened(source, separator) as file:
+        if separator is None:
             frames = _parquet_frames(file, columns or head.names, n_rows)
         else:
             frames = _text_frames(file, head, n_rows)
@@ -153,6 +155,10 @@ def read_tables(
                 first += len(frame)
     if not first:
         raise ValueError(f"{head.source}: the file holds no documents")
+
+
+def _opened(source: TextSource, separator: str | None) -> IO[bytes]:
+    return source.open() if separator is None else source.open_text()
 
 
 def _parquet() -> Any:
@@ -206,29 +212,34 @@ def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
 
 @contextmanager
 def _reading(source: TextSource, separator: str | None) -> Iterator[None]:
-    """Errors of a reader in words that name the file, and the line of a ragged row."""
+    """Errors of a reader in words that name the file, and the line of text."""
     errors = pandas_of_tables().errors
     try:
         with source.reading():
             yield
     except (errors.ParserWarning, errors.ParserError) as error:
         raise ValueError(_ragged(source, separator or "", str(error))) from None
+    except UnicodeDecodeError:
+        raise ValueError(source.line_not_in_utf8()) from None
     except ValueError as error:
-        if str(error).startswith(f"{source}:"):
+        if str(error).startswith((f"{source}:", f"{source}, ")):
             raise
         raise ValueError(f"{source}: {error}") from None
 
 
 def _ragged(source: TextSource, separator: str, error: str) -> str:
-    """The first row with more cells than the head."""
+    """The first row with more cells than the head, or with a quote left open."""
     rows = source.csv_rows(separator)
-    _, head = next(rows)
+    end, head = next(rows)
     for line, cells in rows:
         if len(cells) > len(head):
             return (
                 f"{source}, line {line}: a row must not have more cells than the head "
                 f"({len(head)}), got {len(cells)}"
             )
+        start, end = end + 1, line
+    if "EOF inside string" in error:
+        return f"{source}, line {start}: a quote is opened that is never closed"
     return f"{source}: {error.strip()}"
 
 

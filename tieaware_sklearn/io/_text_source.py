@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 PathLike = str | os.PathLike[str]
 _OPENERS: dict[bytes, Any] = {
@@ -22,6 +22,12 @@ _OPENERS: dict[bytes, Any] = {
     b"\xfd7zXZ\x00": lzma.open,
 }
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: bytes of a line at most, so that a small file which unpacks to gigabytes without a
+#: line end is refused before it fills the memory; a million features take as many
+MAX_LINE = 1 << 24
+#: characters of a cell that a message quotes
+_QUOTED = 60
 #: what damaged compressed data raises, besides an OSError without a number
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
@@ -41,6 +47,11 @@ def memory_of_text(path: Path) -> int:
     return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
 
 
+def quoted(cell: str) -> str:
+    """A cell as a message shows it: none fills a screen."""
+    return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
+
+
 class TextSource:
     """A file that can be read more than once: a path, a pipe or standard input.
 
@@ -55,6 +66,8 @@ class TextSource:
         self.path = Path(path)
         self._bytes: bytes | None = None
         if str(path) == "-":
+            if sys.stdin is None:
+                raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
         elif self.path.exists() and not self.path.is_file():
             self._bytes = self.path.read_bytes()
@@ -62,8 +75,12 @@ class TextSource:
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
 
+    def open_text(self) -> IO[bytes]:
+        """The same as lines of text; what is none raises a ValueError with its line."""
+        return io.BufferedReader(_Lines(self.open(), str(self)))
+
     def open(self) -> IO[bytes]:
-        """The bytes of the text, from the start."""
+        """The bytes of the file, unpacked, from the start."""
         with self._raw() as raw:
             start = raw.read(max(map(len, _OPENERS)))
         text = self._raw()
@@ -88,11 +105,24 @@ class TextSource:
                 raise
             raise ValueError(f"{self}: damaged compressed data: {error}") from None
 
+    def line_not_in_utf8(self) -> str:
+        """The first such line, for a message."""
+        with self.open_text() as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    return (
+                        f"{self}, line {number}: must be UTF-8, got the byte "
+                        f"0x{line[error.start]:02x} (save the file as UTF-8)"
+                    )
+        return f"{self}: must be UTF-8"
+
     def csv_rows(self, separator: str) -> Iterator[tuple[int, list[str]]]:
         """Lines on which the rows of a CSV file end, and their cells, head first."""
         limit = csv.field_size_limit(2**31 - 1)
         try:
-            with self.open() as file:
+            with self.open_text() as file:
                 text = io.TextIOWrapper(file, "utf-8", "replace", newline="")
                 reader = csv.reader(text, delimiter=separator)
                 for cells in reader:
@@ -100,3 +130,47 @@ class TextSource:
                         yield reader.line_num, cells
         finally:
             csv.field_size_limit(limit)
+
+
+class _Lines(io.RawIOBase):
+    """Bytes handed on as they are, as long as they are lines of text."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+        self._n_ended = 0
+        #: bytes of the line that has not ended; None before the first
+        self._open_line: int | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(len(buffer))
+        self._check(block)
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _check(self, block: bytes) -> None:
+        if self._open_line is None:
+            self._open_line = 0
+            if block.startswith(_UTF_16_MARKS):
+                self._refuse("must be UTF-8, got UTF-16 (save the file as UTF-8)")
+        nul = block.find(b"\0")
+        if nul >= 0:
+            self._n_ended += block.count(b"\n", 0, nul)
+            self._refuse("must be text in UTF-8, got a NUL byte (binary, or UTF-16?)")
+        # old files end lines by \r alone
+        ends = [place for end in b"\n\r" if (place := block.find(end)) >= 0]
+        if self._open_line + min(ends, default=len(block)) > MAX_LINE:
+            self._refuse(f"a line must not be longer than {MAX_LINE} bytes")
+        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        self._open_line = len(block) - 1 - last + (self._open_line if last < 0 else 0)
+        self._n_ended += block.count(b"\n")
+
+    def _refuse(self, rule: str) -> NoReturn:
+        raise ValueError(f"{self._name}, line {self._n_ended + 1}: {rule}")

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from itertools import chain, count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
 from ._bunch import import_pandas
 from ._text_source import PathLike, TextSource
+from ._trec_lines import TrecLines, as_text, read_qrels, read_run
 
-Value = TypeVar("Value")
-
-
-class _Retrieved(NamedTuple):
-    """What a run says of a document."""
-
-    score: float
-    rank: float
-
-
-#: labels, and what a run says, of each topic and document
-Labels = dict[str, dict[str, float]]
-Run = dict[str, dict[str, _Retrieved]]
-
-_NOT_RETRIEVED = _Retrieved(-math.inf, math.nan)
 #: what is known of each document, in the order of the columns of data frames
 _OF_ROWS = ("qid", "docno", "target", "score", "rank")
+#: columns of the numbers of a run
+_RANK, _SCORE = 0, 1
+#: lines of a topic that a file does not have
+_NOTHING = slice(0, 0)
 
 
 def load_trec(
@@ -55,14 +42,17 @@ def load_trec(
     run : path or list of path
         Lines of ``topic Q0 docno rank score tag``. The score ranks; ranks and the
         order of lines do not. A list gives the runs as columns over the documents
-        of all of them, for `compare_systems` and `precision_study`.
+        of all of them, for `compare_systems` and `precision_study`; rows of a topic
+        then stand by document id, descending, which is the order of no run.
     topics : {"both", "qrels"}, default="both"
         Topics that are judged and in a run, or all that are judged (trec_eval's
         ``-c``): those that a run does not have retrieve nothing.
     order : {None, "trec_eval"}, default=None
         Rows of a topic as the run has them, or as trec_eval ranks them: by score
         in 32 bits, equal ones by document id, descending. Then ``ties="input"``
-        gives trec_eval's numbers. Not for a list: there is one order of rows only.
+        gives trec_eval's numbers, for each run of a list too. Without it
+        ``ties="input"`` breaks the ties of a list in the same way, of scores in 64
+        bits: rows cannot stand as several runs have them.
     as_frame : bool, default=False
         Add ``frame``, a pandas DataFrame of the columns below; of a list it has one
         column of scores per run, named by ``run_names``, and no ranks.
@@ -73,7 +63,9 @@ def load_trec(
         A row per document of the run and per judged document that it does not
         retrieve: ``target``, its label, NaN where it is not judged (or judged
         below 0); ``score``, -inf where it is not retrieved; ``qid``, the topic;
-        ``docno``; ``rank``, as the run gives it, NaN where it is not retrieved.
+        ``docno``, text, with surrogate escapes for what is not UTF-8, so that
+        different bytes are different documents; ``rank``, as the run gives it, NaN
+        where it is not retrieved.
         ``n_inversions`` counts lines whose score is above that of the line before
         them in their topic, ``n_contradictions`` neighbours by rank whose scores
         say otherwise. ``DESCR``. Of a list of runs, ``score`` and ``rank`` have shape
@@ -85,8 +77,7 @@ def load_trec(
     ValueError
         For lines with too few or many columns, labels, ranks or scores that are no
         numbers, and documents named twice in a topic (with file and line); for
-        files without a topic in common; for a list without runs, or with an
-        `order`.
+        files without a topic in common; for a list without runs.
     OSError
         If a file cannot be read.
     ImportError
@@ -123,14 +114,11 @@ def load_trec(
     paths = [os.fspath(path) for path in run]
     if not paths:
         raise ValueError("run must name at least one file, got an empty list")
-    if order is not None:
-        raise ValueError(
-            f"order={order!r} is one order of rows: it goes with one run, got a list "
-            f"of {len(paths)}"
-        )
     judged = read_qrels(TextSource(qrels))
     runs = [read_run(TextSource(path)) for path in paths]
-    trec = _columns_of_runs(judged, runs, (qrels, "the runs"), topics)
+    trec = _columns_of_runs(
+        judged, runs, (qrels, "the runs"), topics, order, by_docno=True
+    )
     trec.run_names = file_names(paths)
     trec.DESCR = f"{len(runs)} runs, judged by {qrels}: {trec.DESCR}"
     return _framed(trec) if as_frame else trec
@@ -171,14 +159,13 @@ def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
     ['FR-2']
     """
     ranked = read_run(TextSource(run))
-    qid, docno, lines = _columns(ranked, run)
-    score, rank = _scores_and_ranks(lines)
+    qid, docno = _ids(ranked, run)
     found = Bunch(
         qid=qid,
         docno=docno,
-        score=score,
-        rank=rank,
-        DESCR=f"{run}: {len(ranked)} topics, {len(qid)} documents",
+        score=ranked.numbers[:, _SCORE].copy(),
+        rank=ranked.numbers[:, _RANK].copy(),
+        DESCR=f"{run}: {len(ranked.topics)} topics, {len(qid)} documents",
     )
     return _framed(found) if as_frame else found
 
@@ -219,49 +206,56 @@ def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
     [2.0, 0.0]
     """
     judged = read_qrels(TextSource(qrels))
-    qid, docno, labels = _columns(judged, qrels)
+    qid, docno = _ids(judged, qrels)
     found = Bunch(
         qid=qid,
         docno=docno,
-        target=np.array(labels),
-        DESCR=f"{qrels}: {len(judged)} topics, {len(qid)} judgments",
+        target=judged.numbers[:, 0],
+        DESCR=f"{qrels}: {len(judged.topics)} topics, {len(qid)} judgments",
     )
     return _framed(found) if as_frame else found
 
 
-def _columns(
-    found: dict[str, dict[str, Value]], file: PathLike
-) -> tuple[NDArray[Any], NDArray[Any], list[Value]]:
-    """Topics, documents, and what a file says of them."""
-    if not found:
+def _ids(lines: TrecLines, file: PathLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Topics and documents of all lines."""
+    if not lines.docno:
         raise ValueError(f"{file} must hold at least one line, got none")
-    qid = [topic for topic, documents in found.items() for _ in documents]
-    docno = [document for documents in found.values() for document in documents]
-    values = [value for documents in found.values() for value in documents.values()]
-    return np.array(qid), np.array(docno), values
+    topics = as_text(list(lines.topics))
+    return topics[lines.topic_numbers()], as_text(lines.docno)
 
 
 def _framed(trec: Bunch) -> Bunch:
     """The same with a data frame of what there is of each row."""
     pandas = import_pandas("as_frame=True")
     there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
-    trec.frame = pandas.DataFrame({name: trec[name] for name in there})
+    columns = {name: _column(trec[name], pandas) for name in there}
+    trec.frame = pandas.DataFrame(columns)
     if "run_names" in trec:
         scores = pandas.DataFrame(trec.score, columns=trec.run_names)
         trec.frame = pandas.concat([trec.frame, scores], axis=1)
     return trec
 
 
+def _column(values: NDArray[Any], pandas: Any) -> Any:
+    """Values as pandas takes them: its text cannot hold surrogate escapes."""
+    if values.dtype.kind == "U":
+        try:
+            "".join(values).encode()
+        except UnicodeEncodeError:
+            return pandas.Series(values.tolist(), dtype=object)
+    return values
+
+
 def trec_rows(
-    judged: Labels,
-    ranked: Run,
+    judged: TrecLines,
+    ranked: TrecLines,
     files: tuple[object, object],
     *,
     topics: str,
     order: str | None,
 ) -> Bunch:
     """Judgments and a run, of these files, as `load_trec` gives them."""
-    trec = _columns_of_runs(judged, [ranked], files, topics, order)
+    trec = _columns_of_runs(judged, [ranked], files, topics, order, by_docno=False)
     for name in ("score", "rank"):
         trec[name] = trec[name][:, 0]
     for name in ("n_inversions", "n_contradictions"):
@@ -271,55 +265,69 @@ def trec_rows(
 
 
 def _columns_of_runs(
-    judged: Labels,
-    runs: Sequence[Run],
+    judged: TrecLines,
+    runs: Sequence[TrecLines],
     files: tuple[object, object],
     topics: str,
-    order: str | None = None,
+    order: str | None,
+    *,
+    by_docno: bool,
 ) -> Bunch:
-    """Runs as columns over the documents of all of them, and of the judgments."""
-    retrieved = set().union(*runs)
-    if not retrieved & set(judged):
+    """Runs as columns over the documents of all of them, and of the judgments.
+
+    Rows of a topic stand `by_docno`, descending, or as one run has them.
+    """
+    retrieved = set().union(*(run.topics for run in runs))
+    if retrieved.isdisjoint(judged.topics):
         raise ValueError(
-            f"{files[0]} and {files[1]} must have a topic in common, got {len(judged)} "
-            f"topics and {len(retrieved)}"
+            f"{files[0]} and {files[1]} must have a topic in common, got "
+            f"{len(judged.topics)} topics and {len(retrieved)}"
         )
-    names = [topic for topic in judged if topics == "qrels" or topic in retrieved]
+    names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
     if order == "trec_eval":
         runs = [_in_32_bits(run) for run in runs]
-    qid: list[str] = []
-    docno: list[str] = []
-    target: list[float] = []
-    cells: list[list[_Retrieved]] = [[] for _ in runs]
-    for topic in names:
-        lists = [run.get(topic, {}) for run in runs]
-        if order == "trec_eval":
-            lists = [_by_score_and_docno(lines) for lines in lists]
-        labels = judged[topic]
-        documents = dict.fromkeys(chain(*lists, labels))
-        qid += [topic] * len(documents)
-        docno += documents
-        target += [labels.get(document, math.nan) for document in documents]
-        for column, lines in zip(cells, lists, strict=True):
-            column += [lines.get(document, _NOT_RETRIEVED) for document in documents]
-    columns = [_scores_and_ranks(column) for column in cells]
-    score, rank = (np.column_stack(each) for each in zip(*columns, strict=True))
     disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
+    if order == "trec_eval" and not by_docno:
+        runs = [_by_score_and_docno(run) for run in runs]
+    files_lines = [judged, *runs]
+    lines = [_lines_of(names, file) for file in files_lines]
+    rows: list[list[int]] = [[] for _ in files_lines]
+    docno: list[bytes] = []
+    sizes: list[int] = []
+    for name in names:
+        own = [file.docno[file.topics.get(name, _NOTHING)] for file in files_lines]
+        documents = list(dict.fromkeys(chain(*own[1:], own[0])))
+        if by_docno:
+            # ties of all runs are broken as trec_eval does, by the order of none
+            documents.sort(reverse=True)
+        row_of = dict(zip(documents, count(len(docno)), strict=False))
+        for of_file, ids in zip(rows, own, strict=True):
+            of_file += map(row_of.__getitem__, ids)
+        docno += documents
+        sizes.append(len(documents))
+    target = np.full(len(docno), np.nan)
+    target[rows[0]] = judged.numbers[lines[0], 0]
+    score = np.full((len(docno), len(runs)), -np.inf)
+    rank = np.full((len(docno), len(runs)), np.nan)
+    for j, run in enumerate(runs):
+        score[rows[j + 1], j] = run.numbers[lines[j + 1], _SCORE]
+        rank[rows[j + 1], j] = run.numbers[lines[j + 1], _RANK]
     return Bunch(
-        target=np.array(target),
+        target=target,
         score=score,
-        qid=np.array(qid),
-        docno=np.array(docno),
+        qid=np.repeat(as_text(names), sizes),
+        docno=as_text(docno),
         rank=rank,
         n_inversions=disorder[0],
         n_contradictions=disorder[1],
-        DESCR=f"{len(names)} topics, {len(qid)} documents",
+        DESCR=f"{len(names)} topics, {len(docno)} documents",
     )
 
 
-def _scores_and_ranks(lines: Sequence[_Retrieved]) -> tuple[FloatArray, FloatArray]:
-    numbers = np.fromiter(chain.from_iterable(lines), np.float64, 2 * len(lines))
-    return numbers[::2].copy(), numbers[1::2].copy()
+def _lines_of(topics: Sequence[bytes], file: TrecLines) -> NDArray[np.int64]:
+    """Numbers of the lines of some topics, in this order."""
+    where = [file.topics.get(name, _NOTHING) for name in topics]
+    return np.concatenate([np.arange(lines.start, lines.stop) for lines in where])
 
 
 def file_names(paths: Sequence[str]) -> list[str]:
@@ -331,113 +339,40 @@ def file_names(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def _in_32_bits(run: Run) -> Run:
+def _in_32_bits(run: TrecLines) -> TrecLines:
     """Scores as trec_eval holds them; all beyond its range are alike."""
     limit = float(np.finfo(np.float32).max)
-    found: Run = {}
-    for topic, lines in run.items():
-        scores = np.clip([line.score for line in lines.values()], -limit, limit)
-        rounded = scores.astype(np.float32).tolist()
-        found[topic] = {
-            docno: line._replace(score=score)
-            for (docno, line), score in zip(lines.items(), rounded, strict=True)
-        }
-    return found
+    numbers = run.numbers.copy()
+    scores = np.clip(numbers[:, _SCORE], -limit, limit)
+    numbers[:, _SCORE] = scores.astype(np.float32)
+    return run._replace(numbers=numbers)
 
 
-def _by_score_and_docno(lines: dict[str, _Retrieved]) -> dict[str, _Retrieved]:
+def _by_score_and_docno(run: TrecLines) -> TrecLines:
     """In the order of trec_eval."""
-    ranked = sorted((line.score, docno) for docno, line in lines.items())
-    return {docno: lines[docno] for _, docno in reversed(ranked)}
+    topic, falling = run.topic_numbers(), -run.numbers[:, _SCORE]
+    order = np.lexsort((falling, topic))
+    as_above = np.zeros(len(order) + 1, dtype=bool)
+    as_above[1:-1] = np.diff(topic[order]) == 0
+    as_above[1:-1] &= np.diff(falling[order]) == 0
+    # ids are compared where they decide only
+    tied = order[as_above[:-1] | as_above[1:]].tolist()
+    by_docno = np.zeros(len(order), dtype=np.int64)
+    tied.sort(key=run.docno.__getitem__, reverse=True)
+    by_docno[tied] = np.arange(len(tied))
+    return run.in_order(np.lexsort((by_docno, falling, topic)))
 
 
-def _disorder(run: Run, topics: Sequence[str]) -> tuple[int, int]:
+def _disorder(run: TrecLines, topics: Sequence[bytes]) -> tuple[int, int]:
     """How often a score is above the one before it, by lines and by ranks."""
-    lists = [list(run.get(topic, {}).values()) for topic in topics]
-    by_rank = [sorted(lines, key=attrgetter("rank")) for lines in lists]
-    return sum(map(_rises, lists)), sum(map(_rises, by_rank))
+    wanted = set(topics)
+    known = np.array([name in wanted for name in run.topics], dtype=bool)
+    topic = run.topic_numbers()
+    rank, score = run.numbers.T
 
+    def rises(lines: NDArray[np.int64]) -> int:
+        above = score[lines][1:] > score[lines][:-1]
+        of_one = topic[lines][1:] == topic[lines][:-1]
+        return int((above & of_one & known[topic[lines][1:]]).sum())
 
-def _rises(lines: list[_Retrieved]) -> int:
-    scores = np.array([line.score for line in lines])
-    return int((scores[1:] > scores[:-1]).sum())
-
-
-def read_qrels(source: TextSource) -> Labels:
-    """Labels of each topic and document; NaN for those below 0."""
-
-    def label(cells: list[str], number: int) -> float:
-        value = _number(cells[3], "label", source, number)
-        return math.nan if value < 0 else value
-
-    return _read(source, "topic iteration docno label", "judged", label)
-
-
-def read_run(source: TextSource) -> Run:
-    """Lines of each topic, as they stand."""
-
-    def retrieved(cells: list[str], number: int) -> _Retrieved:
-        rank = _number(cells[3], "rank", source, number)
-        return _Retrieved(_number(cells[4], "score", source, number), rank)
-
-    return _read(source, "topic Q0 docno rank score tag", "retrieved", retrieved)
-
-
-def _read(
-    source: TextSource,
-    form: str,
-    happened: str,
-    value: Callable[[list[str], int], Value],
-) -> dict[str, dict[str, Value]]:
-    """What lines say of each topic and document, each of which they name once."""
-    found: dict[str, dict[str, Value]] = {}
-    for number, cells in _lines(source, form):
-        topic, _, docno, *_ = cells
-        documents = found.setdefault(topic, {})
-        if docno in documents:
-            lines = _lines(source, form)
-            seen = next(n for n, (t, _, d, *_) in lines if (t, d) == (topic, docno))
-            raise ValueError(
-                f"{source}, line {number}: {docno} is {happened} twice for topic "
-                f"{topic} (line {seen} has it too)"
-            )
-        documents[docno] = value(cells, number)
-    return found
-
-
-def _lines(source: TextSource, form: str) -> Iterator[tuple[int, list[str]]]:
-    """Numbered lines that are not empty, cut at white space."""
-    columns = len(form.split())
-    with source.reading(), source.open() as file:
-        for number, raw in enumerate(file, start=1):
-            # at ASCII white space alone, as trec_eval does
-            cells = [_text(cell) for cell in raw.split()]
-            if not cells:
-                continue
-            if len(cells) != columns:
-                raise ValueError(
-                    f"{source}, line {number}: must have {columns} columns ({form}), "
-                    f"got {len(cells)}"
-                )
-            yield number, cells
-
-
-def _text(cell: bytes) -> str:
-    """Different bytes as different texts, in the same order."""
-    try:
-        return cell.decode("utf-8")
-    except UnicodeDecodeError:
-        return cell.decode("latin-1")
-
-
-def _number(text: str, name: str, source: TextSource, line: int) -> float:
-    try:
-        # float() also reads 1_0 and digits of other scripts
-        value = float(text) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(
-            f"{source}, line {line}: {name} must be a number, got {text!r}"
-        )
-    return value
+    return rises(np.arange(len(topic))), rises(np.lexsort((rank, topic)))
