@@ -15,6 +15,8 @@ from ._text_source import PathLike, TextSource, check_paths
 
 Made = TypeVar("Made")
 
+#: after the name of a file: where the sizes of its queries are
+GROUP_SUFFIXES = (".query", ".group")
 _FEATURE = re.compile(r"(\d+):(\S+)")
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
@@ -133,7 +135,7 @@ def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
 
 
 def _find_group_file(path: Path) -> Path:
-    for suffix in (".query", ".group"):
+    for suffix in GROUP_SUFFIXES:
         beside = path.with_name(path.name + suffix)
         if beside.exists():
             return beside

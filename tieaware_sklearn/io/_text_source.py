@@ -55,6 +55,8 @@ class TextSource:
         self.path = Path(path)
         self._bytes: bytes | None = None
         if str(path) == "-":
+            if sys.stdin is None:
+                raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
         elif self.path.exists() and not self.path.is_file():
             self._bytes = self.path.read_bytes()
