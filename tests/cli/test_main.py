@@ -23,6 +23,10 @@ from tieaware_sklearn.cli import main
         ["screen", "x", "--top", "few"],
         ["screen", "x", "--jobs", "two"],
         ["demo", "--jobs", "0"],
+        ["screen", "x", "--jobs", "-5"],
+        ["screen", "x", "--jobs", "99999999999999999999"],
+        ["screen", "x", "--batch-rows", "99999999999999999999"],
+        ["screen", "x", "--cs"],
         ["screen", "x", "--zero-relevance", "keep"],
     ],
 )

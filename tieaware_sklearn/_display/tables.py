@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .terminal import printable, width
+
 #: decimals of values
 DIGITS = 4
 
@@ -35,18 +37,26 @@ def probability(value: float) -> str:
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
 ) -> str:
-    """Columns of text: the first `left` to the left, the others to the right."""
-    table = [list(header), *[list(row) for row in rows]]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    """Columns of text: the first `left` to the left, the others to the right.
+
+    A row is a line, whatever its cells hold: see `printable`.
+    """
+    table = [[printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            _padded(cell, columns, to_left=i < left)
+            for i, (cell, columns) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in table
     ]
-    rule = "-" * max(len(line) for line in lines)
+    rule = "-" * max(map(width, lines))
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _padded(cell: str, columns: int, *, to_left: bool) -> str:
+    spaces = " " * (columns - width(cell))
+    return cell + spaces if to_left else spaces + cell
 
 
 def format_columns(columns: Iterable[tuple[str, Any]], *, left: int = 1) -> str:

@@ -7,6 +7,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from .terminal import printable
+
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -15,4 +17,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)

@@ -9,10 +9,12 @@ import numpy as np
 
 from .._display.progress import shows_progress
 from .._display.tables import format_table, number
+from .._display.terminal import printable
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import PreparedRanking, evaluate
 from ..feature_selection import RankingFeatureSelector
 from ..io._whole_file import check_writable
+from ._outputs import show
 
 #: the feature whose rows are put in several orders: it takes 17 values at most
 _SHOWN = "chebyshev"
@@ -27,8 +29,9 @@ def run(arguments: argparse.Namespace) -> None:
         dump_letor(digits.data, digits.target, arguments.out, qid=digits.qid)
         numbered = enumerate(digits.feature_names, start=1)
         names = ", ".join(f"{column} {name}" for column, name in numbered)
-        print(f"tieaware: wrote {arguments.out}; features {names}", file=sys.stderr)
-    print(
+        wrote = printable(f"tieaware: wrote {arguments.out}; features {names}")
+        print(wrote, file=sys.stderr)
+    show(
         f"Hand-written digits: {arguments.queries} images are queries, each against "
         "all 1796 others;\nimages of the same digit are relevant. Integer "
         "similarities rank them:\n"
@@ -37,20 +40,20 @@ def run(arguments: argparse.Namespace) -> None:
         n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
-    print(selector.screening_.named(digits.feature_names))
+    show(str(selector.screening_.named(digits.feature_names)))
 
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
-    print(
+    show(
         f"\n{_SHOWN} takes {len(np.unique(column))} values only, so most images tie. "
         "Its exact value, and how far\nthe order of ties could move it:\n"
     )
     report = evaluate(digits.target, column, qid=digits.qid)
-    print(report)
-    print(
+    show(str(report))
+    show(
         "\nA measure unaware of ties goes by the order of the rows. The same scores, "
         "the same\nlabels, rows in four orders:\n"
     )
-    print(order_table(digits.target, column, digits.qid, report.measures))
+    show(order_table(digits.target, column, digits.qid, report.measures))
 
 
 def order_table(

@@ -12,6 +12,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import show_progress, shows_progress
 from .._display.tables import format_table, number
+from .._display.terminal import printable
 from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
@@ -42,7 +43,7 @@ _OTHERWISE: dict[type[Measure], str] = {
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the files, measure every run, and print or write what was found."""
-    check_outputs(arguments)
+    check_outputs(arguments, [arguments.qrels, *arguments.runs])
     if [arguments.qrels, *arguments.runs].count("-") > 1:
         raise ValueError("only one of the files can be standard input (-)")
     for path in arguments.runs:
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
         rows += [{"run": name, "average": arguments.average, **row} for row in found]
         remarks += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
-        notes += [f"{name}: {remark}" for remark in remarks]
+        notes += [f"{printable(name)}: {remark}" for remark in remarks]
     notes += [
         f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
         for measure in measures

@@ -8,9 +8,10 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
+from .._display.terminal import printable
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
@@ -31,7 +32,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 where all went well, 1 for bad input, 130 if interrupted; bad usage
         exits with 2.
     """
-    arguments = _parser().parse_args(argv)
+    if sys.stderr is None:
+        # or what is said of the work would stand among the figures
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        return _fail("standard output is closed")
+    words = sys.argv[1:] if argv is None else argv
+    arguments = _parser().parse_args(_marked(words))
     arguments.measures = _apart(arguments.measures)
     if hasattr(sys.stdout, "reconfigure"):
         # a plain terminal shows ? for ±, and all the rest
@@ -41,19 +48,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.showwarning = _show_warning
         try:
             arguments.run(arguments)
-            if sys.stdout is not None:
-                sys.stdout.flush()
         except BrokenPipeError:
             # the reader, such as head, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             return 1
         except KeyboardInterrupt:
             print("tieaware: interrupted", file=sys.stderr)
             return 130
         except (OSError, ValueError, ImportError, MemoryError) as error:
-            print(f"tieaware: error: {_in_words(error)}", file=sys.stderr)
-            return 1
+            _discard_output()
+            return _fail(_in_words(error))
     return 0
+
+
+def _fail(message: str) -> int:
+    print(f"tieaware: error: {printable(message)}", file=sys.stderr)
+    return 1
+
+
+def _discard_output() -> None:
+    """Drop what cannot be written, or the end of the process would try again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_words(error: Exception) -> str:
@@ -64,11 +82,55 @@ def _in_words(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"tieaware: warning: {message}", file=sys.stderr)
+    print(f"tieaware: warning: {printable(str(message))}", file=sys.stderr)
+
+
+class _Parser(argparse.ArgumentParser):
+    """One whose messages are safe to show, and whose options are spelled in full."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message.replace(_APART, "")))
+
+
+class _Output(argparse.Action):
+    """A file to write to, which may be left out, and so takes no file to read.
+
+    After a space it is a FILE only where those to read have all been named.
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        path = values.removeprefix(_APART)
+        read = getattr(namespace, "files", None) or getattr(namespace, "runs", None)
+        if path != values and not read:
+            parser.error(
+                f"{option_string} {path}: before the files to read, write "
+                f"{option_string}={path} to write to it, and {option_string}=- for "
+                "standard output"
+            )
+        setattr(namespace, self.dest, path)
+
+
+def _marked(argv: Sequence[str]) -> list[str]:
+    """The words, with a mark before values that stand apart from `_Output` options."""
+    words = list(argv)
+    end = words.index("--") if "--" in words else len(words)
+    for i in range(end - 1):
+        if words[i] in _PRINTED and not words[i + 1].startswith("-"):
+            words[i + 1] = f"{_APART}{words[i + 1]}"
+    return words
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="tieaware",
         description="What a ranking is really worth when scores tie.",
     )
@@ -94,17 +156,28 @@ def _apart(measures: Sequence[str]) -> list[str]:
     return [name for name in names if name.strip()]
 
 
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be an integer, got {text[:40]!r}"
+        ) from None
+
+
 def _jobs(text: str) -> int:
-    value = int(text)
-    if value == 0:
-        raise argparse.ArgumentTypeError("must be at least 1, or -1 for every core")
+    value = _integer(text)
+    if value != -1 and not 1 <= value <= _MOST_THREADS:
+        raise argparse.ArgumentTypeError(
+            f"must be 1 to {_MOST_THREADS}, or -1 for every core, got {value}"
+        )
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must be >= 0, got {value}")
+    value = _integer(text)
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"must be >= 0 and below 2^63, got {value}")
     return value
 
 
@@ -123,12 +196,16 @@ class _Command(NamedTuple):
 
 
 _SWITCH = {"action": "store_true"}
-_OUTPUT = {"nargs": "?", "const": "-"}
+#: options that print without a value, and what no word can hold, before one of theirs
+_PRINTED, _APART = ("--csv", "--json"), "\0"
+_OUTPUT = {"nargs": "?", "const": "-", "action": _Output}
+#: more than that are started by mistake
+_MOST_THREADS = 1024
 #: what argparse is told of an option beside its metavar and help, in every command
 _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
-    "--queries": {"type": int, "default": 100},
+    "--queries": {"type": _integer, "default": 100},
     "--measures": {"nargs": "+"},
     "--top": {"type": _count},
     "--direction": {"choices": DIRECTIONS, "default": "auto"},
@@ -146,10 +223,13 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--jobs": {"type": _jobs},
     "--quiet": _SWITCH,
 }
-_WRITE = "write all figures as {}; without FILE to standard output"
+_WRITE = (
+    "write all figures as {} to FILE, or without one, or for -, to standard output; "
+    "before the files to read, = is needed"
+)
 _OUTPUTS = {
-    "--csv FILE": _WRITE.format("CSV"),
-    "--json FILE": _WRITE.format("JSON"),
+    "--csv =FILE": _WRITE.format("CSV"),
+    "--json =FILE": _WRITE.format("JSON"),
     "--plot FILE": "draw means with the best and worst of their ties (.png, .svg, "
     ".pdf)",
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._screening import SHOWN
+from ..io._letor_format import GROUP_SUFFIXES
 from ..plots import FeatureScreeningDisplay
 from ._outputs import check_outputs, write_findings
 from ._screen_files import Screened, screen_files
@@ -14,7 +16,8 @@ from ._screen_files import Screened, screen_files
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, screen, and print or write what was found."""
-    check_outputs(arguments)
+    sizes = [f"{name}{suffix}" for name in arguments.files for suffix in GROUP_SUFFIXES]
+    check_outputs(arguments, [*arguments.files, *sizes, *(arguments.query_file or ())])
     selector = RankingFeatureSelector(
         arguments.measures,
         sort_by=arguments.sort_by,
@@ -51,7 +54,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 def summary(screened: Screened, files: list[str]) -> str:
     """What was read."""
-    named = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    named = printable(files[0])
+    if len(files) > 1:
+        named += f" and {len(files) - 1} more"
     return (
         f"{named}: {screened.n_documents} documents, {screened.selector.n_queries_} "
         f"queries, {len(screened.feature_names)} features"

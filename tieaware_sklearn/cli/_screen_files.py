@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
+from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..io._batches import estimated_bytes, rows_of_batch, scan_files, track
 from ..io._scan import Scan
@@ -120,7 +121,7 @@ def _paths(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _note(text: str) -> None:
-    print(f"tieaware: {text}", file=sys.stderr)
+    print(f"tieaware: {printable(text)}", file=sys.stderr)
 
 
 def _note_left_out(names: list[str]) -> None:

@@ -15,6 +15,8 @@ from ._text_source import PathLike, TextSource, check_paths, quoted
 
 Made = TypeVar("Made")
 
+#: after the name of a file: where the sizes of its queries are
+GROUP_SUFFIXES = (".query", ".group")
 _DIGITS = re.compile(r"[0-9]+")
 #: whole numbers that a float64 may not hold
 _LONG_VALUE = re.compile(rb":([+-]?[0-9]{16,})(?!\S)")
@@ -144,7 +146,7 @@ def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
 
 
 def _find_group_file(path: Path) -> Path:
-    for suffix in (".query", ".group"):
+    for suffix in GROUP_SUFFIXES:
         beside = path.with_name(path.name + suffix)
         if beside.exists():
             return beside

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import format_columns, number
+from .._display.terminal import printable
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import mean, means
 
@@ -268,7 +269,8 @@ class PrecisionStudy(Result):
                 "tau     correlation of the order of systems with the exact one",
             ]
         if self.dropped:
-            lines.append(f"dropped, too far below the best: {', '.join(self.dropped)}")
+            dropped = printable(", ".join(self.dropped))
+            lines.append(f"dropped, too far below the best: {dropped}")
         return lines
 
 
