@@ -96,7 +96,8 @@ def precision_recall_curve(
     Notes
     -----
     The average of `mean` over eleven points is the measure ``IAP``. See
-    `InterpolatedPrecision` for the definition, and for how long ties may be.
+    `InterpolatedPrecision` for the definition, how long ties may be and what they
+    cost: all levels together about as much as one.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,122 +17,29 @@ from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from .._engine.validation import is_number
 from ._base import BoolArray, Outcomes, RelevanceMeasure
 from ._fields import choice, number
-from ._sampled_places import generator, n_orders, places_of
+from ._interpolated_ties import REACH, RelevantInTies, relevant_in_ties
 
 _ROUNDING = ("up", "nearest", "trec_eval9")
-#: beyond this Σ n r over the mixed groups of a query, orders are sampled
-_REACH = 10_000
 
 
-@dataclass(eq=False)
-class _Query:
-    """Interpolated precision of one query, worked out as far as it is asked for.
+class _Query(NamedTuple):
+    """The relevant documents of a query, and what is averaged of them."""
 
-    Attributes
-    ----------
-    lo, n, r, above : ndarray of shape (n_groups,)
-        The groups that hold relevant documents, from the top: documents above each,
-        its documents, the relevant ones of these, and relevant ones above it.
-    depths, weights : ndarray of shape (n_depths,)
-        What is averaged, as `_Interpolated._depths` has it.
-    """
-
-    lo: IntArray
-    n: IntArray
-    r: IntArray
-    above: IntArray
+    ties: RelevantInTies
     depths: IntArray
     weights: FloatArray
 
-    def __post_init__(self) -> None:
-        mixed = self.r < self.n
-        self.is_mixed = bool(mixed.any())
-        #: the walk over all orders that matter would be too long
-        self.cost = int((self.n * self.r)[mixed].sum())
-        self.is_long = self.cost > _REACH
-        #: the variance comes from sampled orders
-        self.estimated = self.is_long or (self.is_mixed and len(self.depths) > 1)
-
-    def _groups(self) -> list[tuple[int, int, int, int]]:
-        columns = (a.tolist() for a in (self.lo, self.n, self.r, self.above))
-        return list(zip(*columns, strict=True))
-
-    def chances(self) -> tuple[FloatArray, FloatArray]:
-        """Values at the first depth and their chances; not for long ties."""
-        grid, below = self._distribution
-        return grid, np.diff(below[0], prepend=0.0)
-
-    def means(self) -> FloatArray:
-        """Mean at each depth; not for long ties."""
-        if not self.is_mixed:
-            # within a group of relevant documents precision grows
-            ends = (self.above + self.r) / (self.lo + self.n)
-            from_here = np.maximum.accumulate(ends[::-1])[::-1]
-            at = np.searchsorted(self.above + self.r, self.depths)
-            return np.append(from_here, 0.0)[at]
-        grid, below = self._distribution
-        return np.asarray(grid[-1] - (below[:, :-1] * np.diff(grid)).sum(axis=1))
-
     def mean(self) -> float:
-        if self.is_long:
-            return float(self._sampled.mean())
-        return float((self.weights * self.means()).sum())
+        return self.ties.mean(self.depths, self.weights)
 
     def variance(self) -> float:
-        if self.estimated:
-            return float(self._sampled.var(ddof=1))
-        if not self.is_mixed:
-            return 0.0
-        values, chance = self.chances()
-        return max(float((chance * (values - self.means()[0]) ** 2).sum()), 0.0)
+        return self.ties.variance(self.depths, self.weights)
 
     def error(self) -> float:
-        return math.sqrt(self.variance() / len(self._sampled)) if self.is_long else 0.0
+        return self.ties.error(self.depths, self.weights)
 
-    @cached_property
-    def _distribution(self) -> tuple[FloatArray, FloatArray]:
-        """Attainable values, ascending from 0, and P(value <= each) for each depth.
-
-        Groups are independent. Inside a mixed group, P(nothing from here on exceeds t)
-        is a walk from its end to its start over (place, relevant so far), the next
-        document being relevant with chance (r - x)/(n - y). The walk of a depth begins
-        where its relevant document stands. Design, section 5.8.
-        """
-        values = [np.zeros(1)]
-        for lo, n, r, above in self._groups():
-            x = np.arange(1, r + 1)[:, None]
-            worth = (above + x) / (lo + x + np.arange(n - r + 1))
-            # within a group of relevant documents precision grows
-            values.append(worth[-1] if r == n else worth.ravel())
-        grid = np.unique(np.concatenate(values))
-        below = np.ones((len(self.depths), len(grid)))
-        tail = np.ones(len(grid))
-        for lo, n, r, above in reversed(self._groups()):
-            own = np.flatnonzero((self.depths > above) & (self.depths <= above + r))
-            if r == n:
-                tail = tail * (grid >= (above + r) / (lo + n))
-                below[own] = tail
-            else:
-                wanted = (self.depths[own] - above - 1).tolist()
-                tail, below[own] = _walk(lo, n, r, above, grid, tail, wanted)
-        return grid, below
-
-    @cached_property
-    def _sampled(self) -> FloatArray:
-        """Weighted means of interpolated precisions in sampled orders."""
-        depths, weights = self.depths, self.weights
-        rng = generator(self.lo, self.n, self.r, self.above, depths, weights)
-        total = int(self.r.sum())
-        orders = n_orders(total)
-        parts = []
-        for lo, n, r, _ in self._groups():
-            own = np.arange(1, n + 1) if r == n else places_of(rng, n, r, orders)
-            parts.append(np.broadcast_to(lo + own, (orders, r)))
-        precision = np.arange(1, total + 1) / np.concatenate(parts, axis=1)
-        from_here = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-        there = depths <= total
-        values = from_here[:, depths[there] - 1] * weights[there]
-        return np.asarray(values.sum(axis=1))
+    def estimated(self) -> float:
+        return float(self.ties.is_estimate(self.depths))
 
 
 @dataclass(frozen=True)
@@ -150,17 +57,16 @@ class _Interpolated(RelevanceMeasure):
     @once_per_block
     def _queries(self, groups: TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
-        holding, per_query = groups.holding(self.rel)
-        r, above = groups.relevant(self.rel), groups.relevant_above(self.rel)
-        out: list[_Query | None] = []
-        for own, total in zip(
-            np.split(holding, np.cumsum(per_query)),
-            groups.total_relevant(self.rel).tolist(),
-            strict=False,  # nothing comes after the last query
-        ):
-            ties = groups.lo[own], groups.n[own], r[own], above[own]
-            out.append(_Query(*ties, *self._depths(total)) if total else None)
-        return out
+        ties = groups.memo(
+            ("relevant in ties", self.rel), lambda: relevant_in_ties(groups, self.rel)
+        )
+        averaged = cache(self._depths)
+        return [
+            _Query(own, *averaged(total)) if total else None
+            for own, total in zip(
+                ties, groups.total_relevant(self.rel).tolist(), strict=True
+            )
+        ]
 
     def _column(self, groups: TieGroups, of: Callable[[_Query], float]) -> FloatArray:
         queries = self._queries(groups)
@@ -176,7 +82,7 @@ class _Interpolated(RelevanceMeasure):
         return self._column(groups, _Query.error)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, lambda query: float(query.estimated))
+        return self._column(groups, _Query.estimated)
 
     def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) > 0
@@ -210,7 +116,12 @@ class InterpolatedPrecision(_Interpolated):
     8.4. Mean, standard deviation and distribution under ties are exact where Σ n r
     over tie groups of n documents, r of them relevant, is at most 10,000 (groups of
     relevant documents only are free); beyond, they are estimates from 100 to 1,000
-    sampled orders, with their standard error in reports.
+    sampled orders (as many as have 20 million documents), with their standard error
+    in reports.
+
+    A query costs up to a tenth of a second, that of 10^6 tied documents a few, in
+    250 MB. Reports need its chance level too, where all documents tie; what is the
+    same for several queries, levels or measures is worked out once.
 
     Examples
     --------
@@ -233,13 +144,14 @@ class InterpolatedPrecision(_Interpolated):
         for number_of_query, query in enumerate(self._queries(groups)):
             if query is None:
                 continue
-            if query.is_long:
+            if query.ties.is_long:
                 raise ValueError(
                     f"the distribution of {self} is too large for ties of which n r "
-                    f"is {query.cost} in a query, more than {_REACH} (sampled() "
+                    f"is {query.ties.cost} in a query, more than {REACH} (sampled() "
                     "estimates it)"
                 )
-            yield number_of_query, *query.chances()
+            law = query.ties.law(int(query.depths[0]))
+            yield number_of_query, law.values, law.chances()
 
 
 def _points(value: Any, name: str) -> int | str:
@@ -311,43 +223,3 @@ def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
         return max(int(float(recall) * total + added), 1)
     exact = Fraction(repr(recall)) if isinstance(recall, float) else recall
     return max(math.ceil(exact * total), 1)
-
-
-def _walk(
-    lo: int,
-    n: int,
-    r: int,
-    above: int,
-    grid: FloatArray,
-    tail: FloatArray,
-    wanted: list[int],
-) -> tuple[FloatArray, FloatArray]:
-    """P(nothing from the start of a mixed group on exceeds t), by a walk up the group.
-
-    And the same from each of the `wanted` of its relevant documents on, counted from 0.
-    """
-    x = np.arange(r + 1)
-    up = np.clip((r - x) / (n - np.arange(n))[:, None], 0, 1)
-    # chance of x relevant documents among the first y
-    found = np.zeros((n + 1, r + 1))
-    found[0, 0] = 1.0
-    for y in range(n):
-        found[y + 1] = found[y] * (1 - up[y])
-        found[y + 1, 1:] += (found[y] * up[y])[:-1]
-    below = np.zeros((len(wanted), len(grid)))
-    state = np.zeros((r + 1, len(grid)))
-    state[r] = tail
-    stepped, stayed = np.empty((2, r, len(grid)))
-    for y in reversed(range(n)):
-        # a relevant document here is worth this much: nothing below it remains
-        np.copyto(stepped, state[1:])
-        worth = np.searchsorted(grid, (above + x[1:]) / (lo + y + 1)).tolist()
-        for document, first in enumerate(worth):
-            stepped[document, :first] = 0.0
-        for row, here in enumerate(wanted):
-            if found[y, here] > 0:
-                below[row] += (found[y, here] * up[y, here]) * stepped[here]
-        np.multiply(stepped, up[y, :r, None], out=stepped)
-        np.multiply(state[:r], (1 - up[y, :r])[:, None], out=stayed)
-        np.add(stepped, stayed, out=state[:r])
-    return state[0], below

@@ -20,6 +20,8 @@ MOST_ORDERS = 1000
 FEWEST_ORDERS = 100
 _PLACES = 20_000_000
 _CELLS = 1 << 21
+#: orders at a time from which steps over places pay
+_WORTH_STEPPING = 100
 
 
 def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
@@ -68,3 +70,37 @@ def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> Int
     rows = _shuffled(rng, np.arange(n) < chosen, orders)
     places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
     return np.concatenate(places)
+
+
+def places_of_some(
+    rng: np.random.Generator, n: int, chosen: int, orders: int
+) -> IntArray:
+    """`places_of` of other random numbers: several times as fast while n is small."""
+    if chosen == n:
+        return np.broadcast_to(np.arange(1, n + 1), (orders, n))
+    step = max(1, _CELLS // n)
+    if step < _WORTH_STEPPING:
+        return places_of(rng, n, chosen, orders)
+    drawn = [
+        _subsets(rng, n, chosen, min(step, orders - at))
+        for at in range(0, orders, step)
+    ]
+    return np.concatenate(drawn)
+
+
+def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
+    """Floyd's subsets, all orders a step (Bentley and Floyd 1987)."""
+    # the fewer of chosen and others
+    few = min(chosen, n - chosen)
+    start = np.arange(orders) * n
+    taken = np.zeros(orders * n, dtype=bool)
+    last = np.arange(n - few, n)
+    for new, at in zip(
+        last.tolist(), rng.integers(last + 1, size=(orders, few)).T, strict=True
+    ):
+        at = at + start
+        taken[np.where(taken[at], start + new, at)] = True
+    if few < chosen:
+        np.logical_not(taken, out=taken)
+    places = np.flatnonzero(taken).reshape(orders, chosen)
+    return np.asarray(places - start[:, None] + 1)
