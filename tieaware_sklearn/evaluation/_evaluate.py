@@ -58,8 +58,10 @@ def ranking_score(
     y_true : array-like of shape (n_documents,)
         Labels: finite and >= 0. NaN is unjudged.
     y_score : array-like of shape (n_documents,)
-        Scores of any numeric dtype, higher ranked first, equal ones tied. -inf
-        is a document that was not retrieved: it counts among the relevant ones
+        Scores of any numeric dtype, higher ranked first, equal ones tied: none is
+        rounded. Numbers that no one dtype holds, such as integers beyond 2^53 beside
+        fractions, are taken as 64-bit floats, and refused if that makes one of two.
+        -inf is a document that was not retrieved: it counts among the relevant ones
         and in the ideal, never in the ranking.
     qid : array-like of shape (n_documents,), optional
         Query of each document: any hashable values, rows in any order. None is

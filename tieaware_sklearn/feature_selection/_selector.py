@@ -177,6 +177,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+            Columns of a data frame keep the order of their own dtype, also that of
+            integers beyond 2^53. What is masked is missing.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
