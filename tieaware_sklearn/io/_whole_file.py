@@ -44,7 +44,9 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
     link stays a link.
     """
     mode = "b" if binary else "t"
-    form: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": "\n"}
+    form: dict[str, Any] = {}
+    if not binary:  # ids that are not UTF-8 go out as they came in
+        form = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
     target = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         with path.open(f"w{mode}", **form) as file:
