@@ -58,6 +58,7 @@ ROOMS = [
 #: tests of all files of a room together
 OF_A_WHOLE_ROOM = {
     "fuzz/test_fuzz.py",
+    "io/test_malformed_files.py",
     "measures/test_every_measure.py",
     "measures/test_figures_of_the_literature.py",
     "model_selection/test_scikit_learn_tools.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -44,3 +45,14 @@ def test_files_that_spell_queries_differently(tmp_path, web):
     ids = np.concatenate([b.qid for b in batches])
     assert set(ids) == {f"{p}{q}" for q in web["qid"] for p in ("", "q")}
     assert "f1" not in batches[0].feature_names
+
+
+def test_what_arrow_cannot_say_in_other_words(tmp_path, web, monkeypatch):
+    path = write(tmp_path / "a.parquet", **web)
+
+    def fail(*_, **__):
+        raise pa.lib.ArrowException("Unknown error: \x0f\nwrapped")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", fail)
+    with pytest.raises(ValueError, match=r"a\.parquet: Unknown error:   wrapped"):
+        iter_batches(path)

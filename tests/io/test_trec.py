@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import load_qrels, load_run, load_trec
 from tieaware_sklearn.judgments import depth_pool
 
@@ -170,6 +171,15 @@ def test_ids_are_told_apart_by_their_bytes(tmp_path):
     run.write_bytes(b"301 Q0 \xc3\xa9 1 1 x\n301 Q0 \x80 2 1 x\n")
     ordered = load_trec(qrels, run, order="trec_eval")
     assert ordered.docno.tolist()[:2] == ["\xe9", "\udc80"]
+
+
+def test_topics_are_written_in_the_bytes_they_came_in(tmp_path):
+    qrels, run, out = (tmp_path / name for name in ("qrels", "run", "out.csv"))
+    qrels.write_bytes(b"30\xe9 0 a 1\n30\xc3\xa9 0 a 1\n")
+    run.write_bytes(b"30\xe9 Q0 a 1 3 x\n30\xc3\xa9 Q0 a 1 3 x\n")
+    assert main(["evaluate", *map(str, (qrels, run)), "--csv", str(out)]) == 0
+    assert b",30\xe9," in out.read_bytes()
+    assert b",30\xc3\xa9," in out.read_bytes()
 
 
 @pytest.mark.parametrize("order", [None, "trec_eval"])

@@ -142,7 +142,8 @@ def _kind(value: Any) -> str:
 
 def _is_large(floats: NDArray[Any]) -> bool:
     """Whether any may stand for more than one whole number."""
-    return bool(((np.abs(floats) >= _WHOLE) & np.isfinite(floats)).any())
+    with np.errstate(over="ignore"):  # float16 does not reach so far
+        return bool(((np.abs(floats) >= _WHOLE) & np.isfinite(floats)).any())
 
 
 def _as_given(values: Any) -> list[Any]:

@@ -24,7 +24,7 @@ from ._letor_format import (
     read_text,
 )
 from ._scan import RunsFound, Scan
-from ._text_source import PathLike, TextSource
+from ._text_source import PathLike, TextSource, listed
 
 #: float64 holds all whole numbers below
 _EXACT = 2**53
@@ -149,7 +149,7 @@ def _not_ignored(numbers: range, ignore: Sequence[str]) -> list[int]:
         if name not in names:
             raise ValueError(
                 f"ignore must name a feature, got {name!r} (features: "
-                f"{', '.join(map(str, numbers))})"
+                f"{listed(numbers)})"
             )
     kept = [number for number in numbers if str(number) not in ignore]
     if ignore and not kept:

@@ -11,7 +11,13 @@ from typing import IO, Any, NamedTuple
 
 from .._optional import import_optional
 from ._bunch import import_pandas
-from ._text_source import COMPRESSED_SUFFIXES, TextSource, memory_of_text
+from ._text_source import (
+    COMPRESSED_SUFFIXES,
+    TextSource,
+    in_one_line,
+    listed,
+    memory_of_text,
+)
 
 _PARQUET = (".parquet", ".pq")
 _BUFFER = 1 << 16
@@ -108,7 +114,7 @@ def read_heads(
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
                 f"ignore must name a feature, got {name!r} (columns: "
-                f"{', '.join(heads[0].names)})"
+                f"{listed(heads[0].names)})"
             )
     return heads
 
@@ -159,6 +165,10 @@ def read_tables(
 
 def _opened(source: TextSource, separator: str | None) -> IO[bytes]:
     return source.open() if separator is None else source.open_text()
+
+
+def _arrow() -> Any:
+    return import_optional("pyarrow", extra="io", purpose="reading Parquet")
 
 
 def _parquet() -> Any:
@@ -214,9 +224,13 @@ def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
 def _reading(source: TextSource, separator: str | None) -> Iterator[None]:
     """Errors of a reader in words that name the file, and the line of text."""
     errors = pandas_of_tables().errors
+    # some errors of Arrow are neither a ValueError nor an OSError
+    arrows = () if separator else (_arrow().lib.ArrowException,)
     try:
         with source.reading():
             yield
+    except arrows as error:
+        raise ValueError(f"{source}: {in_one_line(error)}") from None
     except (errors.ParserWarning, errors.ParserError) as error:
         raise ValueError(_ragged(source, separator or "", str(error))) from None
     except UnicodeDecodeError:
@@ -244,7 +258,7 @@ def _ragged(source: TextSource, separator: str, error: str) -> str:
 
 
 def _no_column(head: Head, name: str) -> str:
-    names = ", ".join(map(str, head.names))
+    names = listed(head.names)
     if head.separator is not None and len(head.names) == 1 and ";" in names:
         return (
             f"{head.source}: cells are parted by ';', but must be by {head.separator!r}"

@@ -10,7 +10,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -28,6 +28,8 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 MAX_LINE = 1 << 24
 #: characters of a cell that a message quotes
 _QUOTED = 60
+#: and of a list of names
+_LISTED = 500
 #: what damaged compressed data raises, besides an OSError without a number
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
@@ -50,6 +52,17 @@ def memory_of_text(path: Path) -> int:
 def quoted(cell: str) -> str:
     """A cell as a message shows it: none fills a screen."""
     return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
+
+
+def in_one_line(error: Exception) -> str:
+    """The words of another library, which may quote bytes of the file."""
+    return "".join(c if c.isprintable() else " " for c in str(error)).strip()
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as a message lists them."""
+    text = ", ".join(map(str, names))
+    return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
 
 
 class TextSource:
@@ -103,7 +116,8 @@ class TextSource:
         except (*_DAMAGED, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise ValueError(f"{self}: damaged compressed data: {error}") from None
+            what = f"damaged compressed data: {in_one_line(error)}"
+            raise ValueError(f"{self}: {what}") from None
 
     def line_not_in_utf8(self) -> str:
         """The first such line, for a message."""

@@ -148,7 +148,7 @@ def _layers(raw: IO[bytes], *, binary: bool, zipped: str = "") -> Iterator[Any]:
             file = stack.enter_context(gzip.GzipFile(zipped, "wb", fileobj=raw))
         if not binary:
             # names of files may hold what UTF-8 has not
-            file = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="\n")
+            file = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="\n")
             stack.enter_context(file)
         yield file
 

@@ -1,0 +1,226 @@
+"""Malformed files: what stands in the middle of a file, and what is said of it.
+
+One table for all formats. Each case is read at once, in batches and by the command,
+which leaves its outputs as they were.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import (
+    iter_batches,
+    load_letor,
+    load_qrels,
+    load_run,
+    load_table,
+)
+
+LETOR = [b"%d qid:%d 1:%d.5 2:3 # c\n" % (i % 2, i // 4, i) for i in range(20)]
+CSV = [b"label,qid,x,text\n"]
+CSV += [b"%d,%d,%d.5,t\n" % (i % 2, i // 4, i) for i in range(20)]
+QRELS = [b"%d 0 D-%d %d\n" % (i // 4, i, i % 2) for i in range(20)]
+RUN = [b"%d Q0 D-%d %d %d.5 r\n" % (i // 4, i, i % 4, -i) for i in range(20)]
+PLAIN = {"letor": LETOR, "csv": CSV, "qrels": QRELS, "run": RUN}
+#: the line that the malformed one becomes
+LINE = 11
+
+LONG = b"9" * 5000
+QID = "qid must be a 64-bit integer, got "
+FEATURE = "a feature must look like number:value, got "
+#: format, bytes in the middle of the file, message after file and line
+LINES = [
+    ("letor", b"x qid:2 1:1", "the label must be a number, got 'x'"),
+    ("letor", b"1_0 qid:2 1:1", "the label must be a number, got '1_0'"),
+    ("letor", b"0\xa0qid:2 1:1", r"the label must be a number, got '0\xa0qid:2'"),
+    ("letor", b"0\x1cqid:2 1:1", r"the label must be a number, got '0\x1cqid:2'"),
+    ("letor", b"0", "there is no qid:, though other lines have one"),
+    ("letor", b"0 1:1", "there is no qid:, though other lines have one"),
+    ("letor", b"0 qid:a 1:1", QID + "'a'"),
+    ("letor", b"0 qid:2\x851:1", QID + r"'2\x851:1'"),
+    ("letor", b"0 qid:\xb2 1:1", QID + "'²'"),
+    ("letor", b"0 qid:99999999999999999999 1:1", QID + "'99999999999999999999'"),
+    ("letor", b"0 qid:-9223372036854775809 1:1", QID + "'-9223372036854775809'"),
+    ("letor", b"0 qid:" + LONG + b" 1:1", QID + f"'{'9' * 60}'..."),
+    ("letor", b"0 qid:2 1", FEATURE + "'1'"),
+    ("letor", b"0 qid:2 1:", FEATURE + "'1:'"),
+    ("letor", b"0 qid:2 1:1 :1 2:1", FEATURE + "':1'"),
+    ("letor", b"0 qid:2 1:1\xa02:2", FEATURE + r"'1:1\xa02:2'"),
+    ("letor", b"0 qid:2 1:1\x852:2", FEATURE + r"'1:1\x852:2'"),
+    ("letor", b"0 qid:2 1:1\x1c2:2", FEATURE + r"'1:1\x1c2:2'"),
+    ("letor", b"0 qid:2 1:1 \xa0", FEATURE + r"'\xa0'"),
+    ("letor", b"0 qid:2 1:\xd9\xa1", FEATURE + "'1:Ù¡'"),
+    ("letor", b"0 qid:2 2:1 1:1", "feature numbers must ascend, got 1 after 2"),
+    ("letor", b"0 qid:2 2147483648:1", "a feature number must be below 2^31, got "),
+    ("letor", b"0 qid:2 " + LONG + b":1", "a feature number must be below 2^31"),
+    ("letor", b"0 qid:2 1:9007199254740993", "feature 1 must be a number that a float"),
+    ("letor", b"0 qid:2 1:" + b"9" * 400, "feature 1 must be a number that a float64"),
+    ("letor", b"0 qid:2 1:\0", "must be text in UTF-8, got a NUL byte"),
+    ("csv", b"0,2,x,t", "column 'x' must hold numbers, got 'x'"),
+    ("csv", b"x,2,1,t", "column 'label' must hold numbers, got 'x'"),
+    ("csv", b"0,,1,t", "column 'qid' is empty"),
+    ("csv", b"0,2,1,t,5", "a row must not have more cells than the head (4), got 5"),
+    ("csv", b'0,2,"1,t', "a quote is opened that is never closed"),
+    ("csv", b"9" * 400 + b",2,1,t", "column 'label' must hold numbers of 64 bits"),
+    ("csv", b"0,2,\xff,t", "must be UTF-8, got the byte 0xff"),
+    ("csv", b"0,\xe9,1,t", "must be UTF-8, got the byte 0xe9"),
+    ("csv", b"0,2,1,caf\xe9", "must be UTF-8, got the byte 0xe9"),
+    ("csv", b"0,2,1,\0", "must be text in UTF-8, got a NUL byte"),
+    ("qrels", b"2 0 D-8", "must have 4 columns (topic iteration docno label), got 3"),
+    ("qrels", b"2 0 D 8 1", "must have 4 columns (topic iteration docno label), got 5"),
+    ("qrels", b"2 0 D x", "label must be a number, got 'x'"),
+    ("qrels", b"2 0 D nan", "label must be a number, got 'nan'"),
+    ("qrels", b"2 0 D 1e400", "label must be a number, got '1e400'"),
+    ("qrels", b"2 0 D " + LONG, f"label must be a number, got '{'9' * 60}'..."),
+    ("qrels", b"2 0 D 1_0", "label must be a number, got '1_0'"),
+    ("qrels", b"2 0 D 1\xa0", r"label must be a number, got '1\udca0'"),
+    ("qrels", b"2 0 D-9 1", "D-9 is judged twice for topic 2 (line 10 has it too)"),
+    ("qrels", b"2 0 D\0 1", "must be text in UTF-8, got a NUL byte"),
+    (
+        "run",
+        b"2 Q0 D 1 1",
+        "must have 6 columns (topic Q0 docno rank score tag)",
+    ),
+    ("run", b"2 Q0 D\x1cE 1 1", "must have 6 columns (topic Q0 docno rank score tag)"),
+    ("run", b"2 Q0 D x 1 r", "rank must be a number, got 'x'"),
+    ("run", b"2 Q0 D 1 inf r", "score must be a number, got 'inf'"),
+    ("run", b"2 Q0 D 1 1\x1c r", r"score must be a number, got '1\x1c'"),
+    ("run", b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
+    ("run", b"2 Q0 D 1 1 \0", "must be text in UTF-8, got a NUL byte"),
+]
+
+
+def in_the_middle(form: str, line: bytes) -> bytes:
+    lines = PLAIN[form]
+    return b"".join([*lines[: LINE - 1], line, b"\n", *lines[LINE - 1 :]])
+
+
+def whole(form: str) -> bytes:
+    return b"".join(PLAIN[form])
+
+
+def cut(form: str, end: bytes) -> bytes:
+    """The file, its last line cut there."""
+    data = whole(form)
+    return data[: data.rindex(end) + len(end)]
+
+
+def parquet(**columns: object) -> bytes:
+    found = io.BytesIO()
+    frame = pd.read_csv(io.BytesIO(whole("csv"))).assign(**columns)
+    frame.to_parquet(found, row_group_size=5)
+    return found.getvalue()
+
+
+def damaged(data: bytes, place: float = 0.4) -> bytes:
+    """A piece in the middle is lost, and something else stands there."""
+    at = int(len(data) * place)
+    return data[:at] + b"\xff" * 40 + data[at + 40 :]
+
+
+#: format, file, message after its name
+FILES = [
+    ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {FEATURE}'2:'"),
+    ("letor", cut("letor", b" 1:19.5 2"), f", line 20: {FEATURE}'2'"),
+    ("letor", cut("letor", b" qi"), f", line 20: {FEATURE}'qi'"),
+    ("letor", cut("letor", b"1 qid:"), f", line 20: {QID}''"),
+    ("letor", b"", ": the file holds no documents"),
+    ("letor", whole("letor").decode().encode("utf-16"), ", line 1: must be UTF-8"),
+    ("letor", damaged(gzip.compress(whole("letor"))), ": damaged compressed data"),
+    ("letor", gzip.compress(whole("letor"))[:-20], ": damaged compressed data"),
+    ("letor", b"PK\x03\x04\0\0", ", line 1: must be text in UTF-8, got a NUL byte"),
+    ("csv", cut("csv", b"\n1,"), ", line 21: column 'qid' is empty"),
+    ("csv", b"", ": "),
+    (
+        "csv",
+        whole("csv").replace(b".5", b"").replace(b",9,", b"," + b"9" * 400 + b","),
+        ", line 11: column 'x' must hold numbers of 64 bits at most, got '999",
+    ),
+    ("csv", CSV[0], ": the file holds no documents"),
+    ("csv", whole("csv").decode().encode("utf-16"), ", line 1: must be UTF-8, got UTF"),
+    ("csv", whole("csv").decode().encode("utf-16-le"), ", line 1: must be text in UTF"),
+    ("csv", whole("csv").replace(b",", b";"), ": cells are parted by ';'"),
+    ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
+    ("parquet", b"PAR1" + whole("csv"), ": "),
+    ("parquet", parquet()[:-30], ": "),
+    ("parquet", damaged(parquet(), 0.02), ": "),
+    ("parquet", damaged(parquet(), 0.3), ": "),
+    ("parquet", parquet(qid=[None, *range(19)]), ", row 0: column 'qid' is empty"),
+    (
+        "parquet",
+        parquet(x=[*"1234567", "x", *"123456789012"]),
+        ", row 7: column 'x' mu",
+    ),
+    ("qrels", cut("qrels", b" D-19"), ", line 20: must have 4 columns"),
+    ("qrels", whole("qrels").decode().encode("utf-16"), ", line 1: must be UTF-8"),
+    ("qrels", gzip.compress(whole("qrels"))[:-20], ": damaged compressed data"),
+    ("run", cut("run", b" -19.5"), ", line 20: must have 6 columns"),
+    ("run", damaged(gzip.compress(whole("run"))), ": damaged compressed data"),
+    ("run", b"", " must hold at least one line, got none"),
+]
+FILES += [
+    (form, in_the_middle(form, line), f", line {LINE}: {message}")
+    for form, line, message in LINES
+]
+
+NAMES = {"letor": "f.txt", "csv": "f.csv", "parquet": "f.parquet"}
+READERS = {
+    "letor": [load_letor, lambda path: list(iter_batches(path, batch_rows=1))],
+    "csv": [load_table, lambda path: list(iter_batches(path, batch_rows=1))],
+    "parquet": [load_table, lambda path: list(iter_batches(path, batch_rows=1))],
+    "qrels": [load_qrels],
+    "run": [load_run],
+}
+
+
+@pytest.mark.parametrize(("form", "data", "message"), FILES)
+def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
+    path = tmp_path / NAMES.get(form, "f")
+    path.write_bytes(data)
+    for reader in READERS[form]:
+        with pytest.raises(ValueError, match=re.escape(f"{path}{message}")) as raised:
+            reader(path)
+        assert len(str(raised.value)) < 1000
+        assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(("form", "data", "message"), FILES)
+def test_the_command_says_the_same_and_leaves_its_outputs(
+    tmp_path, capsys, form, data, message
+):
+    path, out = tmp_path / NAMES.get(form, "f"), tmp_path / "out.csv"
+    path.write_bytes(data)
+    out.write_text("old")
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(whole("qrels"))
+    run.write_bytes(whole("run"))
+    commands = {
+        "qrels": [["evaluate", path, run]],
+        "run": [["evaluate", qrels, path]],
+    }.get(form, [["screen", path, "--batch-rows", n] for n in (0, 1)])
+    before = sorted(tmp_path.iterdir())
+    for command in commands:
+        code = main([*map(str, command), "--csv", str(out)])
+        printed, error = capsys.readouterr()
+        assert (code, printed) == (1, "")
+        if data:  # of an empty run there is more to say
+            assert f"tieaware: error: {path}{message}" in error
+        assert "Traceback" not in error
+        assert error.endswith("\n")
+        assert error.count("\n") == 1
+        assert out.read_text() == "old"
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_the_malformed_lines_stand_in_is_fine(tmp_path):
+    for form, readers in READERS.items():
+        path = tmp_path / NAMES.get(form, "f")
+        path.write_bytes(parquet() if form == "parquet" else whole(form))
+        for reader in readers:
+            reader(path)
