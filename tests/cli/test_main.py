@@ -62,6 +62,26 @@ def test_as_a_module_and_in_a_pipe(letor):
     assert "BrokenPipe" not in err
 
 
+@pytest.mark.parametrize("words", ["--csv", "--json -", "--csv=/dev/stdout"])
+def test_a_reader_that_leaves_is_no_error(letor, words):
+    command = f"{sys.executable} -m tieaware_sklearn screen {letor} {words} | head -c 1"
+    done = shell(["sh", "-c", command])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout) == 1
+
+
+def test_help_takes_no_optional_library():
+    # scikit-learn imports pandas by itself: what counts is what we add
+    code = (
+        "import sys, sklearn.feature_selection; before = set(sys.modules)\n"
+        "from tieaware_sklearn.cli import main\n"
+        "try: main(['screen', '--help'])\n"
+        "except SystemExit: print({'matplotlib', 'pandas', 'tqdm', 'pyarrow'} &"
+        " (set(sys.modules) - before), file=sys.stderr)"
+    )
+    assert shell([sys.executable, "-c", code]).stderr == "set()\n"
+
+
 def test_standard_input_and_plain_terminals(letor):
     module = [sys.executable, "-m", "tieaware_sklearn", "screen"]
     with open(letor, "rb") as file:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.helpers import run
-from tests.io.test_whole_file import stop_in_the_middle
+from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.cli import main
 
@@ -221,6 +221,7 @@ def test_what_is_printed_to_is_not_replaced(inputs):
         ("screen train.txt --csv > /dev/full", "standard output: No space left"),
         ("screen train.txt > /dev/full", "standard output: No space left on device"),
         ("evaluate q1 r1 --json > /dev/full", "standard output: No space left on"),
+        ("--help > /dev/full", "standard output: No space left on device"),
         ("demo --queries 1 > /dev/full", "standard output: No space left on device"),
         ("screen train.txt --csv=/dev/full", "/dev/full: No space left on device"),
         ("screen train.txt --csv /dev/full", "/dev/full: No space left on device"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
+
 import pandas as pd
 
 from tieaware_sklearn.datasets import dump_letor
@@ -26,3 +29,15 @@ def csv(tmp_path, text, name="table.csv"):
     path = tmp_path / name
     path.write_text(text)
     return path
+
+
+def stop_in_the_middle(command, target, number):
+    """The exit code of a command that gets a signal while it writes."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            if any(part.stat().st_size for part in target.parent.glob(".*.part")):
+                process.send_signal(number)
+                break
+            time.sleep(0.005)
+        _, err = process.communicate(timeout=120)
+    return process.returncode, err

@@ -7,16 +7,15 @@ import gzip
 import os
 import signal
 import stat
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn.datasets import dump_letor
 from tieaware_sklearn.io._whole_file import check_writable, whole_file, write_whole
 
@@ -213,22 +212,11 @@ def test_signals_of_the_program_are_its_own(target):
 SLOW = """
 import sys
 import numpy as np
+from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn.datasets import dump_letor
 X = np.ones((2_000_000, 3))
 dump_letor(X, X[:, 0], sys.argv[1], qid=np.ones(len(X), dtype=int))
 """
-
-
-def stop_in_the_middle(command, target, number):
-    """The exit code of a command that gets a signal while it writes."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            if any(part.stat().st_size for part in target.parent.glob(".*.part")):
-                process.send_signal(number)
-                break
-            time.sleep(0.005)
-        _, err = process.communicate(timeout=120)
-    return process.returncode, err
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])

@@ -16,6 +16,7 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
 from . import _demo, _evaluate, _screen
+from ._outputs import flush, show
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,16 +38,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         return _fail("standard output is closed")
-    words = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(_marked(words))
-    arguments.measures = _apart(arguments.measures)
     if hasattr(sys.stdout, "reconfigure"):
         # a plain terminal shows ? for ±, and all the rest
         sys.stdout.reconfigure(errors="replace")
+    words = sys.argv[1:] if argv is None else argv
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:
+            arguments = _parser().parse_args(_marked(words))
+            arguments.measures = _apart(arguments.measures)
             arguments.run(arguments)
         except BrokenPipeError:
             # the reader, such as head, has seen enough
@@ -90,6 +91,14 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
+
+    def print_help(self, file: Any = None) -> None:
+        # argparse does not mind where nothing can be written
+        show(self.format_help().removesuffix("\n"))
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        flush()
+        super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message.replace(_APART, "")))

@@ -11,7 +11,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -129,15 +130,28 @@ def write_findings(
 
 
 def show(text: str) -> None:
-    """Print a text at once, so that what becomes of it is known.
+    """Print a text at once, so that what becomes of it is known: see `flush`."""
+    with _naming_standard_output():
+        print(text)
+    flush()
+
+
+def flush() -> None:
+    """See that what was printed gets out.
 
     Raises
     ------
     OSError
-        If it does not get out, such as to a full disk; it names standard output.
+        If it does not, such as to a full disk; it names standard output.
     """
+    with _naming_standard_output():
+        sys.stdout.flush()
+
+
+@contextmanager
+def _naming_standard_output() -> Iterator[None]:
     try:
-        print(text, flush=True)
+        yield
     except OSError as error:
         error.filename = "standard output"
         raise
