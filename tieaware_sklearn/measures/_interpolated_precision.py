@@ -116,7 +116,7 @@ class InterpolatedPrecision(_Interpolated):
     8.4. Mean, standard deviation and distribution under ties are exact where Σ n r
     over tie groups of n documents, r of them relevant, is at most 10,000 (groups of
     relevant documents only are free); beyond, they are estimates from 100 to 1,000
-    sampled orders (as many as have 20 million documents), with their standard error
+    sampled orders (of 20 million relevant documents), with their standard error
     in reports.
 
     A query costs up to a tenth of a second, that of 10^6 tied documents a few, in
