@@ -23,7 +23,7 @@ from sklearn.metrics import ndcg_score
 from benchmarks import competitors, workloads
 from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
-from tieaware_sklearn import RankingFeatureSelector, ranking_score
+from tieaware_sklearn import PreparedRanking, RankingFeatureSelector, ranking_score
 from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
@@ -208,6 +208,26 @@ def screening(repeats: int) -> list[Line]:
     ]
 
 
+def few_rows(repeats: int) -> list[Line]:
+    """Workload (f): many columns of a dozen rows, against one call for each column."""
+    data = workloads.few_rows()
+    X = np.column_stack(list(data.scores.values()))
+    selector = RankingFeatureSelector(redundancy=False)
+    ranking = PreparedRanking(data.y, data.qid)
+
+    def one_by_one() -> None:
+        for column in X.T:
+            ranking.evaluate(column)
+
+    tasks = {
+        "selector": lambda: selector.fit(X, data.y, qid=data.qid),
+        "evaluate": one_by_one,
+    }
+    seconds = medians(tasks, repeats)
+    ratio = seconds["selector"] / seconds["evaluate"]
+    return [Line("screening 12 rows", "evaluate, a call a column", ratio, 0.1)]
+
+
 def memory(data: Workload) -> list[Line]:
     """What is allocated above inputs and outputs, at the most."""
     score = data.scores["continuous"]
@@ -289,6 +309,7 @@ def main() -> None:
             for name, value in medians(tasks, LEAST_REPEATS).items():
                 table.append([name, kind, f"{1e9 * value / len(other.y):.1f}"])
     lines += screening(repeats)
+    lines += few_rows(repeats)
     lines += scaling(LEAST_REPEATS)
     print(format_table(["task", "scores", "ns/document"], table, left=2))
     header = ["what", "against", "ratio", "target", "met"]

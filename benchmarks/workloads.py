@@ -77,3 +77,11 @@ def columns(n_queries: int = 2000, n_columns: int = 136, seed: int = 0) -> np.nd
     X = rng.normal(size=(len(part.y), n_columns))
     X[:, ::2] = np.minimum(rng.zipf(1.6, (len(part.y), (n_columns + 1) // 2)), 10**6)
     return X
+
+
+def few_rows(n_columns: int = 1000, seed: int = 0) -> Workload:
+    """(f) Three queries of four documents, and many columns of scores."""
+    rng = np.random.default_rng(seed)
+    name, y, qid, sizes = _labelled("few rows", np.full(3, 4), [0.6, 0.4], rng)
+    X = np.round(rng.normal(size=(n_columns, len(y))), 1)
+    return Workload(name, y, qid, sizes, {str(j): x for j, x in enumerate(X)})

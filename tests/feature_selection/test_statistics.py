@@ -14,6 +14,8 @@ from sklearn.base import clone
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, evaluate
+from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.feature_selection import _statistics
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -50,6 +52,45 @@ def test_statistics_are_those_of_evaluate(web, direction, weighted):
             selector.qvalues_[:, m],
             stats.false_discovery_control(selector.pvalues_[:, m]),
         )
+
+
+@pytest.mark.parametrize("direction", ["auto", "descending", "mixed"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "missing", "skip"])
+def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, direction):
+    some = np.flatnonzero(np.isin(web.qid, np.unique(web.qid)[:6]))
+    X, y, qid = web.data[some], web.target[some].copy(), web.qid[some]
+    X = np.hstack([X, np.ones((len(X), 1))])
+    y[qid == qid[0]] = 0
+    options = {"zero_relevance": "skip"} if kind == "skip" else {}
+    if kind == "sparse":
+        X = sp.csr_array(np.where(np.median(X, axis=0) < X, X, 0))
+    elif kind == "missing":
+        X[::7, ::2] = np.nan
+        options = {"missing": "last"}
+    n = X.shape[1]
+    if direction == "mixed":
+        direction = (["ascending", "auto", "descending", "auto"] * n)[:n]
+    calls = []
+    values = LabelledQueries.values
+
+    def counted(self, *args, **options):
+        calls.append(self)
+        return values(self, *args, **options)
+
+    monkeypatch.setattr(LabelledQueries, "values", counted)
+    selector = RankingFeatureSelector(
+        ["ndcg@5", "ap", "fallout@3", "esl"], direction=direction, **options
+    )
+    weight = np.unique(qid, return_inverse=True)[1] / 2
+    whole = clone(selector).fit(X, y, qid=qid, query_weight=weight)
+    assert len(calls) == (1 if direction == "descending" else 2)
+    for cells in (1, 3 * len(y)):
+        monkeypatch.setattr(_statistics, "_CELLS", cells)
+        parts = (
+            clone(selector).set_params(n_jobs=2).fit(X, y, qid=qid, query_weight=weight)
+        )
+        assert_same(whole, parts)
+        assert np.array_equal(whole.screening_.varies, parts.screening_.varies)
 
 
 @settings(max_examples=10)

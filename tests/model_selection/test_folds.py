@@ -74,6 +74,26 @@ def test_unshuffled_folds_are_as_even_as_group_k_folds():
     assert ours == theirs
 
 
+@pytest.mark.parametrize("n_splits", [2, 3, 7])
+def test_folds_are_those_of_the_rule_and_the_seed(n_splits):
+    sizes = np.random.default_rng(n_splits).geometric(1 / 4, size=300)
+    qid = np.repeat(np.arange(300), sizes)
+    X = np.zeros((len(qid), 1))
+    for options in SHUFFLES:
+        rng = np.random.RandomState(0)
+        order = rng.permutation(300) if options else np.arange(300)
+        load, fold = np.zeros(n_splits, dtype=int), np.zeros(300, dtype=int)
+        for query in order[np.argsort(-sizes[order], kind="stable")]:
+            fold[query] = np.argmin(load)
+            if options:
+                near = np.flatnonzero(load < load.min() + sizes[query])
+                fold[query] = rng.choice(near)
+            load[fold[query]] += sizes[query]
+        folds = QueryKFold(n_splits, **options).split(X, groups=qid)
+        for number, (_, test) in enumerate(folds):
+            assert np.array_equal(test, np.flatnonzero(fold[qid] == number))
+
+
 def test_one_huge_query_stands_alone():
     qid = np.r_[np.full(1000, 99), np.repeat(np.arange(30), 10)]
     X = np.zeros((len(qid), 1))

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class AddedUp:
@@ -35,6 +36,23 @@ class AddedUp:
             )
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Several along the first axis that there is."""
+        return cls(
+            *(
+                _joined([getattr(part, field.name) for part in parts])
+                for field in fields(cls)  # type: ignore[arg-type]
+            )
+        )
+
+    def some(self, chosen: NDArray[np.intp]) -> Self:
+        """These of the first axis."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return type(self)(
+            *(v.some(chosen) if isinstance(v, AddedUp) else v[chosen] for v in values)
+        )
+
 
 def _merged(ours: Any, theirs: Any) -> Any:
     if isinstance(ours, AddedUp) and isinstance(theirs, AddedUp):
@@ -51,3 +69,9 @@ def _merged(ours: Any, theirs: Any) -> Any:
 def _stacked(values: list[Any]) -> Any:
     first = values[0]
     return type(first).stack(values) if isinstance(first, AddedUp) else np.stack(values)
+
+
+def _joined(values: list[Any]) -> Any:
+    first = values[0]
+    joins = isinstance(first, AddedUp)
+    return type(first).join(values) if joins else np.concatenate(values)

@@ -88,9 +88,9 @@ class Queries:
     def varying(self, arranged: NDArray[Any]) -> NDArray[np.bool_]:
         """Arranged rows whose value is not that of the first row of their query.
 
-        NaN is equal to NaN.
+        Of one column or of several. NaN is equal to NaN.
         """
-        first = np.repeat(arranged[self.offsets[:-1]], self.sizes)
+        first = np.repeat(arranged[self.offsets[:-1]], self.sizes, axis=0)
         differs: NDArray[np.bool_] = arranged != first
         if arranged.dtype.kind == "f":
             differs &= ~(np.isnan(arranged) & np.isnan(first))
@@ -103,6 +103,13 @@ class Queries:
     def some(self, chosen: NDArray[np.integer[Any]]) -> Queries:
         """These queries, as if there were no others; their rows are `rows(chosen)`."""
         return Queries(self.qid[chosen], offsets_of(self.sizes[chosen]), None)
+
+    def copies(self, number: int) -> Queries:
+        """The same queries so many times, each time as others, of further rows."""
+        shift = self.n_rows * np.arange(number)[:, None]
+        offsets = np.append(shift + self.offsets[:-1], self.n_rows * number)
+        order = None if self.order is None else (shift + self.order).ravel()
+        return Queries(np.tile(self.qid, number), offsets, order)
 
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""

@@ -94,8 +94,24 @@ def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArr
 
 def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Σ w² s² over queries, of each column, NaN left out."""
-    spread = std if weight is None else std * weight[:, None]
-    return np.array([math.fsum(c[~np.isnan(c)].tolist()) for c in (spread**2).T])
+    spread = std if weight is None else std * per_column(weight, std)
+    return column_sums(np.where(np.isnan(std), 0.0, spread**2))
+
+
+def column_sums(values: FloatArray) -> FloatArray:
+    """Sums over queries, the first axis; 0 stands for what is left out."""
+    n_queries, n_columns = len(values), math.prod(values.shape[1:])
+    cells = values.reshape(n_queries, n_columns).T.ravel().tolist()
+    # lists of lists would keep the garbage collector busy
+    sums = [
+        math.fsum(cells[i * n_queries : (i + 1) * n_queries]) for i in range(n_columns)
+    ]
+    return np.array(sums).reshape(values.shape[1:])
+
+
+def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:
+    """Weights of queries, to be multiplied with the columns of `values`."""
+    return weight.reshape(-1, *[1] * (values.ndim - 1))
 
 
 _REDUCE = {"macro": mean, "geometric": geometric_mean, "median": median}

@@ -12,6 +12,7 @@ from scipy import stats
 
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
+from ._averages import column_sums, per_column
 
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
@@ -42,9 +43,26 @@ class QueryMoments(AddedUp):
 
     @classmethod
     def of(cls, values: FloatArray, weight: FloatArray | None = None) -> QueryMoments:
-        """Moments of the columns of `values` (n_queries, n_columns), NaN left out."""
-        columns = [_column_moments(column, weight) for column in values.T]
-        return cls(*(np.array(moment, dtype=float) for moment in zip(*columns)))  # noqa: B905
+        """Moments of the columns of `values` (n_queries, ...), NaN left out."""
+        there = ~np.isnan(values)
+        if weight is not None:
+            weight = per_column(weight, values)
+            there &= weight > 0
+        count = there.sum(axis=0).astype(np.float64)
+        # of no query, everything is 0
+        divisor = np.maximum(count, 1.0)
+        x = np.where(there, values, 0.0)
+        if weight is None:
+            average = column_sums(x) / divisor
+            apart = np.where(there, x - average, 0.0)
+            return cls(count, count, count, average, average, column_sums(apart**2))
+        w = np.where(there, weight, 0.0)
+        w2 = w * w
+        total, total2 = column_sums(w), column_sums(w2)
+        average = column_sums(w * x) / np.where(count > 0, total, 1.0)
+        average2 = column_sums(w2 * x) / np.where(count > 0, total2, 1.0)
+        spread = column_sums(w2 * (x - average2) ** 2)
+        return cls(count, total, total2, average, average2, spread)
 
     def merge(self, other: QueryMoments) -> QueryMoments:
         """Moments of the queries of both (Chan, Golub and LeVeque 1979)."""
@@ -134,28 +152,6 @@ def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
         given = stats.false_discovery_control(given, method=correction)
     out[there] = given
     return out
-
-
-def _column_moments(
-    column: FloatArray, weight: FloatArray | None
-) -> tuple[float, float, float, float, float, float]:
-    there = ~np.isnan(column)
-    if weight is not None:
-        there &= weight > 0
-    x = column[there]
-    if not len(x):
-        return 0, 0, 0, 0, 0, 0
-    if weight is None:
-        average = math.fsum(x.tolist()) / len(x)
-        spread = math.fsum(((x - average) ** 2).tolist())
-        return len(x), len(x), len(x), average, average, spread
-    w = weight[there]
-    w2 = w * w
-    total, total2 = math.fsum(w.tolist()), math.fsum(w2.tolist())
-    average = math.fsum((w * x).tolist()) / total
-    average2 = math.fsum((w2 * x).tolist()) / total2
-    spread = math.fsum((w2 * (x - average2) ** 2).tolist())
-    return len(x), total, total2, average, average2, spread
 
 
 def median_interval(values: FloatArray) -> tuple[float, float]:

@@ -34,6 +34,8 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: measures whose ideals and chance levels are kept
 _REMEMBERED = 64
+#: kept of the same queries several times over
+_COPIES = 4
 _OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
 
 
@@ -61,6 +63,7 @@ class Prepared:
         self.queries = queries
         self.weight = weight
         self._keep = keep
+        self._copies: dict[int, Prepared] = {}
 
     @cached_property
     def labelled(self) -> LabelledQueries:
@@ -135,6 +138,26 @@ class Prepared:
         found = self.labelled.of_labels(asked.measures, statistics)
         named = dict(zip(statistics, found, strict=True))
         return list(asked.fill_statistics(named, self.queries).values())
+
+    def copies(self, number: int) -> Prepared:
+        """So many times the same queries, for as many score columns in one call.
+
+        A column alone costs as much as thousands of documents.
+        """
+        if number == 1:
+            return self
+        found = self._copies.get(number)
+        if found is None:
+            found = Prepared(
+                np.tile(self.labels, number),
+                self.queries.copies(number),
+                None if self.weight is None else np.tile(self.weight, number),
+                keep=True,
+            )
+            if len(self._copies) == _COPIES:
+                self._copies = {}
+            self._copies[number] = found
+        return found
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Some of the queries, their rows one query after another.

@@ -53,11 +53,10 @@ class FeatureCorrelation(AddedUp):
         return np.asarray(out[np.ix_(chosen, chosen)])
 
 
-def column_of(X: Any, j: int) -> NDArray[Any]:
-    """Column j of a dense or sparse matrix, dense."""
-    if sp.issparse(X):
-        return np.asarray(X[:, [j]].toarray()).ravel()
-    return np.asarray(X[:, j])
+def columns_of(X: Any, some: slice) -> NDArray[Any]:
+    """Columns of a dense or sparse matrix, dense."""
+    part = X[:, some]
+    return np.asarray(part.toarray() if sp.issparse(part) else part)
 
 
 def feature_correlation(
@@ -101,7 +100,7 @@ def _correlate_queries(
     ranks = np.empty((len(query), n_rankings))
     for j in range(X.shape[1]):
         # NaN is -1, and so below everything in either direction
-        place, n_places = dense_ranks(column_of(block, j))
+        place, n_places = dense_ranks(columns_of(block, slice(j, j + 1)).ravel())
         ranks[:, j] = midranks(query, place + 1, sizes)
         if n_rankings > X.shape[1]:
             reverse = np.where(place < 0, 0, n_places - place)

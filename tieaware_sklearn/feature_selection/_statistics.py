@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,13 @@ from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import Asked
-from ._correlation import FeatureCorrelation, column_of, feature_correlation
+from ._correlation import FeatureCorrelation, columns_of, feature_correlation
 from ._rule import Rule
+
+#: rows of the columns that are ranked in one call
+_CELLS = 1 << 15
+#: tasks of each worker, so that all end at about the same time
+_TASKS = 4
 
 
 @dataclass
@@ -85,21 +88,32 @@ def feature_statistics(
     X = X.tocsc() if hasattr(X, "tocsc") else X
     asked = rule.ask()
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
-    # workers with memory of their own get several columns at a time
+    # workers with memory of their own get several batches at a time
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
-    n_tasks = X.shape[1] if shared else 4 * effective_n_jobs(n_jobs)
-    tasks = np.array_split(np.arange(X.shape[1]), min(n_tasks, X.shape[1]))
+    n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
+    size = _batch_size(prepared.queries.n_rows, n_features, n_workers)
+    n_tasks = -(-n_features // size)
+    if not shared:
+        n_tasks = min(n_tasks, 4 * n_workers)
+    directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(
-            X[:, some], prepared, asked, [rule.directions[j] for j in some], chance
+            X[:, some],
+            prepared,
+            asked,
+            directions[some],
+            chance,
+            size,
         )
-        for some in tasks
+        for some in np.array_split(np.arange(n_features), n_tasks)
     )
-    parts = show_progress(parts, progress, X.shape[1], "feature", "screening", size=len)
-    descending, ascending, varies = zip(*chain.from_iterable(parts), strict=True)
+    parts = show_progress(
+        parts, progress, n_features, "feature", "screening", size=_FeatureWorth.size
+    )
+    worth = _FeatureWorth.join(list(parts))
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
@@ -109,44 +123,91 @@ def feature_statistics(
             X, prepared.queries, prepared.weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
-        Worth.stack(descending),
-        Worth.stack(ascending),
+        worth.descending,
+        worth.ascending,
         QueryMoments.of(chance, prepared.weight),
         QueryMoments.of(ideal, prepared.weight),
-        np.array(varies, dtype=bool),
+        worth.varies,
         correlation,
         prepared.queries.n_queries,
     )
+
+
+@dataclass
+class _FeatureWorth(AddedUp):
+    """Of some features: what `FeatureStatistics` has of all."""
+
+    descending: Worth
+    ascending: Worth
+    varies: NDArray[np.bool_]
+
+    def size(self) -> int:
+        return len(self.varies)
+
+
+def _batch_size(n_rows: int, n_features: int, n_workers: int) -> int:
+    """Features ranked in one call: calls cost most where rows are few."""
+    share = -(-n_features // (_TASKS * n_workers)) if n_workers > 1 else n_features
+    return max(min(_CELLS // n_rows, share), 1)
 
 
 def _some_features(
     X: Any,
     prepared: Prepared,
     asked: Asked,
-    directions: Sequence[str],
+    directions: NDArray[np.str_],
     chance: FloatArray,
-) -> list[tuple[Worth, Worth, bool]]:
-    """Worth descending and ascending, and whether it varies, of each column."""
-    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
-    weight = prepared.weight
-
-    def worth(column: NDArray[Any], ascending: bool) -> Worth:
-        found = prepared.values(asked, column, STATISTICS, ascending=ascending)
-        difference = sign * (found["expected"] - chance)
-        difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
-        return Worth(
-            QueryMoments.of(found["expected"], weight),
-            QueryMoments.of(difference, weight),
-            QueryMoments.of(found["best"], weight),
-            QueryMoments.of(found["worst"], weight),
-            sums_of_squares(found["std"], weight),
+    size: int,
+) -> _FeatureWorth:
+    """Each column of X, so many of them at a time."""
+    parts = []
+    for start in range(0, X.shape[1], size):
+        columns = columns_of(X, slice(start, start + size))
+        direction = directions[start : start + size]
+        # one direction stands for the other where that is not asked for
+        down, up = direction != "ascending", direction != "descending"
+        worth = Worth.join(
+            [
+                _worth(columns[:, own], prepared, asked, chance, ascending=ascending)
+                for own, ascending in ((down, False), (up, True))
+                if own.any()
+            ]
         )
+        at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
+        varies = prepared.queries.varying(prepared.queries.arrange(columns))
+        part = _FeatureWorth(
+            worth.some(np.where(down, at_down, at_up)),
+            worth.some(np.where(up, at_up, at_down)),
+            np.asarray(varies.any(axis=0)),
+        )
+        parts.append(part)
+    return _FeatureWorth.join(parts)
 
-    out = []
-    for j, direction in enumerate(directions):
-        column = column_of(X, j)
-        first = worth(column, direction == "ascending")
-        second = worth(column, True) if direction == "auto" else first
-        varies = prepared.queries.varying(prepared.queries.arrange(column))
-        out.append((first, second, bool(varies.any())))
-    return out
+
+def _worth(
+    columns: NDArray[Any],
+    prepared: Prepared,
+    asked: Asked,
+    chance: FloatArray,
+    *,
+    ascending: bool,
+) -> Worth:
+    """Of several columns, as so many times the same queries."""
+    n_columns, weight = columns.shape[1], prepared.weight
+    copies = prepared.copies(n_columns)
+    found = copies.values(asked, columns.T.ravel(), STATISTICS, ascending=ascending)
+    # queries first, then columns and measures
+    expected, best, worst, std = (
+        values.reshape(n_columns, *chance.shape).swapaxes(0, 1)
+        for values in found.values()
+    )
+    sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
+    difference = sign * (expected - chance[:, None])
+    difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
+    return Worth(
+        QueryMoments.of(expected, weight),
+        QueryMoments.of(difference, weight),
+        QueryMoments.of(best, weight),
+        QueryMoments.of(worst, weight),
+        sums_of_squares(std, weight),
+    )

@@ -116,12 +116,13 @@ class InterpolatedPrecision(_Interpolated):
     8.4. Mean, standard deviation and distribution under ties are exact where Σ n r
     over tie groups of n documents, r of them relevant, is at most 10,000 (groups of
     relevant documents only are free); beyond, they are estimates from 100 to 1,000
-    sampled orders (as many as have 20 million documents), with their standard error
-    in reports.
+    sampled orders (20 million places of relevant documents), with their standard
+    error in reports.
 
-    A query costs up to a tenth of a second, that of 10^6 tied documents a few, in
-    250 MB. Reports need its chance level too, where all documents tie; what is the
-    same for several queries, levels or measures is worked out once.
+    A query costs up to a tenth of a second, with thousands of short ties up to a
+    second, and with 10^6 tied documents a few seconds and 100 MB. Reports need its
+    chance level too, where all documents tie; what is the same for several queries,
+    levels or measures is worked out once.
 
     Examples
     --------

@@ -162,9 +162,12 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
     choose = _binomials(n, r)
     # fewer than x places, and the x-th is never worth more than t
     ways = np.where(d < x, 0.0, choose[r - x, n - d])
+    row, flat = (n + 1) * x, choose.ravel()
     for i in range(r - 2, -1, -1):
-        later = choose[x[: r - 1 - i], d[i + 1 :] - d[i]]
-        ways[i] -= np.where(d[i] > i, (later * ways[i + 1 :]).sum(axis=0), 0.0)
+        at = d[i + 1 :] - d[i]
+        at += row[: r - 1 - i]
+        less = (flat[at] * ways[i + 1 :]).sum(axis=0)
+        ways[i] -= np.where(d[i] > i, less, 0.0)
     return np.asarray(np.maximum(ways, 0.0) * choose[x, d] / choose[r, n])
 
 
@@ -280,7 +283,7 @@ class RelevantInTies:
 
     @property
     def _n_orders(self) -> int:
-        return n_orders(int(self.n.sum()))
+        return n_orders(self.total)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
         """Mean and variance over sampled orders, which are the same for all depths."""

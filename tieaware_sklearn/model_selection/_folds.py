@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heapreplace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,15 +126,38 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         order = queries.sorted()
         if rng is not None:
             order = rng.permutation(order)
-        sizes = queries.sizes
-        order = order[np.argsort(-sizes[order], kind="stable")]
-        load = np.zeros(self.n_splits, dtype=np.int64)
+        order = order[np.argsort(-queries.sizes[order], kind="stable")]
+        sizes = queries.sizes[order].tolist()
+        if rng is None:
+            dealt = _lightest(sizes, self.n_splits)
+        else:
+            dealt = _drawn(sizes, self.n_splits, rng)
         fold = np.empty(queries.n_queries, dtype=np.int64)
-        for query in order:
-            lightest = int(np.argmin(load))
-            if rng is not None:
-                near = np.flatnonzero(load < load[lightest] + sizes[query])
-                lightest = int(rng.choice(near))
-            fold[query] = lightest
-            load[lightest] += sizes[query]
+        fold[order] = np.fromiter(dealt, np.int64, len(sizes))
         return fold
+
+
+# plain numbers below: calls of NumPy for each query take most of a split
+
+
+def _lightest(sizes: list[int], n_splits: int) -> Iterator[int]:
+    """The fold of each query, the one with the fewest rows so far."""
+    loads = [(0, fold) for fold in range(n_splits)]
+    for size in sizes:
+        load, fold = loads[0]
+        heapreplace(loads, (load + size, fold))
+        yield fold
+
+
+def _drawn(
+    sizes: list[int], n_splits: int, rng: np.random.RandomState
+) -> Iterator[int]:
+    """The fold of each query, drawn among those that are not ahead by its size."""
+    loads = [0] * n_splits
+    for size in sizes:
+        limit = min(loads) + size
+        near = [fold for fold, load in enumerate(loads) if load < limit]
+        # there is nothing to draw of one
+        fold = near[rng.randint(len(near))] if len(near) > 1 else near[0]
+        loads[fold] += size
+        yield fold
