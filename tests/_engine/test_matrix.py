@@ -67,9 +67,18 @@ def test_masks_are_not_looked_through_elsewhere(tmp_path):
 @pytest.mark.parametrize(
     ("line", "rule"),
     [
-        ("0 qid:1 1:9007199254740993", "a whole number must be a 64-bit float, got 9"),
-        ("0 qid:1 1:-9007199254740993.0 2:1", "a whole number must be a 64-bit float"),
-        ("9007199254740993 qid:1 1:3", "the label must be a 64-bit float, got 9007"),
+        (
+            "0 qid:1 1:9007199254740993",
+            "feature 1 must be a number that",
+        ),
+        (
+            "0 qid:1 1:-9007199254740993.0 2:1",
+            "feature 1 must be a number that",
+        ),
+        (
+            "9007199254740993 qid:1 1:3",
+            "the label must be a number that",
+        ),
         ("0 qid:9007199254740993 1:9007199254740992 # 1:9007199254740993", ""),
         ("0 qid:1 1:1e300 2:1152921504606846976", ""),
     ],

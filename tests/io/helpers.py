@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import time
 
@@ -33,7 +34,13 @@ def csv(tmp_path, text, name="table.csv"):
 
 def stop_in_the_middle(command, target, number):
     """The exit code of a command that gets a signal while it writes."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    # whatever started the tests may have it ignored
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(number, before)
+    with process:
         while process.poll() is None:
             if any(part.stat().st_size for part in target.parent.glob(".*.part")):
                 process.send_signal(number)

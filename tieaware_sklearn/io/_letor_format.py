@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 GROUP_SUFFIXES = (".query", ".group")
 _DIGITS = re.compile(r"[0-9]+")
 #: whole numbers that a float64 may not hold
-_LONG_VALUE = re.compile(rb":([+-]?[0-9]{16,})(?!\S)")
+_LONG = re.compile(rb"(?:^[ \t]*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: bytes of text that are looked at together
 _CHUNK = 1 << 20
@@ -92,7 +92,7 @@ def look_at(text: bytes) -> Lines:
 def check_not_rounded(text: bytes) -> None:
     """Raise where a whole number would become another one, and perhaps a tie."""
     for line in text.split(b"\n"):
-        for value in _LONG_VALUE.findall(line.partition(b"#")[0]):
+        for value in _LONG.findall(line.partition(b"#")[0]):
             if _is_rounded(value.decode()):
                 raise ValueError("a number is not one that a float64 holds")
 
@@ -209,6 +209,8 @@ def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
     label, *features = tokens
     if not _is_number(label):
         return f"the label must be a number, got {quoted(label)}"
+    if _is_rounded(label):
+        return f"the label must be a number that a float64 holds, got {quoted(label)}"
     if features and features[0].startswith("qid:"):
         text = features.pop(0).removeprefix("qid:")
         qid = _integer(text)
@@ -245,7 +247,8 @@ def _integer(text: str) -> int | None:
 
 def _is_rounded(text: str) -> bool:
     """Whether a whole number would become another one."""
-    number = _integer(text)
+    whole, _, zeros = text.partition(".")
+    number = None if zeros.strip("0") else _integer(whole)
     return number is not None and number != float(text)
 
 

@@ -60,7 +60,8 @@ class LetorScan(Scan[_Piece]):
             io.BytesIO(text), n_features=self.width, zero_based=True
         )
         piece = _Piece(sp.csr_array(data)[:, self.numbers], target)
-        if np.abs(piece.data.data).max(initial=0) >= _EXACT:
+        largest = np.abs(piece.data.data).max(initial=target.max(initial=0))
+        if largest >= _EXACT:
             check_not_rounded(text)
         return piece
 
