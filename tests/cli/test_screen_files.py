@@ -97,7 +97,7 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     gaps.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "bad.csv, line 5: feature clicks is missing, and so are 1 more" in err
+    assert "bad.csv, line 5: feature clicks is missing (2 values are" in err
     assert "--missing last" in err
     code, _, _ = run(capsys, "screen", path, *columns, "--missing", "last")
     assert code == 0
@@ -106,7 +106,7 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     unlabelled.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "bad.csv, line 7: the label is missing, and so are 0 more of 971" in err
+    assert "bad.csv, line 7: the label is missing (1 of 971 are" in err
     assert "--unjudged nonrelevant counts" in err
     assert "--unjudged skip leaves" in err
 
@@ -128,7 +128,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
 
     code, out, err = screened(gaps)
     assert (code, out) == (1, "")
-    assert "table.csv, line 2: the label is missing, and so are" in err
+    assert "table.csv, line 2: the label is missing (" in err
     for how, alike in (
         ("skip", gaps.dropna(subset="rating")),
         ("nonrelevant", gaps.fillna({"rating": 0})),

@@ -138,10 +138,10 @@ def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
     unlabelled = np.isnan(data.target)
     if unjudged == "raise" and unlabelled.any():
         raise ValueError(
-            f"{data.place(int(np.argmax(unlabelled)))}: the label is missing, and so "
-            f"are {int(unlabelled.sum()) - 1} more of {len(unlabelled)} labels "
-            "(--unjudged nonrelevant counts such documents as not relevant, "
-            "--unjudged skip leaves them out)"
+            f"{data.place(int(np.argmax(unlabelled)))}: the label is missing "
+            f"({int(unlabelled.sum())} of {len(unlabelled)} are; --unjudged "
+            "nonrelevant counts such documents as not relevant, --unjudged skip leaves "
+            "them out)"
         )
     wrong = np.isinf(data.target) | (data.target < 0)
     if wrong.any():
@@ -161,8 +161,8 @@ def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
     if missing == "raise" and gaps.any():
         row, j = np.argwhere(gaps)[0].tolist()
         raise ValueError(
-            f"{data.place(row)}: feature {data.feature_names[j]} is missing, and so "
-            f"are {int(gaps.sum()) - 1} more values (--missing last ranks them below "
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing "
+            f"({int(gaps.sum())} values are; --missing last ranks them below "
             "everything)"
         )
 
