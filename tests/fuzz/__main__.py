@@ -6,7 +6,6 @@ import argparse
 import sys
 import time
 
-from tests.fuzz.known import KNOWN
 from tests.fuzz.runner import Done, run_for
 
 
@@ -51,8 +50,6 @@ def main(arguments: list[str] | None = None) -> int:
         f"{done.enumerated / busy:,.0f} a minute of processor time"
     )
     print(done)
-    if KNOWN:
-        print(f"not drawn, as known to fail: {', '.join(sorted(KNOWN))}")
     if done.failure is None:
         return 0
     print(f"\nFAILED: {done.failure}")

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 from tests.fuzz.cases import Case
-from tests.fuzz.known import INTEGERS, KNOWN
 from tests.fuzz.reference import queries
 from tests.instances import IDS, INSTANCES
 from tieaware_sklearn import ERR, tie_distributions
@@ -196,7 +195,7 @@ def of_a_dtype(rng: Random) -> Case:
     """Scores at the edges of what a dtype holds."""
     kind = rng.choice(list(BY_DTYPE))
     pool = BY_DTYPE[kind]
-    if INTEGERS not in KNOWN and kind in _BEYOND and rng.random() < 0.5:
+    if kind in _BEYOND and rng.random() < 0.5:
         pool = _BEYOND[kind]
     case = query_set(rng, scores=pool, scores_as=kind, most_documents=5)
     if all(label in (0, 1) for label in case.labels):

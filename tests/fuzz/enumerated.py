@@ -14,7 +14,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tests import naive
 from tests.fuzz import reference
 from tests.fuzz.cases import Case, Mismatch, places
-from tests.fuzz.known import KNOWN, WEIGHTED_MEDIAN
 from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
 from tieaware_sklearn import (
@@ -233,9 +232,7 @@ def _check_scores(
     for ties in TIES:
         values = _values(number, queries, ties, zero_relevance)
         wanted: dict[Any, Any] = {
-            name: reference.average(name, values, weight)
-            for name in reference.AVERAGES
-            if name != "median" or _median_is_right(weight)
+            name: reference.average(name, values, weight) for name in reference.AVERAGES
         }
         if measure.is_ratio:
             below = [reference.denominator(measure, query) for query in queries]
@@ -257,13 +254,6 @@ def _check_scores(
                 tally.fail(f"PreparedRanking: {again!r}", "ranking_score", **call)
 
 
-def _median_is_right(weight: list[Fraction] | None) -> bool:
-    """Sums of whole weights are exact however they are added up."""
-    if WEIGHTED_MEDIAN not in KNOWN or weight is None:
-        return True
-    return all(w.denominator == 1 and w < 2**40 for w in weight)
-
-
 def _check_summaries(
     tally: Tally, number: int, queries: list[Query], weight: list[Fraction] | None
 ) -> None:
@@ -273,8 +263,6 @@ def _check_summaries(
     call = {"measures": [measure], **case.options}
     report = evaluate(**case.arrays, **call)
     for average in reference.AVERAGES:
-        if average == "median" and not _median_is_right(weight):
-            continue
         summary = report.summary(average)
         for name, ties in (("mean", "expected"), ("best", "best"), ("worst", "worst")):
             values = _values(number, queries, ties, zero_relevance)

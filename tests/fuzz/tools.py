@@ -16,12 +16,6 @@ import numpy as np
 
 from tests.fuzz.cases import Case
 from tests.fuzz.enumerated import Tally
-from tests.fuzz.known import (
-    CONVENTION_WEIGHTS,
-    EXPLICIT_GAINS,
-    KNOWN,
-    TREC_EVAL_NAMES,
-)
 from tieaware_sklearn import ranking_score
 
 
@@ -96,16 +90,15 @@ def drawn(rng: Random, *, tied: bool = True, weights: bool = False) -> Case:
         scores += pool if tied else [i / 4 for i in rng.sample(range(2 * n), n)]
         qid += [query] * n
     case = Case(labels, scores, qid)
-    if weights and CONVENTION_WEIGHTS not in KNOWN and rng.random() < 0.4:
+    if weights and rng.random() < 0.4:
         chosen = [rng.choice([0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(4)]
         case = dataclasses.replace(case, weight=[chosen[query] for query in qid])
     return case
 
 
-def _explicit(name: str, measure: str, ties: str, value: Any) -> Iterator[Theirs]:
+def _explicit(name: str, measure: str, ties: str, value: Any) -> Theirs:
     """A gain that the user spells out, where the tool's default is another."""
-    if EXPLICIT_GAINS not in KNOWN:
-        yield Theirs(name, measure, ties, value, refusable=True)
+    return Theirs(name, measure, ties, value, refusable=True)
 
 
 def lightgbm(columns: Columns) -> Iterator[Theirs]:
@@ -176,7 +169,7 @@ def catboost(columns: Columns) -> Iterator[Theirs]:
     for name, measure in names.items():
         yield Theirs(name, measure, "worst", value(name), bool(more))
     for name, measure in explicit.items():
-        yield from _explicit(name, measure, "worst", value(name))
+        yield _explicit(name, measure, "worst", value(name))
 
 
 def sklearn(columns: Columns) -> Iterator[Theirs]:
@@ -191,7 +184,7 @@ def sklearn(columns: Columns) -> Iterator[Theirs]:
             yield Theirs(f"dcg_score(k={k})", f"dcg@{k}", "expected", values)
         values = [ndcg_score([2**y - 1], [s]) for y, s in columns.each]
         name = "ndcg_score(2 ** y - 1)"
-        yield from _explicit(name, "ndcg(gain=exponential)", "expected", values)
+        yield _explicit(name, "ndcg(gain=exponential)", "expected", values)
     if columns.is_binary and all(len(set(s)) == len(s) for _, s in columns.each):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # no positive class
@@ -239,13 +232,12 @@ def trec_eval(columns: Columns) -> Iterator[Theirs]:
         yield Theirs(name, measure, "input", values(name))
     exponential = pytrec_eval.RelevanceEvaluator(gains, {"ndcg"}).evaluate(runs)
     found = [exponential[topic]["ndcg"] for topic in qrels]
-    yield from _explicit("ndcg of 2 ** y - 1", "ndcg(gain=exponential)", "input", found)
+    yield _explicit("ndcg of 2 ** y - 1", "ndcg(gain=exponential)", "input", found)
     logs = values("gm_map")
     mean = math.exp(math.fsum(logs) / len(logs))
     yield Theirs("gm_map", "ap", "input", mean, average="geometric")
-    if TREC_EVAL_NAMES not in KNOWN:
-        for name in [*TREC_EVAL, *BY_THEIR_NAMES]:
-            yield Theirs(name, name, "input", values(name))
+    for name in [*TREC_EVAL, *BY_THEIR_NAMES]:
+        yield Theirs(name, name, "input", values(name))
 
 
 def drawn_for_trec_eval(rng: Random) -> Case:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
+from .._engine.seeds import check_seed
 from ..io._bunch import as_asked
 
 _INK = 8  # pixels hold 0..16; half of that is ink
@@ -83,7 +84,7 @@ def load_digits_retrieval(
     n = len(pixels)
     if not 1 <= n_queries <= n:
         raise ValueError(f"n_queries must be in 1..{n}, got {n_queries}")
-    chosen = np.sort(check_random_state(random_state).permutation(n)[:n_queries])
+    chosen = np.sort(check_seed(random_state).permutation(n)[:n_queries])
     parts = [_similarities(pixels, int(query)) for query in chosen]
     others = np.arange(n) != chosen[:, None]
     data = np.stack([np.column_stack(list(part.values())) for part in parts])[others]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
+from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray
 from ..io._bunch import as_asked
 
@@ -100,7 +101,7 @@ def make_web_search(
         raise ValueError(f"strength must be in [0, 1], got {strength}")
     if not 0 <= tie_rate < 1:
         raise ValueError(f"tie_rate must be in [0, 1), got {tie_rate}")
-    rng = check_random_state(random_state)
+    rng = check_seed(random_state)
 
     lengths = np.exp(0.6 * rng.standard_normal(n_queries) - 0.18) * n_documents
     sizes = np.maximum(1, np.round(lengths)).astype(np.int64)

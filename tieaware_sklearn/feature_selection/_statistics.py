@@ -95,7 +95,7 @@ def feature_statistics(
     size = _batch_size(prepared.queries.n_rows, n_features, n_workers)
     n_tasks = -(-n_features // size)
     if not shared:
-        n_tasks = min(n_tasks, 4 * n_workers)
+        n_tasks = min(n_tasks, _TASKS * n_workers)
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
-from sklearn.utils import check_random_state
 
 from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
+from .._engine.seeds import check_seed
 from .._engine.validation import Queries, check_qid
 
 
@@ -122,7 +122,7 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
 
     def _folds(self, queries: Queries) -> NDArray[np.int64]:
         """The fold of each query."""
-        rng = check_random_state(self.random_state) if self.shuffle else None
+        rng = check_seed(self.random_state) if self.shuffle else None
         order = queries.sorted()
         if rng is not None:
             order = rng.permutation(order)
