@@ -1,36 +1,116 @@
-"""Rows and queries told apart by 64 bits."""
+"""Rows, queries and ids told apart by 64 bits."""
 
 from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from tieaware_sklearn._engine.digests import row_digests
+from tieaware_sklearn._engine.digests import by_content, row_digests, value_bits
+
+MATRICES = [
+    np.asarray,
+    np.asfortranarray,
+    pd.DataFrame,
+    lambda X: pl.DataFrame(X + 0.0),
+    lambda X: pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])}),
+    sp.csr_array,
+    sp.csc_array,
+]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        np.asarray,
-        np.asfortranarray,
-        pd.DataFrame,
-        pl.DataFrame,
-        sp.csr_array,
-        sp.csc_array,
-    ],
-)
-def test_digests_tell_rows_apart_and_nothing_else(make):
+def some_rows():
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(200, 4)).astype(float)
     X[X == 0] *= rng.choice([1, -1], size=(X == 0).sum())
+    return X
+
+
+@pytest.mark.parametrize("make", MATRICES)
+def test_digests_tell_rows_apart_and_nothing_else(make):
+    X = some_rows()
     rows = {tuple(row + 0.0) for row in X}
     digests = row_digests(make(X))
-    if make in (pd.DataFrame, pl.DataFrame):
-        X = X + 0.0
-        digests = row_digests(make(X))
     assert len(set(digests.tolist())) == len(rows)
-    order = rng.permutation(200)
+    order = np.random.default_rng(1).permutation(200)
     assert np.array_equal(row_digests(make(X[order])), digests[order])
+
+
+@pytest.mark.parametrize("make", MATRICES)
+def test_equal_rows_have_equal_digests_in_every_matrix(make):
+    X = some_rows()
+    assert np.array_equal(row_digests(make(X)), row_digests(X))
+
+
+def test_a_cell_in_another_column_is_another_row():
+    assert len(set(row_digests(np.eye(5)).tolist())) == 5
+
+
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.int64, np.uint64, np.float32, object]
+)
+def test_numbers_are_told_apart_by_value_alone(dtype):
+    values = np.array([0, 1, 1, 0])
+    assert np.array_equal(value_bits(values.astype(dtype)), value_bits(values * 1.0))
+
+
+def test_large_integers_are_not_rounded():
+    values = np.array([2**53, 2**53 + 1, 2**62, 2**62 + 1])
+    assert len(set(value_bits(values).tolist())) == 4
+    assert np.array_equal(value_bits(values.astype(object)), value_bits(values))
+    assert np.array_equal(value_bits(values.astype(np.uint64)), value_bits(values))
+
+
+def test_missing_values_are_one_pattern():
+    other_nan = np.array([0x7FF8000000000001], dtype=np.uint64).view(np.float64)
+    cells = np.array([np.nan, -np.nan, other_nan[0]])
+    assert len(set(value_bits(cells).tolist())) == 1
+
+
+def test_values_of_other_types_are_told_apart():
+    ids = ["1", b"1", (1, "a"), (1, "b"), frozenset("ab"), datetime.date(2026, 1, 2)]
+    assert len(set(value_bits(np.array([*ids, None], dtype=object)).tolist())) == 7
+    days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")
+    assert len({*value_bits(days).tolist(), *value_bits(days.view(int)).tolist()}) == 4
+    lists = np.empty(2, dtype=object)
+    lists[:] = [[1], [2]]
+    assert len(set(value_bits(lists).tolist())) == 2
+
+
+def test_digests_are_the_same_in_every_process():
+    code = (
+        "import numpy as np; from tieaware_sklearn._engine.digests import value_bits;"
+        "ids = np.array(['a', frozenset('abcdef'), 1.5], dtype=object);"
+        "print(value_bits(ids).tolist())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_an_order_by_content_is_that_of_no_order_of_rows():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, weight = np.arange(60) % 3, np.arange(60.0)
+    X[10:20] = X[0]
+    offsets = np.array([0, 25, 25, 60])
+    rows = by_content(X, offsets, y, weight)
+    assert sorted(rows[:25]) == list(range(25))
+    mixed = np.r_[np.random.default_rng(1).permutation(25), 25:60]
+    again = mixed[by_content(X[mixed], offsets, y[mixed], weight[mixed])]
+    assert np.array_equal(again, rows)
+    assert not np.array_equal(by_content(X, offsets, y, weight, salt=1), rows)

@@ -81,9 +81,7 @@ def test_cross_validated_value_by_hand(web, pruner):
     first = study.trials[0]
     order = np.argsort(web.qid, kind="stable")
     starts = np.searchsorted(web.qid[order], np.unique(web.qid))
-    content = by_content(
-        web.data[order], web.target[order].astype(float), np.r_[starts, len(order)]
-    )
+    content = by_content(web.data[order], np.r_[starts, len(order)], web.target[order])
     rows = order[content]
     X, y, qid = web.data[rows], web.target[rows], web.qid[rows]
     values = []

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._optional import import_optional
+from .qid_column import list_columns
 from .segments import FloatArray, IntArray, owners, sum_segments
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _mix(bits: Digests) -> Digests:
+def mixed(bits: Digests) -> Digests:
     """The finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -23,40 +25,100 @@ def _mix(bits: Digests) -> Digests:
 
 
 def bits_of(values: NDArray[Any]) -> Digests:
-    """64 mixed bits of each number, the same for equal ones."""
-    return _mix((values.astype(np.float64) + 0.0).view(np.uint64) + _FIRST)
+    """64 mixed bits of each number, the same for equal ones, of any dtype.
+
+    -0.0 is 0.0, and all kinds of NaN are one.
+    """
+    floats = values.astype(np.float64) + 0.0
+    floats[np.isnan(floats)] = np.nan
+    bits = mixed(floats.view(np.uint64) + _FIRST)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        wide = np.abs(floats) >= 2**53
+        bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
+    return bits
 
 
 def row_digests(X: Any) -> Digests:
-    """64 bits of each row of a matrix of any kind, the same for equal rows."""
-    if hasattr(X, "iloc"):
-        pandas = import_optional("pandas", extra="io", purpose="a data frame")
-        return np.asarray(pandas.util.hash_pandas_object(X, index=False), np.uint64)
-    if hasattr(X, "hash_rows"):  # polars
-        return np.asarray(X.hash_rows(seed=0).to_numpy(), dtype=np.uint64)
-    if hasattr(X, "to_pandas"):  # an Arrow table
-        return row_digests(X.to_pandas())
+    """64 bits of each row of a matrix of any kind.
+
+    They are the same for equal rows, be the matrix dense, sparse or a data frame.
+    """
     if hasattr(X, "tocsr"):
         X = X.tocsr()
-        column = _mix(X.indices.astype(np.uint64) + _FIRST)
-        entry = np.where(X.data != 0, _mix(bits_of(X.data) ^ column), np.uint64(0))
-        return sum_segments(entry, np.diff(X.indptr), np.uint64)
-    values = np.asarray(X)
-    out = np.zeros(len(values), dtype=np.uint64)
-    for column in values.reshape(len(values), -1).T:
-        bits = bits_of(column) if column.dtype.kind in "biuf" else _text_bits(column)
-        out = _mix(out + _FIRST) ^ bits
+        entries = _placed(X.data, X.indices)
+        return sum_segments(entries, np.diff(X.indptr), np.uint64)
+    cells = list(_columns_of(X))
+    out = np.zeros(len(cells[0]) if cells else len(X), dtype=np.uint64)
+    for j, column in enumerate(cells):
+        out += _placed(column, j)
     return out
 
 
-def _text_bits(values: NDArray[Any]) -> Digests:
-    """64 bits of each value that is no number, the same in every process."""
-    texts = list(map(repr, values.tolist()))
-    known = {}
-    for text in set(texts):
-        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-        known[text] = int.from_bytes(digest, "little")
-    return np.array([known[text] for text in texts], dtype=np.uint64)
+def _columns_of(X: Any) -> Iterator[NDArray[Any]]:
+    """The cells of each column of an array, data frame or Arrow table."""
+    if list_columns(X):
+        for j in range(X.shape[1]):
+            if hasattr(X, "iloc"):
+                yield np.asarray(X.iloc[:, j])
+            else:
+                table = hasattr(X, "column_names")
+                yield np.asarray(X.column(j) if table else X[:, j])
+    else:
+        values = np.asarray(X)
+        yield from values.reshape(len(values), -1).T
+
+
+def _placed(cells: NDArray[Any], column: Any) -> Digests:
+    """What cells add to the digests of their rows: nothing where they are 0."""
+    bits = value_bits(cells)
+    place = mixed(np.atleast_1d(column).astype(np.uint64) + _FIRST)
+    placed = mixed(bits ^ place)
+    return np.where(bits == _ZERO, np.uint64(0), placed)
+
+
+def value_bits(values: ArrayLike) -> Digests:
+    """64 bits of each value of any type, the same in every process.
+
+    Numbers that are equal have the same ones, whatever their type.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "biuf":
+        return bits_of(values)
+    if values.dtype.kind in "mM":
+        # times of one unit are numbers, but no numbers are times
+        return mixed(bits_of(values.view(np.int64)) ^ _text_bits(str(values.dtype)))
+    objects = values.tolist()
+    try:
+        known = {value: _object_bits(value) for value in set(objects)}
+        bits = [known[value] for value in objects]
+    except TypeError:  # not hashable
+        bits = list(map(_object_bits, objects))
+    return np.concatenate([np.empty(0, np.uint64), *bits])
+
+
+def _object_bits(value: Any) -> Digests:
+    if isinstance(value, numbers.Integral):
+        whole = int(value)
+        exact = np.int64 if -(2**63) <= whole < 2**63 else np.uint64
+        if exact is np.int64 or whole < 2**64:
+            return bits_of(np.array([whole], dtype=exact))
+    elif isinstance(value, numbers.Real):
+        return bits_of(np.array([float(value)]))
+    return _text_bits(_spelled(value))
+
+
+def _spelled(value: Any) -> str:
+    """A text for each value; that of a set does not go by the order of its hashes."""
+    if isinstance(value, frozenset):
+        return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_spelled, value))})"
+    return repr(value)
+
+
+def _text_bits(text: str) -> Digests:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    return np.frombuffer(digest.digest(), dtype="<u8").astype(np.uint64)
 
 
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
@@ -67,7 +129,24 @@ def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
     return sum_segments(bits_of(labels), np.diff(offsets), np.uint64)
 
 
-def by_content(X: Any, y: FloatArray, offsets: IntArray) -> IntArray:
-    """Rows of each query in an order that their contents alone decide."""
-    digest = _mix(row_digests(X) + _FIRST) ^ bits_of(y)
+def by_content(X: Any, offsets: IntArray, *values: Any, salt: int = 0) -> IntArray:
+    """Rows of each query in an order that their contents alone decide.
+
+    Parameters
+    ----------
+    X : matrix of any kind
+        Its rows query by query.
+    offsets : ndarray of shape (n_queries + 1,)
+    *values : array-like of shape (n_rows,) or (n_rows, n), or None
+        Labels, and whatever else goes with a row.
+    salt : int
+        Another one gives another order.
+    """
+    digest = mixed(row_digests(X) + mixed(np.array([salt % 2**64], np.uint64)))
+    for value in values:
+        if value is not None:
+            digest = mixed(digest + _FIRST) ^ row_digests(np.asarray(value))
     return np.lexsort((digest, owners(np.diff(offsets))))
+
+
+_ZERO = bits_of(np.zeros(1))[0]

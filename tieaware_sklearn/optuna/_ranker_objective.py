@@ -127,7 +127,7 @@ class RankerObjective(QueryObjective):
 
     def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
         gathered = take_rows(X, queries.order)
-        rows = by_content(gathered, queries.arrange(labels), queries.offsets)
+        rows = by_content(gathered, queries.offsets, queries.arrange(labels))
         order = rows if queries.order is None else queries.order[rows]
         return replace(queries, order=order)
 
