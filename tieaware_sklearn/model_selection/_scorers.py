@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics._scorer import _BaseScorer, _cached_call
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from .._engine.digests import query_marks
@@ -28,14 +27,14 @@ from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._predictions import check_response_method, predicted_scores
+from ._predictions import RESPONSE_METHODS, check_response_method, predicted_scores
 
 
 def make_ranking_scorer(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     *,
     qid: str | int | None = None,
-    response_method: str | Sequence[str] = "predict",
+    response_method: str | Sequence[str] | None = None,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
 ) -> RankingScorer:
@@ -58,11 +57,12 @@ def make_ranking_scorer(
         default query ids come as ``qid`` by metadata routing; there is no need to
         call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
-default="predict"
+optional
         The method whose values rank; of a list, the first that the estimator
-        has. For a classifier of two classes, the probability or decision value of
-        the greater label; of more classes, ``predict_proba`` ranks by the
-        expected label.
+        has. By default ``predict``, and for classifiers, whose classes alone would
+        tie most documents, ``predict_proba`` or else ``decision_function``. For
+        two classes that is the probability or decision value of the greater label;
+        for more classes, ``predict_proba`` ranks by the expected label.
     zero_relevance, unjudged
         As in `ranking_score`.
 
@@ -154,8 +154,10 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             score_func=ranking_score,
             sign=1,
             kwargs=rules,
-            response_method=check_response_method(response_method),
+            # scikit-learn looks for the first of them that an estimator has
+            response_method=check_response_method(response_method) or RESPONSE_METHODS,
         )
+        self.response_method = response_method
         self._metadata_request = MetadataRequest(owner=self)
         self.set_score_request(qid=qid is None, query_weight=None)
 
@@ -189,12 +191,11 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         -------
         float, or dict of str to float for a list of measures
         """
-        caller = partial(_cached_call, None)
-        return self._score(caller, estimator, X, y_true, qid, query_weight)
+        return self._score(None, estimator, X, y_true, qid, query_weight)
 
     def _score(
         self,
-        method_caller: Callable[..., Any],
+        method_caller: Callable[..., Any] | None,
         estimator: Any,
         X: Any,
         y_true: ArrayLike,
@@ -207,7 +208,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         weight = check_query_weight(query_weight, queries)
         check_whole_queries(estimator, np.maximum(labels, 0), queries)
         scores = predicted_scores(
-            estimator, X, len(labels), self._response_method, method_caller, qid
+            estimator, X, len(labels), self.response_method, method_caller, qid
         )
         prepared = Prepared(labels, queries, weight)
         found = prepared.values(self._asked, scores)
@@ -261,7 +262,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     def __repr__(self) -> str:
         given = {
             "qid": self.qid,
-            "response_method": self._response_method,
+            "response_method": self.response_method,
             **self._kwargs,
         }
         usual = signature(make_ranking_scorer).parameters
