@@ -110,12 +110,12 @@ def _takes_qid(estimator: Any, method: str) -> bool:
     return "qid" in parameters and getattr(estimator, "qid", None) is None
 
 
-def check_response_method(response_method: Any) -> str | list[str] | None:
-    """A method, or a list of them, whose values can rank; None asks the estimator."""
+def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
+    """A method, or several of them, whose values can rank; None asks the estimator."""
     if response_method is None:
         return None
     methods = check_choices(response_method, "response_method", RESPONSE_METHODS)
-    return methods[0] if isinstance(response_method, str) else methods
+    return methods[0] if isinstance(response_method, str) else tuple(methods)
 
 
 def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
