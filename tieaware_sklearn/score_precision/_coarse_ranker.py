@@ -16,7 +16,11 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
@@ -140,6 +144,7 @@ default="predict"
         """
         self._checked()
         check_response_method(self.response_method)
+        given = X
         X, qid = resolve_qid(X, self.qid, qid)
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
@@ -152,7 +157,10 @@ default="predict"
             fit_params["qid"] = qid
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **fit_params)
-        for name in ("n_features_in_", "feature_names_in_"):
+        if self.qid is not None:
+            # the estimator does not see the qid column
+            validate_data(self, given, skip_check_array=True)
+        for name in ("n_features_in_", "feature_names_in_") if self.qid is None else ():
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
             elif hasattr(self, name):
@@ -184,7 +192,10 @@ default="predict"
         """
         check_is_fitted(self)
         coarseness = self._checked()
+        given = X
         X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
+        if self.qid is not None:
+            validate_data(self, given, reset=False, skip_check_array=True)
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
