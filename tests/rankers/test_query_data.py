@@ -20,7 +20,7 @@ def test_frames_must_have_the_columns_of_fit(web):
             **{**rows_of(web, web), "X": frame, "eval_X": other},
         )
     fewer = frame.drop(columns="clicks")
-    with pytest.raises(ValueError, match="12 features, got 11"):
+    with pytest.raises(ValueError, match="X has 11 features, but QueryLGBMR"):
         model.predict(fewer)
 
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.rankers.helpers import SCORED_WITHOUT_QID
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -30,7 +31,8 @@ SCORES = LinearRegression().fit(X, Y).predict(X)
     [
         CoarseRanker(LinearRegression(), None),
         CoarseRanker(LinearRegression(), "bits=float16"),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: SCORED_WITHOUT_QID,
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
