@@ -183,5 +183,5 @@ def test_rows_of_the_training_data_that_are_evaluated(web, orders):
 
 
 def test_other_orders_are_refused(web):
-    with pytest.raises(ValueError, match="row_order must be one of .*got 'sorted'"):
+    with pytest.raises(ValueError, match=r"row_order must be .*got 'sorted'"):
         ranker(row_order="sorted").fit(**rows_of(web))
