@@ -1,4 +1,4 @@
-"""QueryLGBMRanker among scikit-learn's tools, and as an LGBMModel."""
+"""Rankers of boosting libraries among scikit-learn's tools, LightGBM's for all."""
 
 from __future__ import annotations
 
