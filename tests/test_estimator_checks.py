@@ -33,25 +33,28 @@ class Checked:
         Checks that fail, and why.
     warns : tuple of str
         How the warnings begin that are to be expected.
-    fails_with_routing : dict
-        Checks that fail as well where routing is on.
     """
 
     estimator: Any
     fails: dict[str, str] = field(default_factory=dict)
     warns: tuple[str, ...] = ()
-    fails_with_routing: dict[str, str] = field(default_factory=dict)
 
 
 #: the first column of the checks' X, numbers of any kind, holds ids where qid=0
 QID = {"check_dtype_object": "puts a dict into the column of ids"}
 INFINITE = {"check_estimators_nan_inf": "puts inf into the column of ids only, an id"}
+SCORED_WITHOUT_QID = dict.fromkeys(
+    (
+        "check_fit_score_takes_y",
+        "check_n_features_in_after_fitting",
+        "check_pipeline_consistency",
+    ),
+    "calls score without the query ids that it needs",
+)
 ONE_QUERY = ("without qid", "p-values need at least two")
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
     "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
-    "check_n_features_in_after_fitting": "n_features_in_ leaves out the qid column",
-    "check_n_features_in": "n_features_in_ leaves out the qid column",
     "check_complex_data": "y is refused first",
     "check_estimators_pickle": "puts NaN into the column of ids",
     "check_fit2d_1feature": "the only column holds query ids there",
@@ -76,18 +79,26 @@ TABLE = {
         # each row is a query
         warns=("no feature is kept: each is constant",),
     ),
-    "linear": Checked(LinearRanker()),
-    "linear, log1p": Checked(LinearRanker(transforms="log1p")),
-    "linear, rank": Checked(LinearRanker(transforms="rank")),
-    "coarse, exact": Checked(CoarseRanker(LinearRegression(), None)),
-    "coarse, float16": Checked(CoarseRanker(Ridge(), "bits=float16")),
+    "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
+    "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),
+    "linear, rank": Checked(LinearRanker(transforms="rank"), SCORED_WITHOUT_QID),
+    "coarse, exact": Checked(
+        CoarseRanker(LinearRegression(), None), SCORED_WITHOUT_QID
+    ),
+    "coarse, float16": Checked(
+        CoarseRanker(Ridge(), "bits=float16"), SCORED_WITHOUT_QID
+    ),
     "coarse, levels": Checked(
-        CoarseRanker(DecisionTreeRegressor(random_state=0), "levels=8")
+        CoarseRanker(DecisionTreeRegressor(random_state=0), "levels=8"),
+        SCORED_WITHOUT_QID,
     ),
     "coarse, pipeline": Checked(
-        CoarseRanker(make_pipeline(StandardScaler(), Ridge()), "decimals=2")
+        CoarseRanker(make_pipeline(StandardScaler(), Ridge()), "decimals=2"),
+        SCORED_WITHOUT_QID,
     ),
-    "coarse, linear": Checked(CoarseRanker(LinearRanker(), "significant=3")),
+    "coarse, linear": Checked(
+        CoarseRanker(LinearRanker(), "significant=3"), SCORED_WITHOUT_QID
+    ),
     "coarse, qid=0": Checked(
         CoarseRanker(LinearRegression(), "rho=1.5", qid=0),
         {
@@ -100,9 +111,6 @@ TABLE = {
         QueryLGBMRanker(**LIGHTGBM_OPTIONS),
         {**QID, **LIGHTGBM},
         warns=("Converting data to scipy sparse",),
-        fails_with_routing={
-            "check_pipeline_consistency": "Pipeline.score hands on sample_weight"
-        },
     ),
 }
 
@@ -111,7 +119,6 @@ TABLE = {
 @pytest.mark.parametrize("name", TABLE)
 def test_scikit_learns_checks(name, routing):
     one = TABLE[name]
-    expected = one.fails | (one.fails_with_routing if routing else {})
     with (
         sklearn.config_context(enable_metadata_routing=routing),
         warnings.catch_warnings(),
@@ -120,7 +127,7 @@ def test_scikit_learns_checks(name, routing):
             warnings.filterwarnings("ignore", beginning)
         results = check_estimator(
             one.estimator,
-            expected_failed_checks=expected,
+            expected_failed_checks=one.fails,
             on_fail=None,
             on_skip=None,
         )
@@ -128,6 +135,6 @@ def test_scikit_learns_checks(name, routing):
     for result in failed[:1]:
         raise AssertionError(f"{result['check_name']} fails") from result["exception"]
     # what passes by now is expected to fail no longer
-    as_expected = {result["check_name"] for result in results} & set(expected)
+    as_expected = {result["check_name"] for result in results} & set(one.fails)
     fails = {result["check_name"] for result in results if result["status"] == "xfail"}
     assert fails == as_expected
