@@ -12,20 +12,16 @@ from sklearn.utils.validation import validate_data
 from .._display.warn import warn
 from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
-from .._engine.qid_column import how_to_pass_qid, qid_index, resolve_qid
+from .._engine.qid_column import qid_index, resolve_qid
 from .._engine.validation import check_length
 
 
-def warn_one_query(n_rows: int, by_column: str) -> None:
-    """Say that rows without query ids count as one query, and how to pass ids.
-
-    `by_column` is the call that takes ids from a column of X.
-    """
+def warn_one_query(n_rows: int, how: str) -> None:
+    """Say that rows without query ids count as one query, and how to pass ids."""
     warn(
-        f"without qid, all {n_rows} rows are ranked together as one query, across "
-        f"the queries that they may be of: pass qid to fit. {how_to_pass_qid()}, "
-        f"{by_column}. If they are one query, say so by equal ids: "
-        "qid=np.zeros(len(y))"
+        f"without qid, all {n_rows} rows are ranked together as one query, whatever "
+        f"queries they are of: {how}. If they are one query, say so by equal ids, "
+        "np.zeros(len(y))"
     )
 
 

@@ -116,7 +116,8 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
         measure = parse_measure(self.measure)
         X = X if hasattr(X, "shape") else array_of(X)
         if qid is None and self.qid is None:
-            warn_one_query(X.shape[0], f"{type(self).__name__}(qid=<index>)")
+            column = f"{type(self).__name__}(qid=<index>)"
+            warn_one_query(X.shape[0], f"let them be a column of X, {column}")
             qid = np.zeros(X.shape[0])
         screening = RankingFeatureSelector(
             measure,

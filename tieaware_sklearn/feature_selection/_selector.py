@@ -16,7 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._display.warn import warn
 from .._engine.digests import Digests, value_bits
 from .._engine.matrix import without_mask
-from .._engine.qid_column import blank_qid_column, list_columns, spread_features
+from .._engine.qid_column import (
+    blank_qid_column,
+    how_to_pass_qid,
+    list_columns,
+    spread_features,
+)
 from .._engine.validation import Queries, check_labels, check_qid, check_query_weight
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..measures import Measure
@@ -345,7 +350,9 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         labels = check_labels(labels, name="y", unjudged=rule.ask().unjudged)
         queries = check_qid(qid, n_rows=len(labels))
         if qid is None:
-            warn_one_query(len(labels), f"{type(self).__name__}(qid=<name or index>)")
+            column = f"{type(self).__name__}(qid=<name or index>)"
+            how = f"pass qid to fit. {how_to_pass_qid()}, {column}"
+            warn_one_query(len(labels), how)
         digests = value_bits(queries.qid if qid is not None else [])
         if not reset:
             self._check_new(queries, digests)
@@ -422,12 +429,14 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         X = without_mask(X)
         if self.qid is not None:
             X = blank_qid_column(X, self.qid)
-        if not self.support_.any():
-            warn(nothing_passed(self.screening_, self.alpha, self.min_lift))
-        with warnings.catch_warnings():
-            # the warning above says why
-            warnings.filterwarnings("ignore", "No features were selected")
+        if self.support_.any():
             chosen = super().transform(X)
+        else:
+            warn(nothing_passed(self.screening_, self.alpha, self.min_lift))
+            with warnings.catch_warnings():
+                # the warning above says why
+                warnings.filterwarnings("ignore", "No features were selected")
+                chosen = super().transform(X)
         objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
         if self.qid is None or not objects:
             return chosen

@@ -158,19 +158,24 @@ default="predict"
             fit_params["qid"] = qid
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **fit_params)
-        if self.qid is not None:
-            # the estimator does not see the qid column
-            validate_data(self, given, skip_check_array=True)
-        for name in ("n_features_in_", "feature_names_in_") if self.qid is None else ():
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
+        self._note_columns(given)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
         ends = (float(scores.min()), float(scores.max())) if len(scores) else None
         self.limits_ = ends
         return self
+
+    def _note_columns(self, X: Any) -> None:
+        """Know X again by the columns that it was given with."""
+        if self.qid is not None:
+            # the estimator does not see the qid column
+            validate_data(self, X, skip_check_array=True)
+            return
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Scores of less precision.
