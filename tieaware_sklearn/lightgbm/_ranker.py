@@ -103,7 +103,8 @@ random_state, n_jobs, importance_type
         How many rows each had.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``. They are the same in every
+        release, and no metric of LightGBM's own has one of them.
     best_iteration_, best_score_, booster_, ...
         As in `lightgbm.LGBMRanker`.
 
@@ -205,8 +206,11 @@ random_state, n_jobs, importance_type
             None evaluates ``metric`` alone.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
-        feature_name, callbacks, init_model
+        feature_name, init_model
             As in LightGBM.
+        callbacks : list of callable, optional
+            As in LightGBM. ``lightgbm.record_evaluation`` and others are given the
+            names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
             As in LightGBM; numbers count the columns of X, that of `qid` included.
 
