@@ -306,10 +306,17 @@ validate_features, **kwargs
             order.
         """
         X = self._features(X)
-        # what was set since the fit holds, as it does in LightGBM
-        params = self._model_params()
-        del params["objective"]
-        return self._model_.set_params(**params).predict(X, *args, **options)
+        return self._model_.predict(X, *args, **options)
+
+    @wraps(lightgbm.LGBMRanker.set_params)
+    def set_params(self, **params: Any) -> QueryLGBMRanker:
+        super().set_params(**params)
+        if self.__sklearn_is_fitted__():
+            # LightGBM predicts by what was set since the fit
+            now = self._model_params()
+            del now["objective"]
+            self._model_.set_params(**now)
+        return self
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
