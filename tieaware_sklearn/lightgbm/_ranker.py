@@ -103,7 +103,8 @@ random_state, n_jobs, importance_type
         How many rows each had.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``. They are the same in every
+        release, and no metric of LightGBM's own has one of them.
     best_iteration_, best_score_, booster_, ...
         As in `lightgbm.LGBMRanker`.
 
@@ -205,8 +206,11 @@ random_state, n_jobs, importance_type
             None evaluates ``metric`` alone.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
-        feature_name, callbacks, init_model
+        feature_name, init_model
             As in LightGBM.
+        callbacks : list of callable, optional
+            As in LightGBM. ``lightgbm.record_evaluation`` and others are given the
+            names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
             As in LightGBM; numbers count the columns of X, that of `qid` included.
 
@@ -302,10 +306,17 @@ validate_features, **kwargs
             order.
         """
         X = self._features(X)
-        # what was set since the fit holds, as it does in LightGBM
-        params = self._model_params()
-        del params["objective"]
-        return self._model_.set_params(**params).predict(X, *args, **options)
+        return self._model_.predict(X, *args, **options)
+
+    @wraps(lightgbm.LGBMRanker.set_params)
+    def set_params(self, **params: Any) -> QueryLGBMRanker:
+        super().set_params(**params)
+        if self.__sklearn_is_fitted__():
+            # LightGBM predicts by what was set since the fit
+            now = self._model_params()
+            del now["objective"]
+            self._model_.set_params(**now)
+        return self
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
