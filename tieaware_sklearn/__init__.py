@@ -5,7 +5,16 @@ from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
 from .feature_selection import RankingFeatureSelector, Screening
 from .measures import *  # noqa: F403
-from .model_selection import QueryKFold, RankingScorer, make_ranking_scorer
+from .model_selection import (
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RankingScorer,
+    RepeatedQueryKFold,
+    StratifiedQueryKFold,
+    make_ranking_scorer,
+    train_test_split_queries,
+)
 from .rankers import LinearRanker
 from .score_precision import PrecisionStudy, precision_study
 
@@ -15,13 +24,18 @@ __all__ = [
     "LinearRanker",
     "PrecisionStudy",
     "QueryKFold",
+    "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "RankingFeatureSelector",
     "RankingScorer",
+    "RepeatedQueryKFold",
     "Screening",
+    "StratifiedQueryKFold",
     "SystemComparison",
     "compare_systems",
     "make_ranking_scorer",
     "precision_study",
+    "train_test_split_queries",
 ]
 __all__ += evaluation.__all__
 __all__ += measures.__all__
