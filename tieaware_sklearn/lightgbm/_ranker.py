@@ -313,7 +313,7 @@ validate_features, **kwargs
         """
         column = self.qid if self._has_qid(X) else None
         scorer = make_ranking_scorer("ndcg@10", qid=column)
-        return float(scorer(self, X, y, qid=qid))  # type: ignore[arg-type]
+        return scorer(self, X, y, qid=qid)
 
     def _has_qid(self, X: Any) -> bool:
         """Whether X still has the column of query ids."""
