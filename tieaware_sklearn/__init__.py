@@ -13,6 +13,7 @@ from .model_selection import (
     RepeatedQueryKFold,
     StratifiedQueryKFold,
     make_ranking_scorer,
+    query_learning_curve,
     train_test_split_queries,
 )
 from .rankers import LinearRanker
@@ -35,6 +36,7 @@ __all__ = [
     "compare_systems",
     "make_ranking_scorer",
     "precision_study",
+    "query_learning_curve",
     "train_test_split_queries",
 ]
 __all__ += evaluation.__all__

@@ -56,7 +56,15 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
 
 
 def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
-    """Query ids, given as they are or as a column of X, and whether as a column."""
+    """Query ids, given as they are or as a column of X, and whether as a column.
+
+    Raises
+    ------
+    ValueError
+        Without ids, and if X has no such column.
+    """
+    if qid is None:
+        raise ValueError("qid must say which rows are one query, got None")
     is_column = isinstance(qid, (str, numbers.Integral))
     return (column_of(X, qid), True) if is_column else (qid, False)
 

@@ -52,6 +52,12 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     Queries of equal size come in the order of their ids, or in random order. So
     folds do not depend on the order of rows.
 
+    `HalvingGridSearchCV` and `HalvingRandomSearchCV` start with a sample of the rows,
+    ``resource="n_samples"``, which they draw from each fold without regard to queries:
+    what is ranked is then a part of each list. A resource of the estimator, such as
+    the number of trees, leaves queries whole, as the second example has it. For
+    learning curves see `query_learning_curve`.
+
     Examples
     --------
     >>> import numpy as np
@@ -61,6 +67,24 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     ...     print(qid[train], qid[test])
     ['b' 'b' 'd'] ['a' 'a' 'c']
     ['a' 'a' 'c'] ['b' 'b' 'd']
+
+    A search by halving over the number of trees:
+
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> from sklearn.experimental import enable_halving_search_cv
+    >>> from sklearn.model_selection import HalvingGridSearchCV
+    >>> from tieaware_sklearn import make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=30, as_frame=True, random_state=0)
+    >>> frame = web.data.assign(qid=web.qid)
+    >>> search = HalvingGridSearchCV(
+    ...     GradientBoostingRegressor(random_state=0), {"max_depth": [1, 2, 3]},
+    ...     resource="n_estimators", min_resources=3, max_resources=27, factor=3,
+    ...     cv=QueryKFold(3, qid="qid"),
+    ...     scoring=make_ranking_scorer("ndcg@10", qid="qid"))
+    >>> search = search.fit(frame, web.target)
+    >>> search.n_resources_, search.n_candidates_
+    ([3, 9], [3, 1])
     """
 
     def __init__(

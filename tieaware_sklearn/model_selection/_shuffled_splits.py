@@ -162,8 +162,6 @@ def train_test_split_queries(
     """
     if not arrays:
         raise ValueError("arrays must be one or more, got none")
-    if qid is None:
-        raise ValueError("qid must say which rows are one query, got None")
     ids, is_column = ids_of(arrays[0], qid)
     queries = check_qid(ids, n_rows=count_rows(ids)).by_id()
     for number, array in enumerate(arrays):
