@@ -4,6 +4,7 @@ from . import evaluation, measures
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
 from .feature_selection import RankingFeatureSelector, Screening
+from .inspection import PermutationImportance, query_permutation_importance
 from .measures import *  # noqa: F403
 from .model_selection import (
     QueryKFold,
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "LinearRanker",
+    "PermutationImportance",
     "PrecisionStudy",
     "QueryKFold",
     "QueryShuffleSplit",
@@ -37,6 +39,7 @@ __all__ = [
     "make_ranking_scorer",
     "precision_study",
     "query_learning_curve",
+    "query_permutation_importance",
     "train_test_split_queries",
 ]
 __all__ += evaluation.__all__

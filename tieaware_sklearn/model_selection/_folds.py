@@ -70,19 +70,23 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
 
     A search by halving over the number of trees:
 
+    >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.ensemble import GradientBoostingRegressor
     >>> from sklearn.experimental import enable_halving_search_cv
     >>> from sklearn.model_selection import HalvingGridSearchCV
+    >>> from sklearn.pipeline import Pipeline
     >>> from tieaware_sklearn import make_ranking_scorer
     >>> from tieaware_sklearn.datasets import make_web_search
-    >>> web = make_web_search(n_queries=30, as_frame=True, random_state=0)
-    >>> frame = web.data.assign(qid=web.qid)
+    >>> web = make_web_search(n_queries=30, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> without_qid = make_column_transformer(("drop", [0]), remainder="passthrough")
+    >>> trees = GradientBoostingRegressor(random_state=0)
     >>> search = HalvingGridSearchCV(
-    ...     GradientBoostingRegressor(random_state=0), {"max_depth": [1, 2, 3]},
-    ...     resource="n_estimators", min_resources=3, max_resources=27, factor=3,
-    ...     cv=QueryKFold(3, qid="qid"),
-    ...     scoring=make_ranking_scorer("ndcg@10", qid="qid"))
-    >>> search = search.fit(frame, web.target)
+    ...     Pipeline([("features", without_qid), ("trees", trees)]),
+    ...     {"trees__max_depth": [1, 2, 3]}, resource="trees__n_estimators",
+    ...     min_resources=3, max_resources=27, cv=QueryKFold(3, qid=0),
+    ...     scoring=make_ranking_scorer("ndcg@10", qid=0))
+    >>> search = search.fit(X, web.target)
     >>> search.n_resources_, search.n_candidates_
     ([3, 9], [3, 1])
     """
