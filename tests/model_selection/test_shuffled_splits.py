@@ -170,3 +170,5 @@ def test_errors_of_arrays():
         train_test_split_queries(X, None, qid=QID)
     with pytest.raises(ValueError, match="0 and 40 of 40 queries"):
         QueryShuffleSplit(test_size=40).split(X, groups=QID)
+    with pytest.raises(ValueError, match="n_splits must be an integer >= 1, got 0"):
+        QueryShuffleSplit(0)

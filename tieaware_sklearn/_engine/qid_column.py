@@ -140,10 +140,13 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
         )
     n_columns = X.shape[1]
     if isinstance(column, str):
+        advice = (
+            " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
+            "switch metadata routing on and pass qid)"
+        )
         raise ValueError(
-            f"{name} must be an index where X has no column names, got {column!r} "
-            "(RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            f"switch metadata routing on and pass {name})"
+            f"{name} must be an index where X has no column names, got {column!r}"
+            f"{advice if name == 'qid' else ''}"
         )
     if not isinstance(column, numbers.Integral) or not (
         -n_columns <= int(column) < n_columns

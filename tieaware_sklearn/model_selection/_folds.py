@@ -41,6 +41,9 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
 
     See Also
     --------
+    StratifiedQueryKFold : Balanced in relevance, too.
+    RepeatedQueryKFold, QueryShuffleSplit : Drawn several times.
+    QueryTimeSeriesSplit : Later queries for testing.
     sklearn.model_selection.GroupKFold : The same for any groups; it does not
         balance shuffled folds.
 

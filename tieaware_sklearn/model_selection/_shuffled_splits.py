@@ -15,7 +15,14 @@ from .._engine.exact import as_floats, numbers_of, show
 from .._engine.qid_column import count_rows, ids_of, take_rows
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import Queries, check_length, check_qid, is_number, reject
+from .._engine.validation import (
+    Queries,
+    check_count,
+    check_length,
+    check_qid,
+    is_number,
+    reject,
+)
 from ._query_splits import (
     Part,
     QuerySplits,
@@ -47,7 +54,8 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
     Raises
     ------
     ValueError
-        When it splits, for sizes that leave one of the sets without a query.
+        For fewer than 1 split. When it splits, for sizes that leave one of the sets
+        without a query.
 
     See Also
     --------
@@ -78,6 +86,7 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         qid: str | int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
+        check_count(n_splits, "n_splits")
         super().__init__(
             n_splits,
             test_size=test_size,
