@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import (
@@ -22,7 +23,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
@@ -412,7 +413,8 @@ def small_ranker(**parameters):
     )
 
 
-def test_a_fold_that_splits_a_query_is_an_error(web):
+@pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
+def test_a_fold_that_splits_a_query_is_an_error(web, cv):
     scorer = make_ranking_scorer()
     with (
         sklearn.config_context(enable_metadata_routing=True),
@@ -423,8 +425,8 @@ def test_a_fold_that_splits_a_query_is_an_error(web):
             web.data,
             web.target,
             scoring=scorer,
-            cv=3,
-            params={"qid": web.qid},
+            cv=cv,
+            params={"qid": [f"q{q}" for q in web.qid]},
             error_score="raise",
         )
 
@@ -449,37 +451,59 @@ def test_training_scores_are_no_split(web):
         )
 
 
-def test_the_ranker_is_found_inside_a_pipeline(web):
-    half = web.qid <= 20
-    ranker = small_ranker().fit(web.data[half], web.target[half], qid=web.qid[half])
-    model = make_pipeline(FunctionTransformer(), ranker)
+def test_other_data_with_the_same_ids_are_scored_with_a_warning():
+    one, other = (make_web_search(n_queries=8, random_state=i) for i in (0, 1))
+    ranker = small_ranker().fit(one.data, one.target, qid=one.qid)
     scorer = make_ranking_scorer()
-    with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on, got"):
-        scorer(model, web.data, web.target, qid=web.qid)
-    assert scorer(model, web.data[~half], web.target[~half], qid=web.qid[~half]) > 0
-    part = np.flatnonzero(half)[1:]
-    with pytest.raises(ValueError, match="make ids unique"):
-        scorer(model, web.data[part], web.target[part], qid=web.qid[part])
+    with pytest.warns(UserWarning, match="make ids unique"):
+        found = scorer(ranker, other.data, other.target, qid=other.qid)
+    scores = ranker.predict(other.data)
+    assert found == ranking_score(other.target, scores, qid=other.qid)
+    # as soon as they are unique, or queries have features of their own
+    assert found == scorer(ranker, other.data, other.target, qid=other.qid + 100)
+    for data, seed in ((one, 0), (other, 1)):
+        idf = np.random.default_rng(seed).random(9)
+        data.data[:, 3] = idf[data.qid]
+    ranker = small_ranker().fit(one.data, one.target, qid=one.qid)
+    scores = ranker.predict(other.data)
+    found = scorer(ranker, other.data, other.target, qid=other.qid)
+    assert found == ranking_score(other.target, scores, qid=other.qid)
 
 
-def test_rankers_that_remember_ids_alone(web):
-    class Remembers(Column):
-        def fit(self, X, y):
-            self.query_ids_ = [1, 2, 3]
-            return self
-
-    model = Remembers(1).fit(None, None)
-    scorer = make_ranking_scorer()
-    part = web.qid <= 3
-    rows = web.data[part], web.target[part]
-    assert scorer(model, *rows, qid=web.qid[part]) > 0
-    with pytest.raises(ValueError, match="got"):
-        scorer(model, web.data, web.target, qid=web.qid)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda ranker: ranker,
+        FrozenEstimator,
+        lambda ranker: make_pipeline(FunctionTransformer(), ranker),
+        lambda ranker: make_pipeline(StandardScaler(), ranker),
+    ],
+)
+def test_a_training_score_is_one_by_any_labels_and_of_some_queries(web, wrap):
+    ids = np.array([f"q{q}" for q in web.qid])
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = small_ranker()
+        if wrap is FrozenEstimator:
+            ranker.fit(web.data, web.target, qid=ids)
+        model = wrap(ranker).fit(web.data, web.target, qid=ids)
+    scores, scorer = model.predict(web.data), make_ranking_scorer()
+    for rows in (slice(None), web.qid < 9):
+        for y in (web.target, (web.target > 1).astype(int)):
+            found = scorer(model, web.data[rows], y[rows], qid=ids[rows])
+            assert found == ranking_score(y[rows], scores[rows], qid=ids[rows])
+    half = np.arange(len(ids)) % 2 > 0
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = small_ranker()
+        if wrap is FrozenEstimator:
+            ranker.fit(web.data[half], web.target[half], qid=ids[half])
+        model = wrap(ranker).fit(web.data[half], web.target[half], qid=ids[half])
+    with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on other rows"):
+        scorer(model, web.data, web.target, qid=ids)
 
 
 def test_a_split_in_equal_halves_is_seen():
     rng = np.random.default_rng(0)
-    qid, y = np.tile(np.arange(30), 4), rng.integers(0, 3, 120)
+    qid, y = np.tile(np.arange(30), 4) + 7, rng.integers(0, 3, 120)
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.raises(ValueError, match="Either the folds split queries"),

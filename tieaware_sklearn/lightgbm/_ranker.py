@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.digests import query_marks
+from .._engine.fitted_queries import FittedQueries
 from .._engine.matrix import without_mask
 from .._engine.qid_column import list_columns, split_qid_column
 from .._engine.validation import Queries, check_labels, reject
@@ -77,10 +77,6 @@ random_state, n_jobs, importance_type
 
     Attributes
     ----------
-    query_ids_ : ndarray of shape (n_queries,)
-        Ids of the queries it was fitted on, sorted.
-    query_sizes_ : ndarray of shape (n_queries,), int
-        How many rows each had.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
@@ -247,9 +243,7 @@ random_state, n_jobs, importance_type
                 if "training" in results:
                     results[other] = results.pop("training")
         self._columns_ = columns_of(train.X)
-        self._query_marks_ = query_marks(train.y, train.queries.offsets)
-        self.query_ids_ = train.queries.qid
-        self.query_sizes_ = train.queries.sizes
+        self._fitted_queries_ = FittedQueries.of(train.X, train.queries)
         return self
 
     def _gather_evaluation(

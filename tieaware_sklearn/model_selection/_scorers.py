@@ -8,16 +8,13 @@ from functools import cached_property
 from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from .._engine.digests import query_marks
+from .._engine.fitted_queries import check_whole_queries
 from .._engine.qid_column import how_to_pass_qid, resolve_qid
-from .._engine.ties import FloatArray
 from .._engine.validation import (
     UNJUDGED,
-    Queries,
     check_choice,
     check_labels,
     check_qid,
@@ -105,10 +102,14 @@ optional
     ------
     ValueError
         For an unknown measure or option. When it scores: without query ids, for
-        predictions that are NaN, and if the estimator remembers in
-        ``query_ids_`` that it was fitted on other rows of a query that it is
-        scored on, as an integer ``cv`` makes it. Query ids are to be unique: those
-        of two data sets must not be numbered from 0 both.
+        predictions that are NaN, and if a ranker of this library was fitted on
+        other rows of the queries that it is scored on, as an integer ``cv`` makes
+        it (see the notes).
+
+    Warns
+    -----
+    UserWarning
+        If that may be so, and the queries may as well be others with the same ids.
 
     See Also
     --------
@@ -128,10 +129,22 @@ optional
     A name such as ``scoring="ndcg@10"`` is not taken: scikit-learn looks names up in
     a list of its own, to which other libraries cannot add.
 
-    A scorer sees the test rows only: whether a fold splits
-    a query it can tell for rankers with ``query_ids_`` (`QueryLGBMRanker`), not for
-    others. Ranking by the expected label is that of McRank (Li, Burges and Wu,
-    NIPS 2007).
+    A scorer sees the test rows only. Whether folds split queries it can tell of
+    rankers that keep digests of their queries (`QueryLGBMRanker`), also inside
+    pipelines, searches and other estimators; not of others. Of the queries whose id
+    was in the training data:
+
+    - one with the same rows has a training score, which is fine;
+    - one with some of these rows was split;
+    - one with other rows is the rest of a split query if features that are constant
+      within queries (inverse document frequencies) have the values of training, and
+      another query, which is fine, if they have not;
+    - without such features, ids that count from 0 or 1 in both data sets say little:
+      scores come with a warning. Other ids say that the query was split.
+
+    What holds for half of these queries or more decides: split queries are refused.
+
+    Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
 
     Examples
     --------
@@ -348,7 +361,7 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         ids = self._query_ids(X, qid)
         queries = check_qid(ids, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, np.maximum(labels, 0), queries)
+        check_whole_queries(estimator, X, queries)
         scores = predicted_scores(
             estimator, X, len(labels), family.response_method, method_caller, ids
         )
@@ -394,44 +407,3 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
     def __repr__(self) -> str:
         family = repr(self._family)
         return family if self._family.single else f"{family}[{self.key!r}]"
-
-
-def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) -> None:
-    """Refuse queries that the estimator was fitted on other rows of.
-
-    Scoring the very queries it was fitted on, with the same labels, is a training
-    score, as ``return_train_score=True`` and `learning_curve` ask for.
-    """
-    fitted = _find_fitted(estimator)
-    if fitted is None:
-        return
-    ids = np.asarray(fitted.query_ids_).tolist()
-    scored = queries.qid.tolist()
-    shared = set(ids) & set(scored)
-    if not shared:
-        return
-    if shared == set(ids) == set(scored):
-        marks = getattr(fitted, "_query_marks_", None)
-        here = query_marks(queries.arrange(labels), queries.offsets).tolist()
-        before = None if marks is None else dict(zip(ids, marks.tolist(), strict=True))
-        if before in (None, dict(zip(scored, here, strict=True))):
-            return
-    first = next(q for q in scored if q in shared)
-    more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
-    raise ValueError(
-        f"qid must not hold a query that {type(fitted).__name__} was fitted on, got "
-        f"{first!r}{more}. Either the folds split queries: QueryKFold keeps them "
-        "whole, an integer cv does not. Or these are other queries with the same ids: "
-        "make ids unique (load_letor of a list of files numbers them through). Or they "
-        "are a part of the training data, which is scored as a whole only"
-    )
-
-
-def _find_fitted(estimator: Any) -> Any:
-    """The estimator that remembers its queries, inside pipelines and searches."""
-    inner = ("best_estimator_", "estimator_", "regressor_")
-    while estimator is not None and not hasattr(estimator, "query_ids_"):
-        steps = getattr(estimator, "steps", None)
-        found = [getattr(estimator, name) for name in inner if hasattr(estimator, name)]
-        estimator = steps[-1][1] if steps else next(iter(found), None)
-    return estimator

@@ -173,7 +173,11 @@ class RankerObjective(QueryObjective):
             fitted = self._fitted(clone(model), fold.train)
             rows = self._data.prepared.queries.rows(fold.held_out)
             scores = predicted_scores(
-                fitted, take_rows(self._X, rows), len(rows), self._response_method
+                fitted,
+                take_rows(self._X, rows),
+                len(rows),
+                self._response_method,
+                qid=self._queries.qid[self._number[rows]],
             )
             measured = self._data.measured(fold.held_out, scores)
             yield Step(measured, fold.buckets, number == numbers[-1])
