@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .exact import as_floats, is_missing, numbers_of, one_dimensional, show
+from .exact import (
+    Place,
+    as_floats,
+    in_row,
+    is_missing,
+    numbers_of,
+    one_dimensional,
+    show,
+)
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
 
 UNJUDGED = ("raise", "nonrelevant")
@@ -127,30 +135,44 @@ def _sort_key(value: Any) -> tuple[str, str]:
     return type(value).__name__, str(value)
 
 
-def reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
+def reject(
+    bad: NDArray[np.bool_],
+    values: NDArray[Any],
+    name: str,
+    rule: str,
+    place: Place = in_row,
+) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
         row = int(np.argmax(bad))
         count = int(bad.sum())
         more = "" if count == 1 else f" (and {count - 1} more)"
-        raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}{more}")
+        where = place(row)
+        raise ValueError(f"{name} must {rule}, got {values[row]} in {where}{more}")
 
 
 def check_labels(
-    y_true: ArrayLike, *, unjudged: str = "raise", name: str = "y_true"
+    y_true: ArrayLike,
+    *,
+    unjudged: str = "raise",
+    name: str = "y_true",
+    place: Place = in_row,
 ) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
     check_choice(unjudged, "unjudged", UNJUDGED)
-    labels = as_floats(numbers_of(y_true, name), name)
-    missing = np.isnan(labels)
+    labels = as_floats(numbers_of(y_true, name, place), name)
+    missing, padded = np.isnan(labels), place is not in_row
     if unjudged == "raise":
         advice = "leave out rows that nobody judged"
         if name == "y_true":
             advice = 'unjudged="nonrelevant" takes NaN as not relevant'
+        if padded:
+            advice += "; padding is NaN in the scores, too"
         rule = f"be judged ({advice})"
-        reject(missing, labels, name, rule)
-    reject(labels < 0, labels, name, "be >= 0")
-    reject(np.isinf(labels), labels, name, "be finite")
+        reject(missing, labels, name, rule, place)
+    advice = f" (mask={name} >= 0 leaves out padding)" if padded else ""
+    reject(labels < 0, labels, name, f"be >= 0{advice}", place)
+    reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
         labels = np.where(missing, UNJUDGED_LABEL, labels)
     return labels
@@ -161,18 +183,20 @@ def check_scores(
     *,
     n_rows: int | None = None,
     name: str = "y_score",
+    place: Place = in_row,
 ) -> NDArray[Any]:
     """Scores in the dtype they came in; -inf stands for "not retrieved".
 
     Those without a dtype of their own, such as lists and objects, are refused where
     64-bit floats would make equals of two that differ.
     """
-    scores = numbers_of(y_score, name)
+    scores = numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
-        reject(np.isnan(scores), scores, name, "not be NaN")
-        reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
+        reject(np.isnan(scores), scores, name, "not be NaN", place)
+        rule = "be finite, or -inf (not retrieved)"
+        reject(np.isposinf(scores), scores, name, rule, place)
     return scores
 
 

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.exact import in_row
+from .._engine.lists import Lists, are_lists
+from .._engine.tensors import from_tensor
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     UNJUDGED,
@@ -39,6 +42,18 @@ _COPIES = 4
 _OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
 
 
+class ColumnNames(NamedTuple):
+    """What messages call the arrays."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    qid: str = "qid"
+    weight: str = "query_weight"
+
+
+NAMES = ColumnNames()
+
+
 class Prepared:
     """Checked labels in blocks of whole queries, for any scores and measures.
 
@@ -47,6 +62,8 @@ class Prepared:
     labels : ndarray of shape (n_rows,), float64
     queries : Queries
     weight : ndarray of shape (n_queries,), optional
+    lists : Lists, optional
+        The cells that the rows come from, where queries were rows of a matrix.
     keep : bool
         Keep the blocks for further scores; otherwise memory stays flat.
     """
@@ -57,13 +74,19 @@ class Prepared:
         queries: Queries,
         weight: FloatArray | None = None,
         *,
+        lists: Lists | None = None,
         keep: bool = False,
     ) -> None:
         self.labels = labels
         self.queries = queries
         self.weight = weight
+        self.lists = lists
         self._keep = keep
         self._copies: dict[int, Prepared] = {}
+
+    def scores(self, y_score: ArrayLike) -> NDArray[Any]:
+        """Scores of the documents, in the dtype they came in, checked."""
+        return _scores(y_score, self.lists, self.queries.n_rows, NAMES)
 
     @cached_property
     def labelled(self) -> LabelledQueries:
@@ -180,13 +203,17 @@ class PreparedRanking:
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels: finite and >= 0. NaN is unjudged.
     qid : array-like of shape (n_documents,), optional
         Query of each document: any hashable values, rows in any order. None is
-        one query.
-    query_weight : array-like of shape (n_documents,), optional
-        Weight of each document's query in averages: >= 0, constant within a query.
+        one query, or those in the rows of a matrix.
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        Of a matrix: False for padding. It is needed where there is padding, for
+        NaN in labels alone is an unjudged document.
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
+        Weight of each document's query in averages: >= 0, constant within a query;
+        of a matrix, one for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
@@ -228,6 +255,7 @@ class PreparedRanking:
         y_true: ArrayLike,
         qid: Any = None,
         *,
+        mask: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
         zero_relevance: float | str = 0.0,
         unjudged: str = "raise",
@@ -235,10 +263,11 @@ class PreparedRanking:
     ) -> None:
         ask((), zero_relevance, unjudged, convention)
         check_choice(unjudged, "unjudged", UNJUDGED)
-        labels = check_labels(y_true, unjudged="nonrelevant")
-        queries = check_qid(qid, n_rows=len(labels))
-        weight = check_query_weight(query_weight, queries)
-        self._prepared = Prepared(labels, queries, weight, keep=True)
+        y_true = from_tensor(y_true, "y_true")
+        lists = _lists(y_true, None, qid, mask, NAMES)
+        labels = _labels(y_true, lists, "nonrelevant", NAMES)
+        queries, weight = _queries(qid, query_weight, lists, len(labels), NAMES)
+        self._prepared = Prepared(labels, queries, weight, lists=lists, keep=True)
         self._missing = bool((labels == UNJUDGED_LABEL).any())
         self._asked_before: set[Measure] = set()
         self._rules = (zero_relevance, unjudged, convention)
@@ -263,8 +292,9 @@ class PreparedRanking:
 
         Parameters
         ----------
-        y_score : array-like of shape (n_documents,)
+        y_score : array-like of the shape of y_true
             Scores, higher ranked first, equal ones tied; -inf is not retrieved.
+            What they are where there is padding does not matter.
         measure : str or Measure, default="ndcg@10"
             See `parse_measure`.
         ties, average
@@ -281,7 +311,7 @@ class PreparedRanking:
         """
         asked = self._ask([parse_measure(measure)])
         check_averaging(asked, ties, average)
-        scores = check_scores(y_score, n_rows=self.n_documents)
+        scores = self._prepared.scores(y_score)
         return self._prepared.averaged(asked, scores, ties, average)
 
     def evaluate(
@@ -295,7 +325,7 @@ class PreparedRanking:
 
         Parameters
         ----------
-        y_score : array-like of shape (n_documents,)
+        y_score : array-like of the shape of y_true
             As in `score`.
         measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         n_jobs : int, optional
@@ -311,31 +341,27 @@ class PreparedRanking:
             As in `evaluate`.
         """
         asked = self._ask(parse_measures(measures))
-        scores = check_scores(y_score, n_rows=self.n_documents)
+        scores = self._prepared.scores(y_score)
         return self._prepared.report(asked, scores, n_jobs=n_jobs)
 
     def _ask(self, measures: Sequence[Measure]) -> Asked:
         asked = ask(measures, *self._rules)
         if asked.unjudged == "raise" and self._missing:
             # in the words, and by the rows, of those who check at once
-            labels = self._prepared.labels
-            check_labels(np.where(labels == UNJUDGED_LABEL, np.nan, labels))
+            labels, lists = self._prepared.labels, self._prepared.lists
+            check_labels(
+                np.where(labels == UNJUDGED_LABEL, np.nan, labels),
+                place=in_row if lists is None else lists.place,
+            )
         self._asked_before.update(asked.measures)
         if len(self._asked_before) > _REMEMBERED:
             # what is kept for each measure must not add up without end
             old = self._prepared
-            self._prepared = Prepared(old.labels, old.queries, old.weight, keep=True)
+            self._prepared = Prepared(
+                old.labels, old.queries, old.weight, lists=old.lists, keep=True
+            )
             self._asked_before = set(asked.measures)
         return asked
-
-
-class ColumnNames(NamedTuple):
-    """What messages call the arrays."""
-
-    label: str = "y_true"
-    score: str = "y_score"
-    qid: str = "qid"
-    weight: str = "query_weight"
 
 
 def prepare(
@@ -345,18 +371,80 @@ def prepare(
     qid: Any = None,
     query_weight: ArrayLike | None = None,
     *,
-    names: ColumnNames = ColumnNames(),  # noqa: B008
+    mask: ArrayLike | None = None,
+    names: ColumnNames = NAMES,
     allow_zero: bool = False,
     keep: bool = False,
 ) -> tuple[Prepared, NDArray[Any]]:
-    """The one door of evaluation: labels, scores and weights, checked and gathered."""
-    labels = check_labels(y_true, name=names.label, unjudged=asked.unjudged)
-    scores = check_scores(y_score, n_rows=len(labels), name=names.score)
-    queries = check_qid(qid, n_rows=len(labels), name=names.qid)
-    weight = check_query_weight(
-        query_weight, queries, allow_zero=allow_zero, name=names.weight
+    """The one door of evaluation: labels, scores and weights, checked and gathered.
+
+    Labels and scores are of documents, or matrices with a query in each row, without
+    ids: what `mask` leaves out, or is missing in both of them, is padding.
+    """
+    y_true = from_tensor(y_true, names.label)
+    lists = _lists(y_true, y_score, qid, mask, names)
+    labels = _labels(y_true, lists, asked.unjudged, names)
+    scores = _scores(y_score, lists, len(labels), names)
+    queries, weight = _queries(
+        qid, query_weight, lists, len(labels), names, allow_zero=allow_zero
     )
-    return Prepared(labels, queries, weight, keep=keep), scores
+    return Prepared(labels, queries, weight, lists=lists, keep=keep), scores
+
+
+def _labels(
+    y_true: ArrayLike, lists: Lists | None, unjudged: str, names: ColumnNames
+) -> FloatArray:
+    if lists is None:
+        return check_labels(y_true, name=names.label, unjudged=unjudged)
+    found = lists.documents(y_true, names.label)
+    return check_labels(found, name=names.label, unjudged=unjudged, place=lists.place)
+
+
+def _scores(
+    y_score: ArrayLike, lists: Lists | None, n_rows: int, names: ColumnNames
+) -> NDArray[Any]:
+    if lists is None:
+        return check_scores(y_score, n_rows=n_rows, name=names.score)
+    found = lists.documents(y_score, names.score, like=names.label)
+    return check_scores(found, name=names.score, place=lists.place)
+
+
+def _queries(
+    qid: Any,
+    query_weight: ArrayLike | None,
+    lists: Lists | None,
+    n_rows: int,
+    names: ColumnNames,
+    *,
+    allow_zero: bool = False,
+) -> tuple[Queries, FloatArray | None]:
+    """Queries and their weights, of which matrices have one for each row."""
+    if lists is None:
+        queries = weighted = check_qid(qid, n_rows=n_rows, name=names.qid)
+    else:
+        queries, weighted = lists.queries, lists.rows
+    return queries, check_query_weight(
+        query_weight, weighted, allow_zero=allow_zero, name=names.weight
+    )
+
+
+def _lists(
+    y_true: ArrayLike, y_score: Any, qid: Any, mask: Any, names: ColumnNames
+) -> Lists | None:
+    """The documents of a matrix of labels; None for labels in one dimension."""
+    if not are_lists(y_true):
+        if mask is not None:
+            raise ValueError(
+                f"mask must be left out unless {names.label} has shape (n_queries, "
+                "n_documents), with more than one column"
+            )
+        return None
+    if qid is not None:
+        raise ValueError(
+            f"{names.qid} must be left out where {names.label} has two dimensions: its "
+            "rows are the queries"
+        )
+    return Lists.of(y_true, y_score, mask, (names.label, names.score))
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
