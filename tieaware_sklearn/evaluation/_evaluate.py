@@ -108,7 +108,9 @@ def ranking_score(
         Ties are treated as `ties` says all the same: the tool's own numbers need
         ``ties="input"`` (lightgbm, xgboost, trec_eval with rows from
         ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
-        (sklearn's ndcg_score and dcg_score).
+        (sklearn's ndcg_score and dcg_score). These two refuse queries of one
+        document, and so does NDCG or DCG by that convention: there is no number to
+        reproduce.
 
     Returns
     -------
