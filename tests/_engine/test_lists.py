@@ -55,7 +55,7 @@ def flat(labels, scores):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(padded(), st.sampled_from(TIES), st.sampled_from(["macro", "median", None]))
 def test_the_same_bits_as_flat_arrays(matrices, ties, average):
     labels, scores = matrices
@@ -86,7 +86,7 @@ def test_the_same_bits_as_flat_arrays(matrices, ties, average):
             assert_array_equal(getattr(report, name), getattr(table, name), name)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(st.data(), st.integers(2, 6), st.sampled_from([1, 3, 9]))
 def test_scikit_learns_functions(data, width, k):
     shape = (data.draw(st.integers(1, 4)), width)

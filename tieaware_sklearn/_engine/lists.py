@@ -70,31 +70,18 @@ class Lists:
         numbers = np.arange(len(self.there) + 1)
         return Queries(numbers[:-1], numbers, None)
 
-    @cached_property
+    @property
     def cells(self) -> NDArray[np.intp]:
         """Where documents stand in the flattened matrix."""
         return np.flatnonzero(self.there)
 
-    def documents(
-        self, values: Any, name: str, *, columns: bool = False, like: str = "y_true"
-    ) -> NDArray[Any]:
-        """What a matrix of this shape holds for documents, query by query.
-
-        With `columns` it has a third axis, which stays.
-        """
+    def documents(self, values: Any, name: str, like: str = "y_true") -> NDArray[Any]:
+        """What a matrix of this shape holds for documents, query by query."""
         matrix = matrix_of(values, name)
-        if not columns:
-            _check_shape(matrix, self.there.shape, name, like)
-        elif matrix.ndim != 3 or matrix.shape[:2] != self.there.shape:
-            rows, width = self.there.shape
-            raise ValueError(
-                f"{name} must have shape ({rows}, {width}, n_columns), got "
-                f"{matrix.shape}"
-            )
+        _check_shape(matrix, self.there.shape, name, like)
         if self._full:
-            found: NDArray[Any] = matrix.reshape(self.there.size, *matrix.shape[2:])
-        else:
-            found = matrix[self.there]
+            return matrix.reshape(-1)
+        found: NDArray[Any] = matrix[self.there]
         return found
 
     def place(self, document: int) -> str:

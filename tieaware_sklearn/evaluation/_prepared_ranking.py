@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import in_row
+from .._engine.exact import Place, in_row
 from .._engine.lists import Lists, are_lists
 from .._engine.tensors import from_tensor
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
-    UNJUDGED,
-    UNJUDGED_LABEL,
     Queries,
     check_choice,
     check_labels,
@@ -23,23 +21,26 @@ from .._engine.validation import (
     check_query_weight,
     check_scores,
 )
-from ..measures import Measure, parse_measure
 from ..measures._names import names_where
-from ..measures._parse import parse_measures
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import LabelledQueries
 from ._report import PER_QUERY, RankingReport
-from ._undefined import Asked, ask
+from ._undefined import Asked
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: measures whose ideals and chance levels are kept
-_REMEMBERED = 64
 #: kept of the same queries several times over
 _COPIES = 4
+#: scores ranked in one call; more no longer pay
+_CELLS = 1 << 15
 _OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
+
+
+def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
+    """Score columns ranked in one call: calls cost most where rows are few."""
+    return max(min(_CELLS // n_rows, -(-n_columns // n_tasks)), 1)
 
 
 class ColumnNames(NamedTuple):
@@ -84,9 +85,23 @@ class Prepared:
         self._keep = keep
         self._copies: dict[int, Prepared] = {}
 
-    def scores(self, y_score: ArrayLike) -> NDArray[Any]:
+    def __getstate__(self) -> dict[str, Any]:
+        # what labels give is made faster than it travels
+        state = {**self.__dict__, "_copies": {}}
+        state.pop("labelled", None)
+        return state
+
+    @property
+    def place(self) -> Place:
+        """Where a document stands in what was given, for a message."""
+        return in_row if self.lists is None else self.lists.place
+
+    def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
-        return _scores(y_score, self.lists, self.queries.n_rows, NAMES)
+        if self.lists is None:
+            return check_scores(y_score, n_rows=self.queries.n_rows, name=names.score)
+        found = self.lists.documents(y_score, names.score, like=names.label)
+        return check_scores(found, name=names.score, place=self.place)
 
     @cached_property
     def labelled(self) -> LabelledQueries:
@@ -117,20 +132,33 @@ class Prepared:
     def averaged(
         self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
     ) -> float | FloatArray:
-        """One measure, averaged over queries."""
-        plain = ties == "input"
+        """One measure, averaged over queries; warns where there is no average."""
+        (result,) = self.averaged_columns(asked, [scores], ties, average)
+        if average is not None:
+            asked.warn_of_nan([float(result)])
+        return result
+
+    def averaged_columns(
+        self,
+        asked: Asked,
+        columns: Sequence[NDArray[Any]],
+        ties: str,
+        average: str | None,
+    ) -> Sequence[float | FloatArray]:
+        """One measure of several score columns of one dtype, ranked in one call."""
+        plain, number = ties == "input", len(columns)
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
-        found = self.values(asked, scores, statistics, input_order=plain)
-        values = found[name][:, 0]
+        scores = columns[0] if number == 1 else np.concatenate(columns)
+        found = self.copies(number).values(asked, scores, statistics, input_order=plain)
+        values = found[name].reshape(number, -1)
         if average is None:
-            return values
+            return list(values)
         if average == "micro":
-            result = self._micro(values, found["normaliser"][:, 0], asked)
-        else:
-            result = reduce_queries(values, average, self.weight)
-        asked.warn_of_nan([result])
-        return result
+            normaliser = found["normaliser"].reshape(number, -1)
+            pairs = zip(values, normaliser, strict=True)
+            return [self._micro(*pair, asked) for pair in pairs]
+        return [reduce_queries(column, average, self.weight) for column in values]
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
@@ -194,176 +222,6 @@ class Prepared:
         )
 
 
-class PreparedRanking:
-    """Labels checked and gathered by query once, for many columns of scores.
-
-    What depends on the labels alone (queries, ideals, chance levels) is found once:
-    to evaluate each feature, model or trial on the same data costs about half of
-    what `ranking_score` and `evaluate` take, with the same bits.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Labels: finite and >= 0. NaN is unjudged.
-    qid : array-like of shape (n_documents,), optional
-        Query of each document: any hashable values, rows in any order. None is
-        one query, or those in the rows of a matrix.
-    mask : array-like of bool of shape (n_queries, n_documents), optional
-        Of a matrix: False for padding. It is needed where there is padding, for
-        NaN in labels alone is an unjudged document.
-    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight of each document's query in averages: >= 0, constant within a query;
-        of a matrix, one for each row.
-    zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
-    convention : str, optional
-        As in `ranking_score`: the definitions of another tool.
-
-    Attributes
-    ----------
-    qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance.
-    n_documents : int
-
-    Raises
-    ------
-    ValueError
-        For input that breaks a rule above.
-
-    See Also
-    --------
-    ranking_score, evaluate : The same for one column of scores.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import PreparedRanking
-    >>> relevance, query = [0, 1, 0, 1, 0, 0], ["a", "a", "a", "b", "b", "b"]
-    >>> prepared = PreparedRanking(relevance, query)
-    >>> for scores in ([2, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]):
-    ...     print(prepared.score(scores, "rr"))
-    0.5833333333333333
-    0.6111111111111112
-    >>> prepared.evaluate([2, 1, 1, 1, 1, 0], ["rr", "p@2"]).best
-    array([[0.5, 0.5],
-           [1. , 0.5]])
-    """
-
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        qid: Any = None,
-        *,
-        mask: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
-        zero_relevance: float | str = 0.0,
-        unjudged: str = "raise",
-        convention: str | None = None,
-    ) -> None:
-        ask((), zero_relevance, unjudged, convention)
-        check_choice(unjudged, "unjudged", UNJUDGED)
-        y_true = from_tensor(y_true, "y_true")
-        lists = _lists(y_true, None, qid, mask, NAMES)
-        labels = _labels(y_true, lists, "nonrelevant", NAMES)
-        queries, weight = _queries(qid, query_weight, lists, len(labels), NAMES)
-        self._prepared = Prepared(labels, queries, weight, lists=lists, keep=True)
-        self._missing = bool((labels == UNJUDGED_LABEL).any())
-        self._asked_before: set[Measure] = set()
-        self._rules = (zero_relevance, unjudged, convention)
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        return self._prepared.queries.qid.copy()
-
-    @property
-    def n_documents(self) -> int:
-        return self._prepared.queries.n_rows
-
-    def score(
-        self,
-        y_score: ArrayLike,
-        measure: str | Measure = DEFAULT_MEASURE,
-        *,
-        ties: str = "expected",
-        average: str | None = "macro",
-    ) -> float | FloatArray:
-        """What scores are worth by one measure, as `ranking_score` has it.
-
-        Parameters
-        ----------
-        y_score : array-like of the shape of y_true
-            Scores, higher ranked first, equal ones tied; -inf is not retrieved.
-            What they are where there is padding does not matter.
-        measure : str or Measure, default="ndcg@10"
-            See `parse_measure`.
-        ties, average
-            As in `ranking_score`.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_queries,) with ``average=None``
-
-        Raises
-        ------
-        ValueError
-            As in `ranking_score`.
-        """
-        asked = self._ask([parse_measure(measure)])
-        check_averaging(asked, ties, average)
-        scores = self._prepared.scores(y_score)
-        return self._prepared.averaged(asked, scores, ties, average)
-
-    def evaluate(
-        self,
-        y_score: ArrayLike,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-        *,
-        n_jobs: int | None = None,
-    ) -> RankingReport:
-        """What scores are worth by several measures, as `evaluate` has it.
-
-        Parameters
-        ----------
-        y_score : array-like of the shape of y_true
-            As in `score`.
-        measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        n_jobs : int, optional
-            Threads over blocks of queries (joblib); no result depends on it.
-
-        Returns
-        -------
-        RankingReport
-
-        Raises
-        ------
-        ValueError
-            As in `evaluate`.
-        """
-        asked = self._ask(parse_measures(measures))
-        scores = self._prepared.scores(y_score)
-        return self._prepared.report(asked, scores, n_jobs=n_jobs)
-
-    def _ask(self, measures: Sequence[Measure]) -> Asked:
-        asked = ask(measures, *self._rules)
-        if asked.unjudged == "raise" and self._missing:
-            # in the words, and by the rows, of those who check at once
-            labels, lists = self._prepared.labels, self._prepared.lists
-            check_labels(
-                np.where(labels == UNJUDGED_LABEL, np.nan, labels),
-                place=in_row if lists is None else lists.place,
-            )
-        self._asked_before.update(asked.measures)
-        if len(self._asked_before) > _REMEMBERED:
-            # what is kept for each measure must not add up without end
-            old = self._prepared
-            self._prepared = Prepared(
-                old.labels, old.queries, old.weight, lists=old.lists, keep=True
-            )
-            self._asked_before = set(asked.measures)
-        return asked
-
-
 def prepare(
     asked: Asked,
     y_true: ArrayLike,
@@ -381,51 +239,39 @@ def prepare(
     Labels and scores are of documents, or matrices with a query in each row, without
     ids: what `mask` leaves out, or is missing in both of them, is padding.
     """
+    prepared = prepare_labels(
+        y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
+        unjudged=asked.unjudged, allow_zero=allow_zero, keep=keep,
+    )  # fmt: skip
+    return prepared, prepared.scores(y_score, names)
+
+
+def prepare_labels(
+    y_true: ArrayLike,
+    qid: Any = None,
+    query_weight: ArrayLike | None = None,
+    *,
+    mask: ArrayLike | None = None,
+    y_score: ArrayLike | None = None,
+    names: ColumnNames = NAMES,
+    unjudged: str = "raise",
+    allow_zero: bool = False,
+    keep: bool = False,
+) -> Prepared:
+    """Labels, ids and weights; scores say no more than where matrices are padded."""
     y_true = from_tensor(y_true, names.label)
     lists = _lists(y_true, y_score, qid, mask, names)
-    labels = _labels(y_true, lists, asked.unjudged, names)
-    scores = _scores(y_score, lists, len(labels), names)
-    queries, weight = _queries(
-        qid, query_weight, lists, len(labels), names, allow_zero=allow_zero
-    )
-    return Prepared(labels, queries, weight, lists=lists, keep=keep), scores
-
-
-def _labels(
-    y_true: ArrayLike, lists: Lists | None, unjudged: str, names: ColumnNames
-) -> FloatArray:
     if lists is None:
-        return check_labels(y_true, name=names.label, unjudged=unjudged)
-    found = lists.documents(y_true, names.label)
-    return check_labels(found, name=names.label, unjudged=unjudged, place=lists.place)
-
-
-def _scores(
-    y_score: ArrayLike, lists: Lists | None, n_rows: int, names: ColumnNames
-) -> NDArray[Any]:
-    if lists is None:
-        return check_scores(y_score, n_rows=n_rows, name=names.score)
-    found = lists.documents(y_score, names.score, like=names.label)
-    return check_scores(found, name=names.score, place=lists.place)
-
-
-def _queries(
-    qid: Any,
-    query_weight: ArrayLike | None,
-    lists: Lists | None,
-    n_rows: int,
-    names: ColumnNames,
-    *,
-    allow_zero: bool = False,
-) -> tuple[Queries, FloatArray | None]:
-    """Queries and their weights, of which matrices have one for each row."""
-    if lists is None:
-        queries = weighted = check_qid(qid, n_rows=n_rows, name=names.qid)
+        labels = check_labels(y_true, name=names.label, unjudged=unjudged)
+        queries = weighted = check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
+        found, place = lists.documents(y_true, names.label), lists.place
+        labels = check_labels(found, name=names.label, unjudged=unjudged, place=place)
         queries, weighted = lists.queries, lists.rows
-    return queries, check_query_weight(
+    weight = check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
+    return Prepared(labels, queries, weight, lists=lists, keep=keep)
 
 
 def _lists(
