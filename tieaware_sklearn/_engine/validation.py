@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -308,18 +309,36 @@ def check_query_weight(
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
-    arranged = queries.arrange(weight)
-    per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
+    per_query = _one_per_query(weight, queries, name, str)
+    if not (per_query.any() or allow_zero):
+        raise ValueError(f"{name} must not be 0 in every query")
+    return per_query
+
+
+def check_segment(
+    segment: Any, queries: Queries, *, name: str = "segment"
+) -> NDArray[Any]:
+    """One segment per query, of any hashable values, out of one per row."""
+    segments = check_qid(segment, n_rows=queries.n_rows, name=name)
+    codes = _one_per_query(segments.row_codes(), queries, name, segments.name)
+    per_query: NDArray[Any] = segments.qid[codes]
+    return per_query
+
+
+def _one_per_query(
+    values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
+) -> NDArray[Any]:
+    """What all rows of each query have."""
+    arranged = queries.arrange(values)
+    per_query: NDArray[Any] = arranged[queries.offsets[:-1]]
     varies = queries.varying(arranged)
     if varies.any():
         row = int(np.argmax(varies))
         query = int(queries.codes[row])
         raise ValueError(
-            f"{name} must be constant within a query, got "
-            f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
+            f"{name} must be constant within a query, got {show(per_query[query])} "
+            f"and {show(arranged[row])} in query {queries.name(query)}"
         )
-    if not (per_query.any() or allow_zero):
-        raise ValueError(f"{name} must not be 0 in every query")
     return per_query
 
 

@@ -175,6 +175,7 @@ def evaluate(
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
     convention: str | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
     """What a ranking is worth by several measures, with all that ties leave open.
@@ -186,6 +187,10 @@ def evaluate(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        What kind of query each document's is, such as a market or a length: any
+        hashable values, constant within a query; of a matrix, one for each row.
+        `RankingReport.by_segment` averages over the queries of each.
     n_jobs : int, optional
         Threads over blocks of queries (joblib); no result depends on it.
 
@@ -216,7 +221,8 @@ def evaluate(
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
-    return prepared.report(asked, scores, n_jobs=n_jobs)
+    segments = prepared.segments(segment)
+    return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
 
 
 def tie_distributions(

@@ -61,6 +61,8 @@ class PreparedRanking:
         What to do with NaN labels.
     convention : str, optional
         As in `ranking_score`: the definitions of another tool.
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        As in `evaluate`, whose reports keep it.
 
     Attributes
     ----------
@@ -101,12 +103,14 @@ class PreparedRanking:
         zero_relevance: float | str = 0.0,
         unjudged: str = "raise",
         convention: str | None = None,
+        segment: Any = None,
     ) -> None:
         ask((), zero_relevance, unjudged, convention)
         check_choice(unjudged, "unjudged", UNJUDGED)
         self._prepared = prepare_labels(
             y_true, qid, query_weight, mask=mask, unjudged="nonrelevant", keep=True
         )
+        self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == UNJUDGED_LABEL).any())
         self._asked_before: set[Measure] = set()
         self._rules = (zero_relevance, unjudged, convention)
@@ -263,7 +267,9 @@ class PreparedRanking:
         """
         asked = self._ask(parse_measures(measures))
         scores = self._prepared.scores(y_score)
-        return self._prepared.report(asked, scores, n_jobs=n_jobs)
+        return self._prepared.report(
+            asked, scores, segment=self._segment, n_jobs=n_jobs
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # measures may hold functions, which do not travel

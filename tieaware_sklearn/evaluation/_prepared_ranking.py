@@ -20,6 +20,7 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
     check_scores,
+    check_segment,
 )
 from ..measures._names import names_where
 from ._averages import mean, means, reduce_queries
@@ -84,6 +85,13 @@ class Prepared:
         self.lists = lists
         self._keep = keep
         self._copies: dict[int, Prepared] = {}
+
+    def segments(self, segment: Any) -> NDArray[Any] | None:
+        """The segment of each query, if there are any."""
+        if segment is None:
+            return None
+        rows = self.queries if self.lists is None else self.lists.rows
+        return check_segment(segment, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         # what labels give is made faster than it travels
@@ -167,7 +175,12 @@ class Prepared:
         return float(asked.value[0]) if np.isnan(result) else result
 
     def report(
-        self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
+        self,
+        asked: Asked,
+        scores: NDArray[Any],
+        *,
+        segment: NDArray[Any] | None = None,
+        n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
         raw = self.labelled.values(
@@ -182,6 +195,7 @@ class Prepared:
             std_is_estimate=raw["std_is_estimate"] > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             query_weight=None if self.weight is None else self.weight.copy(),
+            segment=segment,
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
