@@ -143,13 +143,16 @@ def test_bad_input(call, message):
 
 
 def test_what_is_given_away_is_a_copy():
-    prepared = PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3])
+    prepared = PreparedRanking(
+        [1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3], segment=[5, 5, 6, 6]
+    )
     before = prepared.score([1, 2, 4, 3], "ap")
     report = prepared.evaluate([1, 2, 3, 4], ["ap"])
-    report.query_weight[:] = 1
+    report.query_weight[:] = report.segment[:] = 1
     report.qid[:] = prepared.qid[:] = 0
     assert prepared.score([1, 2, 4, 3], "ap") == before
     assert prepared.qid.tolist() == [1, 2]
+    assert prepared.evaluate([1, 2, 3, 4]).segment.tolist() == [5, 6]
 
 
 def test_many_measures_leave_nothing_behind():

@@ -195,7 +195,7 @@ class Prepared:
             std_is_estimate=raw["std_is_estimate"] > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             query_weight=None if self.weight is None else self.weight.copy(),
-            segment=segment,
+            segment=None if segment is None else segment.copy(),
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
