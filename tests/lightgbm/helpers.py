@@ -20,3 +20,8 @@ def rows_of(train, *evaluated):
     if len(sets) == 1:
         return {**rows, **dict(zip(names, sets[0], strict=True))}
     return {**rows, **dict(zip(names, zip(*sets, strict=True), strict=True))}
+
+
+def trees_of(model):
+    """All bits of the trees; below them stand parameters, metrics among them."""
+    return model.booster_.model_to_string().partition("\nparameters:")[0]

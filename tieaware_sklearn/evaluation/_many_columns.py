@@ -155,7 +155,7 @@ class PreparedRanking:
         asked = self._ask([parse_measure(measure)])
         check_averaging(asked, ties, average)
         scores = self._prepared.scores(y_score)
-        return self._prepared.averaged(asked, scores, ties, average)
+        return self._prepared.averaged(asked, scores, ties, average)[0]
 
     def score_columns(
         self,
@@ -216,7 +216,7 @@ class PreparedRanking:
             delayed(prepared.averaged_columns)(asked, batch, ties, average)
             for batch in _batches(columns, size)
         )
-        found = np.array([result for part in parts for result in part])
+        found = np.array([result for part in parts for (result,) in part])
         if average is not None and np.isnan(found).any():
             asked.warn_of_nan([np.nan])
         return found

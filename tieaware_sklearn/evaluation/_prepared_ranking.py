@@ -139,12 +139,12 @@ class Prepared:
 
     def averaged(
         self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
-    ) -> float | FloatArray:
-        """One measure, averaged over queries; warns where there is no average."""
-        (result,) = self.averaged_columns(asked, [scores], ties, average)
+    ) -> list[float | FloatArray]:
+        """Each measure, averaged over queries; its values for no average."""
+        (found,) = self.averaged_columns(asked, [scores], ties, average)
         if average is not None:
-            asked.warn_of_nan([float(result)])
-        return result
+            asked.warn_of_nan(map(float, found))
+        return found
 
     def averaged_columns(
         self,
@@ -152,27 +152,39 @@ class Prepared:
         columns: Sequence[NDArray[Any]],
         ties: str,
         average: str | None,
-    ) -> Sequence[float | FloatArray]:
-        """One measure of several score columns of one dtype, ranked in one call."""
+    ) -> list[list[float | FloatArray]]:
+        """The same of several score columns of one dtype, ranked in one call.
+
+        It does not warn, for it may run in a thread.
+        """
         plain, number = ties == "input", len(columns)
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
         scores = columns[0] if number == 1 else np.concatenate(columns)
         found = self.copies(number).values(asked, scores, statistics, input_order=plain)
-        values = found[name].reshape(number, -1)
-        if average is None:
-            return list(values)
-        if average == "micro":
-            normaliser = found["normaliser"].reshape(number, -1)
-            pairs = zip(values, normaliser, strict=True)
-            return [self._micro(*pair, asked) for pair in pairs]
-        return [reduce_queries(column, average, self.weight) for column in values]
+        parts = zip(*(np.split(found[key], number) for key in statistics), strict=True)
+        return [self._averages(asked, average, *part) for part in parts]
 
-    def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
+    def _averages(
+        self,
+        asked: Asked,
+        average: str | None,
+        values: FloatArray,
+        normaliser: FloatArray | None = None,
+    ) -> list[float | FloatArray]:
+        """Of each measure, a column of `values`."""
+        if average is None:
+            return [*values.T]
+        if normaliser is None:
+            return [reduce_queries(one, average, self.weight) for one in values.T]
+        pooled = zip(values.T, normaliser.T, asked.value, strict=True)
+        return [self._micro(*one) for one in pooled]
+
+    def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
         pooled = normaliser if self.weight is None else normaliser * self.weight
         result = mean(np.where(pooled > 0, values, np.nan), pooled)
-        return float(asked.value[0]) if np.isnan(result) else result
+        return float(empty) if np.isnan(result) else result
 
     def report(
         self,
@@ -308,13 +320,13 @@ def _lists(
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
-    """A way to treat ties, and an average that goes with the one measure asked for."""
+    """A way to treat ties, and an average that goes with the measures asked for."""
     check_choice(ties, "ties", TIES)
     check_choice(average, "average", AVERAGES)
-    (measure,) = asked.measures
-    if average == "micro" and not measure.is_ratio:
-        known = names_where(lambda cls: cls.is_ratio)
-        raise ValueError(
-            f"average='micro' needs a measure that is a ratio of counts ({known}), got "
-            f"{measure}"
-        )
+    for measure in asked.measures:
+        if average == "micro" and not measure.is_ratio:
+            known = names_where(lambda cls: cls.is_ratio)
+            raise ValueError(
+                "average='micro' needs a measure that is a ratio of counts "
+                f"({known}), got {measure}"
+            )

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._engine.matrix import without_mask
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
+from ._ranker_mixin import RankerMixin
 
 TRANSFORMS = ("identity", "log1p", "rank")
 
 
-class LinearRanker(BaseEstimator):  # type: ignore[misc]
+class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     """Rank by Σ coef x transform(feature).
 
     Rows with equal features have equal scores, to the last bit, wherever they

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numbers
 import operator
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._engine.digests import by_content
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
     how_to_pass_qid,
@@ -19,6 +22,7 @@ from .._engine.qid_column import (
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
+    check_choice,
     check_labels,
     check_length,
     check_qid,
@@ -29,6 +33,7 @@ from .._engine.validation import (
 
 #: the parts of an evaluation set beside eval_X
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
+ROW_ORDERS = ("canonical", "input")
 
 
 class GivenSet(NamedTuple):
@@ -46,7 +51,7 @@ class GivenSet(NamedTuple):
 
 
 class QueryData(NamedTuple):
-    """Rows gathered by query, the queries in the order of their ids."""
+    """Rows gathered by query; ``queries.order`` says where they came from."""
 
     X: Any
     y: FloatArray
@@ -56,7 +61,12 @@ class QueryData(NamedTuple):
 
 
 def gather_queries(
-    given: GivenSet, column: str | int | None, *, evaluation: bool = False
+    given: GivenSet,
+    column: str | int | None,
+    *,
+    evaluation: bool = False,
+    row_order: str = "canonical",
+    salt: int = 0,
 ) -> QueryData:
     """Checked data, its rows query by query.
 
@@ -68,13 +78,19 @@ def gather_queries(
         The column of X that holds query ids.
     evaluation : bool
         Messages speak of ``eval_X`` and so on, and weights are those of queries.
+    row_order : {"canonical", "input"}
+        Queries in the order of their ids, rows of a query in one that their contents
+        decide; or queries in order of first appearance, rows as given.
+    salt : int
+        Another one gives another canonical order.
 
     Raises
     ------
     ValueError
         Without query ids, for those given twice, for labels that are not finite
-        and >= 0, and for lengths that differ.
+        and >= 0, for lengths that differ, and for another `row_order`.
     """
+    check_choice(row_order, "row_order", ROW_ORDERS)
     name = "eval_" if evaluation else ""
     X, y, qid, weight, init_score = given
     X, qid = resolve_qid(X, column, qid, prefix=name)
@@ -91,18 +107,43 @@ def gather_queries(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
         )
     check_length(labels, X.shape[0], f"{name}y")
-    queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid").by_id()
+    queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
     if evaluation:
         check_query_weight(weight, queries, name="eval_sample_weight")
     if weight is not None:
         weight = check_scores(weight, n_rows=len(labels), name=f"{name}sample_weight")
         reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
-        weight = queries.arrange(weight)
     if init_score is not None:
-        start = check_scores(init_score, n_rows=len(labels), name=f"{name}init_score")
-        init_score = queries.arrange(start)
+        init_score = check_scores(
+            init_score, n_rows=len(labels), name=f"{name}init_score"
+        )
+    data = QueryData(X, labels, queries, weight, init_score)
+    return _arranged(data) if row_order == "input" else _by_content(data, salt)
+
+
+def _arranged(data: QueryData) -> QueryData:
+    """Values as they came, now query by query."""
+    X, labels, queries, *values = data
+    weight, init_score = (v if v is None else queries.arrange(v) for v in values)
     X = take_rows(X, queries.order)
     return QueryData(X, queries.arrange(labels), queries, weight, init_score)
+
+
+def _by_content(data: QueryData, salt: int) -> QueryData:
+    """Values as they came, now in an order that no order of the rows changes."""
+    queries = data.queries.by_id()
+
+    def refined(X: Any, *values: Any) -> Queries:
+        rows = by_content(X, queries.offsets, *values, salt=salt)
+        return replace(queries, order=queries.given(rows))
+
+    # equal rows go by their weights, which so have no say in the order of others
+    for value in (data.weight, data.init_score):
+        if value is not None:
+            queries = refined(queries.arrange(value)[:, None])
+    X = take_rows(data.X, queries.order)
+    queries = refined(X, queries.arrange(data.y))
+    return _arranged(data._replace(queries=queries))
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -195,8 +236,22 @@ def without_qid(categorical: Any, X: Any, qid: str | int | None) -> Any:
     return features
 
 
-def check_eval_names(given: Any, default: list[str]) -> list[str]:
-    """Names of the evaluation sets, one each and all different."""
+def name_eval_sets(
+    sets: list[GivenSet], own: GivenSet, given: Any
+) -> tuple[list[str], list[str]]:
+    """Names of the evaluation sets: default ones, and those of the user.
+
+    The default one of the very training data is ``training``.
+
+    Raises
+    ------
+    ValueError
+        Unless there is a different name for each set.
+    """
+    default = [
+        "training" if one.same_rows(own) else f"valid_{number}"
+        for number, one in enumerate(sets)
+    ]
     names = default if given is None else given
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != len(default) or len(set(names)) < len(names):
@@ -207,6 +262,32 @@ def check_eval_names(given: Any, default: list[str]) -> list[str]:
     if any(a == "training" != b for a, b in zip(names, default, strict=True)):
         raise ValueError(
             'eval_names must keep "training" for the training data, on which '
-            f"LightGBM does not stop, got {names}"
+            f"nothing stops early, got {names}"
         )
-    return names
+    return default, names
+
+
+def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
+    """Refuse to stop early on nothing.
+
+    Parameters
+    ----------
+    rounds : object
+        What was asked for as ``early_stopping_rounds``.
+    evals : list of str
+        Names of the evaluation sets by default.
+    measured : bool
+        Whether there is a metric.
+    """
+    if not isinstance(rounds, (int, np.integer)) or rounds <= 0:
+        return
+    if not set(evals) - {"training"}:
+        raise ValueError(
+            "early_stopping_rounds needs an evaluation set, got none but the "
+            "training data: pass eval_X, eval_y and eval_qid to fit"
+        )
+    if not measured:
+        raise ValueError(
+            "early_stopping_rounds needs a metric, got none: give eval_metric to "
+            "fit or metric to the constructor"
+        )

@@ -16,17 +16,22 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice, check_qid
 from ..model_selection._predictions import check_response_method, predicted_scores
+from ..rankers._ranker_mixin import RankerMixin
 from ._bands import EXISTING_TIES
 from ._coarseness import Coarseness, parse_coarseness
 
 
-class CoarseRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Any ranker, with scores of less precision.
 
     How precise scores have to be is then a parameter like others, which
@@ -46,7 +51,7 @@ class CoarseRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
-default="predict"
+optional
         The method of `estimator` whose values rank, as in `make_ranking_scorer`.
     qid : str or int, optional
         The column of X that holds query ids; `estimator` does not see it, and gets
@@ -102,7 +107,7 @@ default="predict"
         *,
         scale: str = "fit",
         existing_ties: str = "keep",
-        response_method: str | Sequence[str] = "predict",
+        response_method: str | Sequence[str] | None = None,
         qid: str | int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -140,6 +145,7 @@ default="predict"
         """
         self._checked()
         check_response_method(self.response_method)
+        given = X
         X, qid = resolve_qid(X, self.qid, qid)
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
@@ -152,16 +158,24 @@ default="predict"
             fit_params["qid"] = qid
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **fit_params)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
+        self._note_columns(given)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
         ends = (float(scores.min()), float(scores.max())) if len(scores) else None
         self.limits_ = ends
         return self
+
+    def _note_columns(self, X: Any) -> None:
+        """Know X again by the columns that it was given with."""
+        if self.qid is not None:
+            # the estimator does not see the qid column
+            validate_data(self, X, skip_check_array=True)
+            return
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Scores of less precision.
@@ -184,7 +198,10 @@ default="predict"
         """
         check_is_fitted(self)
         coarseness = self._checked()
+        given = X
         X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
+        if self.qid is not None:
+            validate_data(self, given, reset=False, skip_check_array=True)
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
