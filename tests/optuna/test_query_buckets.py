@@ -146,8 +146,9 @@ def test_linear_scores_begin_with_what_is_good_by_each_measure(web):
 
 def test_a_list_of_one_measure_is_a_list(web):
     objective = scoring(web, measure=["ap"])
-    study = objective.create_study(0)
+    study = objective.create_study(0, prune=True)
     study.optimize(objective, n_trials=2)
+    assert study.trials[0].intermediate_values
     alone = scoring(web, measure="ap")
     for trial in study.trials:
         fixed = FixedTrial(trial.params)

@@ -154,7 +154,8 @@ class LinearScoringObjective(ScoringObjective):
         list of dict
             Equal weights, the best single feature, and weights in proportion to what
             the features are worth alone, above chance: sorted by their value. Of
-            several measures, both for each, sorted by the value of the first.
+            several measures, the latter two for each, sorted by the value of the
+            first.
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
@@ -204,8 +205,8 @@ class LinearScoringObjective(ScoringObjective):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         many = len(self.feature_names) > MANY_WEIGHTS
         many |= n_trials is not None and n_trials > MANY_TRIALS
-        one = len(self.feature_names) < 2
-        if not many or one or "tune" in self._transforms or len(self._measures) > 1:
+        single = len(self.feature_names) < 2
+        if not many or single or "tune" in self._transforms or len(self._measures) > 1:
             return super()._sampler(seed, n_trials)
         return optuna.samplers.CmaEsSampler(seed=seed)
 

@@ -228,7 +228,7 @@ class QueryObjective(StudyCreator):
             reports.finish()
         if pruned and not paired:
             raise optuna.TrialPruned(
-                f"{self.measure} of {summary.n_queries} queries: {summary.mean[0]:.6g}"
+                f"{self._measures[0]} of {summary.n_queries} queries: {summary.mean[0]:.6g}"
             )
         return summary.mean[0] if self._is_one else tuple(summary.mean)
 
@@ -265,7 +265,7 @@ class QueryObjective(StudyCreator):
                 "it: patience has no meaning for values of buckets"
             )
         if len(study.directions) > len(self.directions):  # and other values beside
-            if self._is_one and pruner is not None:
+            if len(self._measures) == 1 and pruner is not None:
                 raise ValueError(
                     "a study of several objectives cannot prune, got "
                     f"{type(pruner).__name__}: create it with "
@@ -274,7 +274,7 @@ class QueryObjective(StudyCreator):
             return None
         self._check_directions(trial, *self._measures)
         said = study.user_attrs.get(PRUNE)
-        if pruner is None or said is False or not self._is_one:
+        if pruner is None or said is False or len(self._measures) > 1:
             return None
         if said == AUTO and not is_paired(pruner):
             raise ValueError(
@@ -288,7 +288,7 @@ class QueryObjective(StudyCreator):
     def _check_reports(self, study: Any, pruner: Any) -> None:
         """Refuse a study whose trials reported other things under the same steps."""
         kind = "values of buckets" if is_paired(pruner) else "running means"
-        mine = f"{kind} of {self.measure}, {self._data_digest}"
+        mine = f"{kind} of {self._measures[0]}, {self._data_digest}"
         theirs = study.user_attrs.get(_REPORTS)
         if theirs is None:
             study.set_user_attr(_REPORTS, mine)
@@ -317,7 +317,7 @@ class QueryObjective(StudyCreator):
         return [] if self._is_one else list(map(str, self._measures))
 
     def _prunes(self) -> bool | str:
-        return AUTO if self._is_one else False
+        return AUTO if len(self._measures) == 1 else False
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""
