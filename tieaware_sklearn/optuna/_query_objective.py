@@ -227,8 +227,9 @@ class QueryObjective(StudyCreator):
         if reports is not None:
             reports.finish()
         if pruned and not paired:
+            (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
-                f"{self._measures[0]} of {summary.n_queries} queries: {summary.mean[0]:.6g}"
+                f"{measure} of {summary.n_queries} queries: {value:.6g}"
             )
         return summary.mean[0] if self._is_one else tuple(summary.mean)
 
