@@ -57,6 +57,7 @@ ROOMS = [
 ]
 #: tests of all files of a room together
 OF_A_WHOLE_ROOM = {
+    "evaluation/test_scikit_learn_metrics.py",
     "fuzz/test_fuzz.py",
     "io/test_malformed_files.py",
     "measures/test_every_measure.py",
