@@ -45,6 +45,7 @@ ROOMS = [
     "comparison",
     "feature_selection",
     "model_selection",
+    "inspection",
     "score_precision",
     "__init__",
     "xgboost",

@@ -22,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.model_selection.helpers import Column
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
-from tieaware_sklearn.plots import TieRangeDisplay
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
@@ -171,18 +170,12 @@ def test_a_classifier_inside_others_is_one(web, wrap):
     )
 
 
-def test_classifiers_in_a_coarse_ranker_and_a_display(web):
+def test_a_classifier_in_a_coarse_ranker(web):
     y = np.minimum(web.target, 2)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
     expected = model.predict_proba(web.data) @ [0.0, 1.0, 2.0]
     coarse = CoarseRanker(model, None).fit(web.data, y)
     assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
-    shown = TieRangeDisplay.from_estimator(model, web.data, y, qid=web.qid)
-    told = TieRangeDisplay.from_predictions(y, coarse.predict(web.data), qid=web.qid)
-    for a, b in zip(shown.axes_, told.axes_, strict=True):
-        drawn = [[line.get_xdata() for line in ax.get_lines()] for ax in (a, b)]
-        assert drawn[0]
-        np.testing.assert_array_equal(*map(np.concatenate, drawn))
 
 
 def test_classifiers_without_probabilities(web):

@@ -16,7 +16,6 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.pruners import NopPruner
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
@@ -60,8 +59,8 @@ def test_xgboost_with_texts_as_ids(web):
     assert values[0] == values[1]
 
 
-@pytest.mark.parametrize("pruner", [NopPruner(), None])
-def test_cross_validated_value_by_hand(web, pruner):
+@pytest.mark.parametrize("prune", [False, True])
+def test_cross_validated_value_by_hand(web, prune):
     cv = QueryKFold(4)
     objective = RankerObjective(
         QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
@@ -77,7 +76,7 @@ def test_cross_validated_value_by_hand(web, pruner):
         cv=cv,
         measure="ap",
     )
-    study = objective.create_study(0, pruner=pruner)
+    study = objective.create_study(0, prune=prune)
     study.optimize(objective, n_trials=4)
     first = study.trials[0]
     order = np.argsort(web.qid, kind="stable")
@@ -93,7 +92,7 @@ def test_cross_validated_value_by_hand(web, pruner):
             y[test], model.predict(X[test]), qid=qid[test], measure="ap", average=None
         ).tolist()
     assert first.value == pytest.approx(np.mean(values), abs=1e-12)
-    assert len(first.intermediate_values) == (0 if pruner else 60)
+    assert len(first.intermediate_values) == (60 if prune else 0)
     best = objective.best_estimator(study)
     assert {k: best.get_params()[k] for k in study.best_params} == study.best_params
     assert len(best._fitted_queries_.ids) == 60
