@@ -236,6 +236,8 @@ def test_a_lost_report_is_an_error(inputs, words, message):
 
 
 def test_a_closed_standard_error_is_not_standard_output(inputs):
+    if shell(f"{sys.executable} -c 'import scipy.stats' 2>&-").returncode:
+        pytest.skip("NumPy 2.0 is not imported without a standard error")
     done = shell("tieaware screen train.txt --csv 2>&-")  # one query is warned of
     assert done.returncode == 0
     assert done.stdout.startswith("rank,feature")

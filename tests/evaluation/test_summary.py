@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.strategies import queries
-from tieaware_sklearn import PreparedRanking, evaluate
+from tieaware_sklearn import NDCG, PreparedRanking, evaluate
 
 MEASURES = ["ndcg@3", "ap", "esl"]
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")
@@ -174,3 +174,42 @@ def test_tables_fit_a_terminal(average):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_metrics_have_stable_names():
+    labels, scores, qid = [2, 0, 1, 0], [1, 1, 0, 2], [0, 0, 1, 1]
+    measures = ["NDCG(gain=linear)@10", "IPrec@0.1"]
+    report = evaluate(labels, scores, qid=qid, measures=measures)
+    summary = report.summary()
+    names = ("NDCG_gain_linear_at_10", "IPrec_at_0.1")
+    ends = {"interval_low": 0, "interval_high": 1}
+    expected = {
+        f"{name}/{figure}": getattr(summary, figure)[i]
+        for i, name in enumerate(names)
+        for figure in FIGURES
+        if figure != "interval"
+    } | {
+        f"{name}/{end}": summary.interval[i, at]
+        for i, name in enumerate(names)
+        for end, at in ends.items()
+    }
+    found = summary.to_metrics()
+    assert found == expected
+    assert {type(value) for value in found.values()} == {float}
+    # what is not known is left out
+    found = report.summary("median").to_metrics()
+    assert found["IPrec_at_0.1_median/mean"] == report.summary("median").mean[1]
+    assert "IPrec_at_0.1_median/tie_std" not in found
+
+
+def test_metrics_never_share_a_name():
+    def half(label):
+        return label / 2
+
+    def half_(label):
+        return label / 2
+
+    measures = [NDCG(gain=half), NDCG(gain=half_)]
+    summary = evaluate([1, 0], [1, 2], measures=measures).summary()
+    with pytest.raises(ValueError, match=r"differ in .*half\), NDCG\(gain=half_\)"):
+        summary.to_metrics()

@@ -11,6 +11,7 @@ import io
 import re
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from tieaware_sklearn.cli import main
@@ -118,10 +119,16 @@ def parquet(**columns: object) -> bytes:
     return found.getvalue()
 
 
-def damaged(data: bytes, place: float = 0.4) -> bytes:
-    """A piece in the middle is lost, and something else stands there."""
-    at = int(len(data) * place)
+def damaged(data: bytes, at: int | None = None) -> bytes:
+    """A piece, in the middle, is lost, and something else stands there."""
+    at = len(data) * 2 // 5 if at is None else at
     return data[:at] + b"\xff" * 40 + data[at + 40 :]
+
+
+def damaged_page(data: bytes, *, group: int) -> bytes:
+    """The first page of a row group is lost."""
+    metadata = pq.ParquetFile(io.BytesIO(data)).metadata
+    return damaged(data, metadata.row_group(group).column(0).data_page_offset)
 
 
 #: format, file, message after its name
@@ -149,8 +156,8 @@ FILES = [
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
     ("parquet", b"PAR1" + whole("csv"), ": "),
     ("parquet", parquet()[:-30], ": "),
-    ("parquet", damaged(parquet(), 0.02), ": "),
-    ("parquet", damaged(parquet(), 0.3), ": "),
+    ("parquet", damaged_page(parquet(), group=0), ": "),
+    ("parquet", damaged_page(parquet(), group=1), ": "),
     ("parquet", parquet(qid=[None, *range(19)]), ", row 0: column 'qid' is empty"),
     (
         "parquet",

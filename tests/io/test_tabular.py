@@ -39,3 +39,19 @@ def test_a_table_in_any_order(tmp_path):
         load_table(path)
     with pytest.raises(ValueError, match=r"must end in \.csv.* load_letor"):
         load_table(tmp_path / "train.txt")
+
+
+@pytest.mark.parametrize(
+    ("cells", "bad"),
+    [
+        # beyond all types of 64 bits, and beyond what one of them holds
+        (["18446744073709551617", "18446744073709551618", "3"], "18446744073709551617"),
+        (["9223372036854775809", "9223372036854775808", "-3"], "9223372036854775809"),
+        (["0" * 5000 + "1", "9" * 5000, "2"], "0" * 60),
+    ],
+)
+def test_floats_tie_no_integers(tmp_path, cells, bad):
+    path = tmp_path / "large.csv"
+    path.write_text("label,qid,x\n" + "".join(f"1,1,{cell}\n" for cell in cells))
+    with pytest.raises(ValueError, match=f"line 2: column 'x' must .* got '{bad}"):
+        load_table(path)

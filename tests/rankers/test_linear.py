@@ -122,6 +122,8 @@ def test_it_is_unpickled_without_optuna(tmp_path):
     [
         ({"coef": [1.0]}, r"one weight per feature \(2\), got shape \(1,\)"),
         ({"coef": [1.0, np.nan]}, "coef must be finite"),
+        ({"coef": ["a", "b"]}, "coef must be numeric, got .* 'a' in row 0"),
+        ({"coef": 1.0}, r"coef must be 1-dimensional, got shape \(\)"),
         ({"transforms": "square"}, "transforms must be one of"),
         ({"transforms": ["rank"]}, r"one entry per feature \(2\), got \['rank'\]"),
     ],

@@ -8,9 +8,10 @@ import pytest
 import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -66,14 +67,26 @@ def test_bands_and_levels_of_queries():
 
 def test_qid_as_a_column():
     ranker = CoarseRanker(LinearRegression(), "rho=2", qid="qid").fit(FRAME, Y)
-    # the columns of X as given; the estimator sees no ids
     assert ranker.feature_names_in_.tolist() == [*WEB.feature_names, "qid"]
-    assert ranker.n_features_in_ == 1 + ranker.estimator_.n_features_in_
-    with pytest.raises(ValueError, match="feature names should match"):
-        ranker.predict(FRAME[FRAME.columns[::-1]])
+    assert ranker.n_features_in_ == X.shape[1] + 1
     assert_array_equal(ranker.predict(FRAME), band_scores(SCORES, 2, qid=QID))
     with pytest.raises(ValueError, match="qid must be given once: it is column 'qid'"):
         ranker.predict(FRAME, qid=QID)
+
+
+def test_a_feature_does_not_stand_in_for_ids():
+    ranker = CoarseRanker(LinearRegression(), "rho=2", qid=0)
+    ranker.fit(np.column_stack([QID, X]), Y)
+    with pytest.raises(ValueError, match="X has 12 features, but Coarse"):
+        ranker.predict(X)
+
+
+def test_ids_are_checked_where_they_are_not_needed():
+    ranker = CoarseRanker(LinearRegression(), "decimals=1")
+    with pytest.raises(ValueError, match="qid must have one value per row"):
+        ranker.fit(X, Y, qid=QID[:5])
+    with pytest.raises(ValueError, match="qid must have one value per row"):
+        ranker.fit(X, Y).predict(X, qid=QID[:5])
 
 
 def by_hand(estimator, how):
@@ -133,6 +146,117 @@ def test_routing_reaches_a_ranker_inside_and_bands_at_the_end_of_a_pipeline():
             assert np.isfinite(values).all()
 
 
+def search(estimator, grid, qid=None):
+    return GridSearchCV(
+        estimator,
+        grid,
+        scoring=make_ranking_scorer(qid=qid),
+        cv=QueryKFold(3, qid=qid),
+        error_score="raise",
+    )
+
+
+LEVELS = {"coarseness": ["rho=3", "rho=1.5"]}
+COARSE = CoarseRanker(LinearRegression(), "rho=1.5")
+OUTER = {
+    "search": search(COARSE, LEVELS),
+    "search in a search": search(search(COARSE, LEVELS), {"refit": [True]}),
+    "search of pipelines": search(
+        make_pipeline(StandardScaler(), COARSE),
+        {f"coarseranker__{name}": values for name, values in LEVELS.items()},
+    ),
+    "pipeline around a search": make_pipeline(
+        StandardScaler(), "passthrough", search(COARSE, LEVELS)
+    ),
+    "target transformed": TransformedTargetRegressor(COARSE),
+    "pipeline around a target": make_pipeline(
+        StandardScaler(), TransformedTargetRegressor(COARSE)
+    ),
+    "ranker around a search": CoarseRanker(
+        search(LinearRegression(), {"positive": [False]}), "rho=1.5"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUTER)
+@pytest.mark.parametrize("frozen", [False, True])
+def test_ids_reach_bands_inside(name, frozen):
+    scorer = make_ranking_scorer()
+    # a search finds its own level
+    levels = (
+        {"rho=1.5"} if "target" in name or "ranker" in name else {"rho=3", "rho=1.5"}
+    )
+    values = [
+        ranking_score(Y, round_scores(SCORES, level, qid=QID), qid=QID)
+        for level in levels
+    ]
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = clone(OUTER[name]).fit(X, Y, qid=QID)
+        found = scorer(FrozenEstimator(model) if frozen else model, X, Y, qid=QID)
+        assert min(abs(found - value) for value in values) < 1e-9
+        if not frozen:
+            folds = cross_val_score(
+                OUTER[name],
+                X,
+                Y,
+                scoring=scorer,
+                cv=QueryKFold(2),
+                params={"qid": QID},
+                error_score="raise",
+            )
+            assert np.isfinite(folds).all()
+    # what is fitted is scored without routing, too
+    assert scorer(model, X, Y, qid=QID) == found
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_column_of_ids_reaches_bands_everywhere(routing):
+    ranker = CoarseRanker(LinearRegression(), "rho=1.5", qid="qid")
+    with sklearn.config_context(enable_metadata_routing=routing):
+        found = cross_val_predict(
+            ranker, FRAME, Y, cv=QueryKFold(3, qid="qid"), params={}
+        )
+        model = search(ranker, LEVELS, qid="qid").fit(FRAME, Y)
+        inside = make_pipeline(StandardScaler(), LinearRegression())
+        around = clone(ranker).set_params(estimator=inside).fit(FRAME, Y)
+    for train, test in QueryKFold(3).split(X, groups=QID):
+        scores = LinearRegression().fit(X[train], Y[train]).predict(X[test])
+        banded = band_scores(scores, 1.5, qid=QID[test])
+        assert ranking_score(Y[test], found[test], qid=QID[test]) == ranking_score(
+            Y[test], banded, qid=QID[test]
+        )
+    assert_array_equal(model.predict(FRAME), model.best_estimator_.predict(FRAME))
+    assert len(around.predict(FRAME)) == len(Y)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_search_without_scoring_takes_the_score(routing):
+    qid = None if routing else "qid"
+    ranker = CoarseRanker(LinearRegression(), qid=qid)
+    given = (X, Y) if routing else (FRAME, Y)
+    params = {"qid": QID} if routing else {}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        scored, own = (
+            search(ranker, LEVELS, qid=qid).set_params(**changed).fit(*given, **params)
+            for changed in ({}, {"scoring": None})
+        )
+        assert scored.best_score_ == own.best_score_
+        assert scored.score(*given, **params) == own.score(*given, **params)
+
+
+def test_without_routing_a_pipeline_gets_the_ids_of_the_column():
+    inner = QueryLGBMRanker(n_estimators=2, min_child_samples=5, verbose=-1)
+    inside = make_pipeline(StandardScaler(), make_pipeline(inner))
+    ranker = CoarseRanker(inside, "rho=2", qid="qid").fit(FRAME, Y)
+    direct = inner.fit(
+        ranker.estimator_[0].transform(FRAME[WEB.feature_names]), Y, qid=QID
+    )
+    assert_array_equal(
+        ranker.estimator_[-1][-1].booster_.feature_importance(),
+        direct.booster_.feature_importance(),
+    )
+
+
 def test_without_routing_qid_is_handed_on_to_those_who_take_it():
     inner = QueryLGBMRanker(n_estimators=5, min_child_samples=5, verbose=-1)
     direct = inner.fit(X, Y, qid=QID).predict(X)
@@ -159,11 +283,11 @@ def test_classifiers():
 
 def test_fitting_on_a_query_is_remembered():
     inner = QueryLGBMRanker(n_estimators=2, min_child_samples=5, verbose=-1)
-    half = np.arange(len(Y)) % 2 > 0
-    ids = QID + 7  # numbers from 0 on could be of other data
-    ranker = CoarseRanker(inner, "decimals=2").fit(X[half], Y[half], qid=ids[half])
-    with pytest.raises(ValueError, match="that QueryLGBMRanker was fitted on"):
-        make_ranking_scorer()(ranker, X[~half], Y[~half], qid=ids[~half])
+    ids = QID.astype(str)
+    ranker = CoarseRanker(inner, "decimals=2").fit(X, Y, qid=ids)
+    for score in (make_ranking_scorer(), CoarseRanker.score):
+        with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on other"):
+            score(ranker, X[:50], Y[:50], qid=ids[:50])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from .._engine.ties import FloatArray
 
 #: decimals and columns of a terminal of a table by segment
 _DIGITS, _COLUMNS = 3, 80
+#: what trackers of experiments do not take in names
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 _FIGURES = (
     *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval"),
     *("sampling_error", "n_estimated", "n_queries"),
@@ -82,6 +85,50 @@ class RankingSummary(Result):
             ("queries", self.n_queries),
         ]
         return "\n".join([format_columns(columns), *self.notes()])
+
+    def to_metrics(self) -> dict[str, float]:
+        """All figures under stable names, for trackers of experiments.
+
+        Returns
+        -------
+        dict of str to float
+            ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
+            the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
+            have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
+            other than the mean are named: ``"NDCG_at_10_median/mean"``. What is NaN
+            is left out.
+
+        Raises
+        ------
+        ValueError
+            For measures whose names do not differ in letters and digits.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> summary = evaluate([0, 1, 1], [2, 2, 1], measures=["p@1", "ap"]).summary()
+        >>> metrics = summary.to_metrics()
+        >>> metrics["P_at_1/mean"], metrics["P_at_1/best"], metrics["P_at_1/worst"]
+        (0.5, 1.0, 0.0)
+        """
+        figures = self._columns()
+        measures = figures.pop("measure")
+        names = [
+            _NOT_PLAIN.sub("_", measure.replace("@", "_at_")).strip("_")
+            for measure in measures
+        ]
+        if len(set(names)) < len(names):
+            raise ValueError(
+                "measures must have names that differ in letters and digits, got "
+                f"{', '.join(measures)}"
+            )
+        average = "" if self.average == "macro" else f"_{self.average}"
+        return {
+            f"{name}{average}/{figure}": float(value)
+            for figure, values in figures.items()
+            for name, value in zip(names, values, strict=True)
+            if not np.isnan(value)
+        }
 
     def notes(self) -> list[str]:
         """What in the table is an estimate."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from ._tabular_frames import Table, pandas_of_tables
 from ._text_source import quoted
+
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 def to_numbers(table: Table, name: str) -> Any:
@@ -24,8 +27,8 @@ def to_numbers(table: Table, name: str) -> Any:
         if column.isna().any():
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return column.to_numpy()
-    # pandas makes objects of integers that 64 bits cannot hold, which floats would tie
-    large = column.map(lambda cell: isinstance(cell, int) and not _in_64_bits(cell))
+    # integers that no 64-bit type of pandas holds are objects, or text; floats tie them
+    large = column.map(_is_rounded)
     _refuse(table, name, large.to_numpy(dtype=bool), "numbers of 64 bits at most")
     numbers = pandas.to_numeric(column, errors="coerce")
     if numbers.isna().all():
@@ -43,8 +46,14 @@ def numbers_or_gaps(table: Table, name: str) -> NDArray[Any]:
     return np.asarray(numbers)
 
 
-def _in_64_bits(number: int) -> bool:
-    return -(2**63) <= number < 2**64
+def _is_rounded(cell: Any) -> bool:
+    """Whether a cell is a whole number, or its digits, that a float64 may not hold."""
+    if isinstance(cell, str) and _WHOLE.fullmatch(cell):
+        # Python takes no more than 4300 digits
+        cell = int(cell) if len(cell) < 50 else 2**64
+    if not isinstance(cell, int):
+        return False
+    return not -(2**63) <= cell < 2**64 or int(float(cell)) != cell
 
 
 def _refuse(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from inspect import signature
-from typing import Any, cast
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,37 +102,47 @@ def _is_plain(estimator: Any, method: str, classifies: bool) -> bool:
 
 
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
-    """A method that ranks query by query, as that of `CoarseRanker` does.
+    """A method that ranks query by query, as that of `CoarseRanker` does, if any.
 
-    A pipeline hands ids on to its last step. A search does not, to its best one.
+    It may belong to an estimator inside: searches predict without qid.
     """
-    if hasattr(estimator, "best_estimator_"):
-        return _method_with_qid(estimator.best_estimator_, method)
-    last = estimator
-    while hasattr(last, "steps"):
-        last = last.steps[-1][1]
-    if hasattr(last, "best_estimator_"):
-        inner = _method_with_qid(last, method)
-        if inner is None:
-            return None
-        return lambda X, qid: inner(_before(estimator, X), qid=qid)
-    call = getattr(last, method)
+    own = getattr(estimator, method, None)
     try:
-        parameters = signature(call).parameters
+        parameters = {} if own is None else signature(own).parameters
     except (TypeError, ValueError):  # not of Python
         return None
-    if "qid" not in parameters or getattr(last, "qid", None) is not None:
+    if "qid" in parameters:
+        return own if getattr(estimator, "qid", None) is None else None
+    inner = _inside(estimator)
+    by_query = None if inner is None else _method_with_qid(inner, method)
+    if by_query is None:
         return None
-    return cast(Callable[..., Any], getattr(estimator, method))
+    kinds = {parameter.kind for parameter in parameters.values()}
+    if Parameter.VAR_KEYWORD in kinds and by_query == getattr(inner, method):
+        return own  # which hands qid on
+    if hasattr(estimator, "best_estimator_"):
+        return by_query
+    if hasattr(estimator, "steps"):
+        return partial(_after_steps, estimator.steps[:-1], by_query)
+    return None
 
 
-def _before(pipeline: Any, X: Any) -> Any:
-    """What the last step of a pipeline is given, of pipelines in pipelines too."""
-    while hasattr(pipeline, "steps"):
-        if len(pipeline.steps) > 1:
-            X = pipeline[:-1].transform(X)
-        pipeline = pipeline.steps[-1][1]
-    return X
+def _inside(estimator: Any) -> Any:
+    """The estimator whose predictions are those of a pipeline, a search or the like."""
+    if hasattr(estimator, "steps"):
+        return estimator.steps[-1][1]
+    found = getattr(estimator, "best_estimator_", None)
+    return getattr(estimator, "regressor_", None) if found is None else found
+
+
+def _after_steps(
+    steps: list[tuple[str, Any]], by_query: Callable[..., Any], X: Any, *, qid: Any
+) -> Any:
+    """What is predicted of X when it has gone through these steps of a pipeline."""
+    for _, step in steps:
+        if step not in (None, "passthrough"):
+            X = step.transform(X)
+    return by_query(X, qid=qid)
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:

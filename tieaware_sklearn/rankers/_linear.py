@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._engine.exact import as_floats, numbers_of
 from .._engine.matrix import without_mask
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice
@@ -45,6 +46,10 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     See Also
     --------
     tieaware_sklearn.optuna.LinearScoringObjective : Tunes the weights.
+
+    Notes
+    -----
+    `fit` learns from X alone, and so takes no query ids; `score` needs them.
 
     Examples
     --------
@@ -93,7 +98,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         if self.coef is None:
             self.coef_ = 1 / scales(self._transform(X))
         else:
-            self.coef_ = np.array(self.coef, dtype=np.float64)
+            self.coef_ = as_floats(numbers_of(self.coef, "coef"), "coef").copy()
             if self.coef_.shape != (X.shape[1],):
                 raise ValueError(
                     f"coef must have one weight per feature ({X.shape[1]}), got shape "

@@ -67,9 +67,9 @@ optional
         Smallest and largest score over the training data, where levels lie between
         them.
     n_features_in_ : int
-        Features of `estimator_`, if it counts them.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `estimator_` has them.
+        Columns of X as given to `fit`, that of `qid` included.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X had such and all are texts.
 
     See Also
     --------
@@ -147,6 +147,7 @@ optional
         check_response_method(self.response_method)
         given = X
         X, qid = resolve_qid(X, self.qid, qid)
+        check_qid(qid, n_rows=count_rows(X))
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
@@ -154,28 +155,16 @@ optional
             fit_params = dict(routed["estimator"]["fit"])
             if qid is not None and self.qid is not None and self._hands_on_qid():
                 fit_params["qid"] = qid
-        elif qid is not None and has_fit_parameter(self.estimator, "qid"):
-            fit_params["qid"] = qid
+        elif qid is not None and (keyword := _qid_keyword(self.estimator)) is not None:
+            fit_params.setdefault(keyword, qid)
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **fit_params)
-        self._note_columns(given)
+        validate_data(self, given, skip_check_array=True)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
         ends = (float(scores.min()), float(scores.max())) if len(scores) else None
         self.limits_ = ends
         return self
-
-    def _note_columns(self, X: Any) -> None:
-        """Know X again by the columns that it was given with."""
-        if self.qid is not None:
-            # the estimator does not see the qid column
-            validate_data(self, X, skip_check_array=True)
-            return
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Scores of less precision.
@@ -201,7 +190,9 @@ optional
         given = X
         X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
         if self.qid is not None:
+            # a feature must not stand in for ids that were left out
             validate_data(self, given, reset=False, skip_check_array=True)
+        queries = check_qid(qid, n_rows=count_rows(X))
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
@@ -215,7 +206,7 @@ optional
             return scores
         return coarseness.apply(
             scores,
-            check_qid(qid if by_query else None, n_rows=len(scores)),
+            queries,
             limits=None if by_query else self.limits_,
             existing_ties=self.existing_ties,
         )
@@ -257,3 +248,14 @@ optional
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.target_tags.required = inner.target_tags.required
         return tags
+
+
+def _qid_keyword(estimator: Any) -> str | None:
+    """The name under which `fit` hands query ids on, without routing, if it does."""
+    if has_fit_parameter(estimator, "qid"):
+        return "qid"
+    if not hasattr(estimator, "steps"):
+        return None
+    name, last = estimator.steps[-1]
+    keyword = _qid_keyword(last)
+    return None if keyword is None else f"{name}__{keyword}"
