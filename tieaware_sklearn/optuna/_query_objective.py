@@ -228,7 +228,8 @@ class QueryObjective(StudyCreator):
             reports.finish()
         if pruned and not paired:
             raise optuna.TrialPruned(
-                f"{self._measures[0]} of {summary.n_queries} queries: {summary.mean[0]:.6g}"
+                f"{self._measures[0]} of {summary.n_queries} queries: "
+                f"{summary.mean[0]:.6g}"
             )
         return summary.mean[0] if self._is_one else tuple(summary.mean)
 
