@@ -23,6 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import QueryKFold
+from tieaware_sklearn._engine import fitted_queries
+from tieaware_sklearn._engine.digests import value_bits
 from tieaware_sklearn._engine.fitted_queries import FittedQueries, check_whole_queries
 from tieaware_sklearn._engine.qid_column import split_qid_column, take_rows
 from tieaware_sklearn._engine.validation import check_qid
@@ -296,6 +298,20 @@ def test_it_is_small_and_holds_no_ids():
     same = keep(X, qid)
     same._fitted_queries_ = pickle.loads(dumped)
     assert outcome(same, X, qid) == "silent"
+
+
+def test_of_many_queries_a_fixed_number_stands_for_all(monkeypatch):
+    monkeypatch.setattr(fitted_queries, "MOST_KEPT", 10)
+    X, qid = some_queries(n_queries=40)
+    ids = np.char.add("q", qid.astype(str))
+    kept = keep(X, ids)._fitted_queries_
+    every = value_bits(np.unique(ids))
+    assert np.array_equal(kept.ids, np.sort(every)[:10])
+    order = np.random.default_rng(1).permutation(len(qid))
+    again = keep(X[order], ids[order])._fitted_queries_
+    assert pickle.dumps(again) == pickle.dumps(kept)
+    assert outcome(keep(X, ids), X, ids) == "silent"
+    assert outcome(keep(X[::2], ids[::2]), X[1::2], ids[1::2]) == "refuse"
 
 
 def first_columns(X, y):

@@ -29,6 +29,8 @@ _VARYING = 0.05
 _ALIKE = 0.5
 #: a sparse column with fewer cells, by queries, is 0 in so many that they are alike
 _FILLED = 0.25
+#: queries that are kept, 32 bytes each
+MOST_KEPT = 8192
 _LARGEST = np.uint64(2**64 - 1)
 
 SILENT, WARN, REFUSE = "silent", "warn", "refuse"
@@ -59,6 +61,8 @@ class _Contents(NamedTuple):
 class FittedQueries:
     """The queries of a fit, 32 bytes each, none of them by its name.
 
+    Of more than 8192 queries, those with the smallest digests of ids stand for all.
+
     Attributes
     ----------
     ids, rows, smallest, features : ndarray of shape (n_queries,), uint64
@@ -87,9 +91,13 @@ class FittedQueries:
     @classmethod
     def of(cls, X: Any, queries: Queries) -> FittedQueries:
         """Of features as the ranker sees them, their rows query by query."""
+        ids, numbered = value_bits(queries.qid), _are_numbers(queries.qid)
+        if len(ids) > MOST_KEPT:
+            kept = np.sort(np.argsort(ids)[:MOST_KEPT])
+            X, ids = take_rows(X, queries.rows(kept)), ids[kept]
+            queries = queries.some(kept)
         found = _contents(X, queries.offsets)
         features = found.features
-        ids = value_bits(queries.qid)
         order = np.argsort(ids)
         return cls(
             ids=ids[order],
@@ -99,7 +107,7 @@ class FittedQueries:
             feature_columns=tuple(found.least),
             alike=_chance_alike(features),
             n_columns=found.n_columns,
-            numbered=_are_numbers(queries.qid),
+            numbered=numbered,
         )
 
     def places(self, qid: NDArray[Any]) -> IntArray:

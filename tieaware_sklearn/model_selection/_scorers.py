@@ -130,9 +130,10 @@ optional
     a list of its own, to which other libraries cannot add.
 
     A scorer sees the test rows only. Whether folds split queries it can tell of
-    rankers that keep digests of their queries (`QueryLGBMRanker`), also inside
-    pipelines, searches and other estimators; not of others. Of the queries whose id
-    was in the training data:
+    rankers that keep digests of their queries, of at most 8192 of them
+    (`QueryLGBMRanker`, `QueryXGBRanker`, `QueryCatBoostRanker`), also inside pipelines,
+    searches and other estimators; not of others. Of the queries whose id was in the
+    training data:
 
     - one with the same rows has a training score, which is fine;
     - one with some of these rows was split;
