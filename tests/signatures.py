@@ -23,7 +23,7 @@ MODULES = [
         f"tieaware_sklearn.{name}"
         for name in (
             *("comparison", "score_precision", "judgments", "datasets", "plots"),
-            *("lightgbm", "xgboost", "optuna", "dask"),
+            *("lightgbm", "xgboost", "catboost", "optuna", "dask"),
         )
     ),
 ]

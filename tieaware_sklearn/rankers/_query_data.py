@@ -220,18 +220,18 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     return [values]
 
 
-def without_qid(categorical: Any, X: Any, qid: str | int | None) -> Any:
-    """Categorical features, numbered without the qid column of X."""
-    if qid is None or isinstance(categorical, str) or categorical is None:
-        return categorical
+def without_qid(
+    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
+) -> Any:
+    """Features of a kind, numbered without the qid column of X."""
+    if qid is None or isinstance(given, str) or given is None:
+        return given
     at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
     features = []
-    for feature in categorical:
+    for feature in given:
         counted = isinstance(feature, numbers.Integral)
         if feature == (at if counted else qid):
-            raise ValueError(
-                f"categorical_feature must not hold the qid column, got {feature!r}"
-            )
+            raise ValueError(f"{name} must not hold the qid column, got {feature!r}")
         features.append(feature - 1 if counted and feature > at else feature)
     return features
 
