@@ -1,12 +1,20 @@
-"""Training and evaluation data, gathered by query."""
+"""Training and evaluation data: gathered by query, in which order of rows."""
 
 from __future__ import annotations
 
+import warnings
+
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
-from tests.lightgbm.helpers import ranker, rows_of
+from tests.lightgbm.helpers import ranker, rows_of, trees_of
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 
 def test_frames_must_have_the_columns_of_fit(web):
@@ -64,3 +72,173 @@ def test_categorical_features_are_counted_with_the_qid_column(web):
             ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
     with pytest.raises(ValueError, match="must not hold the qid column, got 'topic'"):
         ranker(qid="topic").fit(frame, web.target, categorical_feature=["topic"])
+
+
+@pytest.fixture(scope="module")
+def orders(web):
+    """Orders of all rows: mixed, by label, and with queries turned round."""
+    rng = np.random.default_rng(0)
+    return [
+        rng.permutation(len(web.qid)),
+        np.lexsort([-web.target, web.qid]),
+        np.lexsort([web.target, -web.qid]),
+    ]
+
+
+def with_order(data, rows):
+    return {"X": data.data[rows], "y": data.target[rows], "qid": data.qid[rows]}
+
+
+def test_the_order_of_rows_is_a_seed_of_lightgbm(web, orders):
+    """What "canonical" is for: were it gone, there would be no need."""
+    trees = set()
+    for rows in orders[1:]:
+        given = with_order(web, rows)
+        trees.add(trees_of(ranker(row_order="input").fit(**given)))
+    assert len(trees) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"random_state": 3, "subsample": 0.7, "subsample_freq": 1},
+        {"objective": "rank_xendcg", "random_state": 1},
+        {"objective": "regression"},
+        {"boosting_type": "dart"},
+    ],
+)
+def test_any_order_gives_the_same_bits(web, orders, options):
+    plain = trees_of(ranker(**options).fit(**rows_of(web)))
+    for rows in orders:
+        assert trees_of(ranker(**options).fit(**with_order(web, rows))) == plain
+
+
+def test_weights_and_scores_to_start_from_go_along(web, orders):
+    rng = np.random.default_rng(1)
+    # equal rows, which only their weights tell apart
+    X = web.data.copy()
+    X[::2] = X[0]
+    y = web.target.copy()
+    y[::2] = 1
+    weight, start = rng.uniform(1, 2, len(y)), rng.normal(size=len(y))
+
+    def trees(rows, **more):
+        return trees_of(ranker().fit(X[rows], y[rows], qid=web.qid[rows], **more))
+
+    everything = np.arange(len(y))
+    for values in (
+        {"sample_weight": weight},
+        {"init_score": start},
+        {"sample_weight": weight, "init_score": start},
+    ):
+        plain = trees(everything, **values)
+        for rows in orders:
+            cut = {name: value[rows] for name, value in values.items()}
+            assert trees(rows, **cut) == plain
+    ones = {"sample_weight": np.ones(len(y))}
+    assert trees(orders[0], **ones) == trees(everything)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.ndarray.tolist,
+        np.float32,
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda X: pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])}),
+        sp.csr_array,
+        sp.csc_matrix,
+    ],
+    ids=["list", "float32", "pandas", "polars", "arrow", "csr", "csc"],
+)
+def test_all_containers_have_one_order(web, orders, make):
+    # numbers that 32 bits hold
+    X = np.round(web.data.astype(float) * 8) / 8
+    plain = ranker().fit(X, web.target, qid=web.qid)
+    rows = orders[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ranker().fit(make(X[rows]), web.target[rows], qid=web.qid[rows])
+        np.testing.assert_array_equal(model.predict(make(X)), plain.predict(X))
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "err@5"])
+def test_early_stopping_by_the_same_bits(web, valid, orders, measure):
+    """Stopping and LightGBM's own metric, which goes by the order of rows."""
+    options = {"early_stopping_rounds": 5, "n_estimators": 60, "metric": "ndcg"}
+    found = set()
+    rng = np.random.default_rng(2)
+    for rows in (np.arange(len(web.qid)), *orders):
+        shuffled = rng.permutation(len(valid.qid))
+        seen = with_order(valid, shuffled)
+        model = ranker(**options).fit(
+            **with_order(web, rows),
+            **{f"eval_{name}": values for name, values in seen.items()},
+            eval_metric=measure,
+        )
+        assert model.best_iteration_ < 60
+        found.add((trees_of(model), str(model.evals_result_), model.best_iteration_))
+    assert len(found) == 1
+
+
+def test_the_seed_decides_the_order(web):
+    """As it does what is drawn; None is a seed, too."""
+    rows = rows_of(web)
+    trees = [trees_of(ranker(random_state=seed).fit(**rows)) for seed in (0, 1, None)]
+    assert trees[0] != trees[1]
+    assert trees[0] == trees[2]
+    for name in ("seed", "random_seed"):
+        assert trees_of(ranker(**{name: 1}).fit(**rows)) == trees[1]
+    for make in (np.random.RandomState, np.random.default_rng):
+        first, again = (
+            trees_of(ranker(random_state=make(5)).fit(**rows)) for _ in range(2)
+        )
+        assert first == again
+
+
+def test_input_order_is_that_of_lightgbm(web, valid):
+    """The very trees of LGBMRanker, whatever the order of the ids."""
+    # queries from last to first, rows of each as they are
+    rows = np.argsort(-web.qid, kind="stable")
+    given = with_order(web, rows)
+    ids = np.array([f"q{q % 7}-{q}" for q in given["qid"]], dtype=object)
+    sizes = np.unique(web.qid, return_counts=True)[1][::-1]
+    weight = np.random.default_rng(0).uniform(1, 2, len(ids))
+    options = {"n_estimators": 8, "num_leaves": 4, "verbosity": -1, "n_jobs": 1}
+    for state in (None, 3, np.random.RandomState):
+        seeds = [state(1) if callable(state) else state for _ in range(2)]
+        theirs = lgb.LGBMRanker(random_state=seeds[0], subsample=0.5, **options)
+        theirs.fit(given["X"], given["y"], group=sizes, sample_weight=weight)
+        ours = QueryLGBMRanker(
+            random_state=seeds[1], subsample=0.5, row_order="input", **options
+        )
+        ours.fit(given["X"], given["y"], qid=ids, sample_weight=weight)
+        assert trees_of(ours) == trees_of(theirs)
+        np.testing.assert_array_equal(
+            ours.predict(valid.data), theirs.predict(valid.data)
+        )
+
+
+def test_input_order_of_rows_that_are_mixed(web, orders):
+    """Queries by first appearance, rows of each in their order."""
+    rows = orders[0]
+    first = {q: place for place, q in reversed([*enumerate(web.qid[rows])])}
+    gathered = np.argsort([first[q] for q in web.qid[rows]], kind="stable")
+    mixed, stood = (with_order(web, r) for r in (rows, rows[gathered]))
+    trees = [trees_of(ranker(row_order="input").fit(**d)) for d in (mixed, stood)]
+    assert trees[0] == trees[1]
+
+
+def test_rows_of_the_training_data_that_are_evaluated(web, orders):
+    model = ranker().fit(**with_order(web, orders[0]), **{
+        f"eval_{name}": values for name, values in with_order(web, orders[1]).items()
+    })  # fmt: skip
+    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
+    assert model.evals_result_["valid_0"]["NDCG@10"][-1] == expected
+
+
+def test_other_orders_are_refused(web):
+    with pytest.raises(ValueError, match=r"row_order must be .*got 'sorted'"):
+        ranker(row_order="sorted").fit(**rows_of(web))

@@ -8,9 +8,15 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.qid_column import how_to_pass_qid, resolve_qid
+from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries, check_labels, check_qid, check_query_weight
+from .._engine.validation import (
+    Queries,
+    check_labels,
+    check_length,
+    check_qid,
+    check_query_weight,
+)
 from ..evaluation import ranking_score
 
 
@@ -66,6 +72,7 @@ class RankerMixin:
                 f"score. {how_to_pass_qid()}{way if hasattr(self, 'qid') else ''}"
             )
         labels = check_labels(y, name="y")
+        check_length(labels, count_rows(X), "y")
         queries = check_qid(ids, n_rows=len(labels))
         check_query_weight(sample_weight, queries, name="sample_weight")
         self._check_whole_queries(labels, queries)

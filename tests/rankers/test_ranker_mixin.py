@@ -1,0 +1,149 @@
+"""The score of every ranker: exact NDCG@10."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tieaware_sklearn import (
+    LinearRanker,
+    QueryKFold,
+    make_ranking_scorer,
+    ranking_score,
+)
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.score_precision import CoarseRanker
+
+WEB = make_web_search(n_queries=40, n_documents=20, random_state=0)
+X, Y, QID = WEB.data, WEB.target, WEB.qid
+WEIGHT = QID % 3 + 0.5
+RANKERS = [
+    LinearRanker(),
+    CoarseRanker(LinearRegression(), "rho=1.5"),
+    CoarseRanker(LinearRegression(), "levels=4", scale="query"),
+    QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1),
+]
+
+
+def fitted(ranker, X=X):
+    given = {} if isinstance(ranker, LinearRanker) or ranker.qid else {"qid": QID}
+    return sklearn.base.clone(ranker).fit(X, Y, **given)
+
+
+def predicted(ranker, X):
+    by_query = isinstance(ranker, CoarseRanker)
+    return ranker.predict(X, **({"qid": QID} if by_query else {}))
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
+def test_it_is_that_of_ranking_score(ranker, weight):
+    model = fitted(ranker)
+    found = model.score(X, Y, qid=QID, sample_weight=weight)
+    expected = ranking_score(
+        Y, predicted(model, X), qid=QID, measure="ndcg@10", query_weight=weight
+    )
+    assert type(found) is float
+    assert found == expected
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_it_is_routed_without_being_asked(ranker):
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), ranker)
+        given = {} if isinstance(ranker, LinearRanker) else {"qid": QID}
+        model = pipeline.fit(X, Y, **given)
+        found = model.score(X, Y, qid=QID)
+        Z = model[0].transform(X)
+        assert found == model[-1].score(Z, Y, qid=QID)
+        asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
+        weighted = make_pipeline(StandardScaler(), asking).fit(X, Y, **given)
+        assert weighted.score(X, Y, qid=QID, sample_weight=WEIGHT) == weighted[
+            -1
+        ].score(Z, Y, qid=QID, sample_weight=WEIGHT)
+
+
+def test_searches_without_scoring():
+    grid = {"transforms": ["identity", "log1p", "rank"]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        found, expected = (
+            GridSearchCV(
+                LinearRanker(),
+                grid,
+                cv=QueryKFold(3),
+                scoring=scoring,
+                error_score="raise",
+            )
+            .fit(X, Y, qid=QID)
+            .cv_results_["mean_test_score"]
+            for scoring in (None, make_ranking_scorer("ndcg@10"))
+        )
+    assert np.array_equal(found, expected)
+
+
+def test_searches_of_bands_by_a_column():
+    frame = pd.DataFrame(X, columns=WEB.feature_names).assign(qid=QID)
+    found, expected = (
+        GridSearchCV(
+            CoarseRanker(LinearRegression(), qid="qid"),
+            {"coarseness": ["rho=1.1", "rho=3"]},
+            cv=QueryKFold(3, qid="qid"),
+            scoring=scoring,
+            error_score="raise",
+        )
+        .fit(frame, Y)
+        .cv_results_["mean_test_score"]
+        for scoring in (None, make_ranking_scorer("ndcg@10", qid="qid"))
+    )
+    assert np.array_equal(found, expected)
+
+
+def test_ties_are_exact():
+    constant = LinearRanker([0.0]).fit(X[:, :1])
+    labels, ids = np.array([0, 1, 0, 2, 0]), [7, 7, 7, "b", "b"]
+    for order in ([0, 1, 2, 3, 4], [1, 4, 3, 2, 0]):
+        found = constant.score(X[:5, :1], labels[order], qid=[ids[i] for i in order])
+        assert found == ranking_score(labels, np.zeros(5), qid=ids)
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_what_is_refused(ranker):
+    model = fitted(ranker)
+    with pytest.raises(NotFittedError):
+        sklearn.base.clone(ranker).score(X, Y, qid=QID)
+    ways = r"qid must say which rows .* got None: pass qid to score"
+    with pytest.raises(ValueError, match=ways) as caught:
+        model.score(X, Y)
+    named = "qid=<name or index> in the constructor"
+    assert (named in str(caught.value)) == hasattr(ranker, "qid")
+    for arguments, message in (
+        ({"qid": QID[:3]}, r"qid must have one value per row \(971\), got 3"),
+        ({"qid": QID, "y": Y - 9.0}, "y must be >= 0"),
+        ({"qid": QID, "y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
+        (
+            {"qid": QID, "sample_weight": np.arange(len(Y))},
+            "sample_weight must be constant within a query",
+        ),
+        ({"qid": QID, "sample_weight": 0 * Y}, "sample_weight must not be 0 in every"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(X, **{"y": Y, **arguments})
+
+
+def test_query_ids_are_given_once():
+    model = CoarseRanker(LinearRegression(), qid=0)
+    Z = np.column_stack([QID, X])
+    model.fit(Z, Y)
+    with pytest.raises(ValueError, match=r"given once.*set_score_request\(qid=False\)"):
+        model.score(Z, Y, qid=QID)
+    assert model.score(Z, Y) == fitted(CoarseRanker(LinearRegression())).score(
+        X, Y, qid=QID
+    )
