@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,8 @@ class ExactMeasure:
                     "queries and weights: CatBoost hands labels to a metric, by which "
                     "two of them cannot be told apart"
                 )
-        self._unknown: Hashable = None
+        self._weighted: dict[tuple[bytes, bytes], Prepared] = {}
+        self._unknown: bytes | None = None
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -56,9 +57,8 @@ class ExactMeasure:
         self, approxes: Sequence[FloatArray], target: NDArray[Any], weight: Any
     ) -> tuple[float, float]:
         """The measure of an evaluation set, and 0 for training data."""
-        del weight  # that of the queries is known
         key = _key(target)
-        prepared = self._sets.get(key)
+        prepared = self._prepared(key, weight)
         if prepared is None:
             self._check_training(target)
             return 0.0, 1.0  # CatBoost cannot write NaN
@@ -72,6 +72,20 @@ class ExactMeasure:
         """What `evaluate` gave."""
         del weight
         return error
+
+    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared | None:
+        """A data set with the weights that CatBoost has for it."""
+        plain = self._sets.get(key)
+        if plain is None or weight is None:
+            return plain
+        both = key, np.asarray(weight).tobytes()
+        if both not in self._weighted:
+            given = shortest_decimals(np.array(weight))
+            per_query = check_query_weight(given, plain.queries, name="weight")
+            self._weighted[both] = Prepared(
+                plain.labels, plain.queries, per_query, keep=True
+            )
+        return self._weighted[both]
 
     def _keep(self, key: bytes, values: list[float]) -> None:
         """Remember the values of a data set."""
@@ -138,6 +152,9 @@ class RecordedMeasures(ExactMeasure):
         self._sets = {}
         self._names = {}
 
+    def _prepared(self, key: bytes, weight: Any) -> Prepared | None:
+        return self._sets.get(key)  # weights are known, in 64 bits
+
     def _keep(self, key: bytes, values: list[float]) -> None:
         self._values[key].append(values)
 
@@ -152,7 +169,7 @@ def _same_queries(a: Prepared, b: Prepared) -> bool:
 
 
 def _of_pool(pool: Any) -> Prepared:
-    """Labels, queries and weights of a pool."""
+    """Labels and queries of a pool, whose weights it does not give out."""
     ids = pool.get_group_id_hash()
     if ids is None:
         raise ValueError(
@@ -161,16 +178,8 @@ def _of_pool(pool: Any) -> Prepared:
         )
     starts = run_starts(np.asarray(ids))
     queries = queries_of(np.diff(np.append(starts, len(ids))))
-    labels, weight = (
-        shortest_decimals(np.asarray(values, dtype=np.float32))
-        for values in (pool.get_label(), pool.get_weight())
-    )
-    return Prepared(
-        check_labels(labels, name="label"),
-        queries,
-        check_query_weight(weight, queries, name="weight"),
-        keep=True,
-    )
+    labels = shortest_decimals(np.asarray(pool.get_label(), dtype=np.float32))
+    return Prepared(check_labels(labels, name="label"), queries, keep=True)
 
 
 def eval_metric(
@@ -202,9 +211,9 @@ def eval_metric(
     Raises
     ------
     ValueError
-        For an unknown measure, pools without groups, labels or weights that break a
-        rule of `ranking_score`, and pools with the same labels in other queries. In
-        training, CatBoost raises its own error, which ends in ours.
+        For an unknown measure, pools without groups, labels that break a rule of
+        `ranking_score`, and pools with the same labels in other queries. In training,
+        where weights are looked at, CatBoost raises an error that ends in ours.
 
     Notes
     -----

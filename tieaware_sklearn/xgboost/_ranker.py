@@ -255,8 +255,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             verbose=verbose,
             xgb_model=init_model,
         )
-        # ours holds the evaluation sets
-        self._model_ = model.set_params(callbacks=self.callbacks)
+        model.callbacks = self.callbacks  # ours holds the evaluation sets
+        self._model_ = model
         self._remember_columns(X)
         self._query_marks_ = query_marks(train.y, train.queries.offsets)
         self.query_ids_ = train.queries.qid
@@ -353,8 +353,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     def feature_importances_(self) -> NDArray[Any]:
         """One value per column of X, NaN for that of `qid`."""
         check_is_fitted(self)
-        model = self._model_.set_params(importance_type=self.importance_type)
-        return self._per_column(model.feature_importances_)
+        self._model_.importance_type = self.importance_type
+        return self._per_column(self._model_.feature_importances_)
 
     @property
     def coef_(self) -> NDArray[Any]:
