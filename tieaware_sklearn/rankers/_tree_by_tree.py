@@ -44,9 +44,10 @@ def ask_eval_metric(
                 f"got {measure!r:.80}: other metrics are for {library}"
             )
     try:
-        return ask(parse_measures(measures), zero_relevance)
+        parsed = parse_measures(measures)
     except ValueError as error:
         raise ValueError(f"eval_metric: {error}") from None
+    return ask(parsed, zero_relevance)
 
 
 def weights_of_queries(data: QueryData, name: str) -> FloatArray | None:
