@@ -85,10 +85,11 @@ def stops(
             eval_group=[valid_sizes],
             eval_at=[10],
         )
-        ours = QueryLGBMRanker(**options).fit(
-            train.X,
-            train.y,
-            qid=train.qid,
+        # the same trees: what differs is where they stop
+        ours = QueryLGBMRanker(row_order="input", **options).fit(
+            own_train.X,
+            own_train.y,
+            qid=own_train.qid,
             eval_X=seen.X,
             eval_y=seen.y,
             eval_qid=seen.qid,

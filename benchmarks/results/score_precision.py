@@ -77,6 +77,7 @@ def trained(data: Any) -> Systems:
                 force_row_wise=True,
                 n_jobs=1,
                 verbose=-1,
+                row_order="input",
             )
             model.fit(data.data[train], data.target[train], qid=data.qid[train])
             column[test] = model.predict(data.data[test])

@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.model_selection.helpers import Column
 from tieaware_sklearn import make_ranking_scorer, ranking_score
+from tieaware_sklearn.plots import TieRangeDisplay
+from tieaware_sklearn.score_precision import CoarseRanker
 
 
 class Probabilities(ClassifierMixin, BaseEstimator):
@@ -114,3 +122,100 @@ def test_masked_predictions_are_missing():
 
     with pytest.raises(ValueError, match="must not be NaN, got nan in row 1"):
         make_ranking_scorer()(Masked(), np.array([[1.0], [2.0]]), [1, 0], qid=[1, 1])
+
+
+def test_a_classifier_ranks_by_its_probabilities_unless_told_otherwise():
+    """Two of its classes would tie eight documents: AP .30 where it has .40."""
+    p = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01]
+    y = np.zeros(10)
+    y[[1, 5]] = 1
+
+    class Known(Probabilities):
+        def predict(self, X):
+            return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+    model = Known(np.column_stack([1 - np.array(p), p]), [0, 1])
+    rows = (model, np.zeros((10, 1)), y)
+    by_default = make_ranking_scorer("ap")(*rows, qid=np.zeros(10))
+    assert by_default == ranking_score(y, p, measure="ap") == (1 / 2 + 2 / 6) / 2
+    told = make_ranking_scorer("ap", response_method="predict")
+    classes = model.predict(np.zeros((10, 1)))
+    assert told(*rows, qid=np.zeros(10)) == ranking_score(y, classes, measure="ap")
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        FrozenEstimator,
+        FixedThresholdClassifier,
+        lambda model: make_pipeline(StandardScaler(), model),
+        lambda model: GridSearchCV(model, {"max_depth": [3]}, cv=2),
+        lambda model: GridSearchCV(
+            make_pipeline(StandardScaler(), model),
+            {"decisiontreeclassifier__max_depth": [3]},
+            cv=2,
+        ),
+    ],
+)
+def test_a_classifier_inside_others_is_one(web, wrap):
+    y = (web.target >= 2).astype(int)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
+    model = wrap(tree).fit(web.data, y)
+    assert make_ranking_scorer("ap")(model, web.data, y, qid=web.qid) == ranking_score(
+        y, model.predict_proba(web.data)[:, 1], qid=web.qid, measure="ap"
+    )
+
+
+def test_classifiers_in_a_coarse_ranker_and_a_display(web):
+    y = np.minimum(web.target, 2)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
+    expected = model.predict_proba(web.data) @ [0.0, 1.0, 2.0]
+    coarse = CoarseRanker(model, None).fit(web.data, y)
+    assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
+    shown = TieRangeDisplay.from_estimator(model, web.data, y, qid=web.qid)
+    told = TieRangeDisplay.from_predictions(y, coarse.predict(web.data), qid=web.qid)
+    for a, b in zip(shown.axes_, told.axes_, strict=True):
+        drawn = [[line.get_xdata() for line in ax.get_lines()] for ax in (a, b)]
+        assert drawn[0]
+        np.testing.assert_array_equal(*map(np.concatenate, drawn))
+
+
+def test_classifiers_without_probabilities(web):
+    y = (web.target >= 2).astype(int)
+    ridge = RidgeClassifier().fit(web.data, y)
+    scorer = make_ranking_scorer("ap")
+    assert scorer(ridge, web.data, y, qid=web.qid) == ranking_score(
+        y, ridge.decision_function(web.data), qid=web.qid, measure="ap"
+    )
+    ridge.fit(web.data, np.minimum(web.target, 2))
+    with pytest.raises(ValueError, match="expected label of predict_proba"):
+        scorer(ridge, web.data, y, qid=web.qid)
+    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
+    with pytest.raises(AttributeError, match='"predict" ranks by the classes'):
+        scorer(votes, web.data, y, qid=web.qid)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_classifier_of_one_class_ties_all(web, label):
+    y = (web.target >= 2).astype(int)
+    model = DummyClassifier().fit(web.data, np.full(len(y), label))
+    chance = ranking_score(y, np.zeros(len(y)), qid=web.qid, measure="ap")
+    scoring = {name: make_ranking_scorer("ap") for name in "ab"}
+    assert scoring["a"](model, web.data, y, qid=web.qid) == chance
+    found = check_scoring(model, scoring)(model, web.data, y, qid=web.qid)
+    assert found == {"a": chance, "b": chance}
+
+
+def test_regressors_and_estimators_without_tags_predict(web):
+    model = LinearRegression().fit(web.data, web.target)
+
+    class Plain:
+        fit, predict = model.fit, model.predict
+
+    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
+    for one in (model, Plain()):
+        scorer = make_ranking_scorer()
+        assert scorer(one, web.data, web.target, qid=web.qid) == expected
+        scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
+        found = scoring(one, web.data, web.target, qid=web.qid)
+        assert found == {"a": expected, "b": expected}

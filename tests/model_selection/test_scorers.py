@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 
 import numpy as np
@@ -13,10 +14,16 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given
 from sklearn.base import clone
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import KFold, cross_validate
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import check_scoring, make_scorer
+from sklearn.model_selection import (
+    KFold,
+    TunedThresholdClassifierCV,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
@@ -28,7 +35,10 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
 )
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.evaluation._prepared_ranking import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.model_selection import _scikit_learn_scorers
 
 
 @given(queries())
@@ -36,30 +46,76 @@ def test_value_is_that_of_ranking_score(rows):
     labels, scores, qid = rows
     X = np.column_stack([scores])
     names = ["ndcg@3", "rr", "AP(rel=2)@5", "fallout@2"]
-    scorer = make_ranking_scorer(names)
-    values = scorer(Column(), X, labels, qid=qid)
-    for name, key in zip(names, scorer.keys, strict=True):
+    scorers = make_ranking_scorer(names)
+    values = check_scoring(Column(), scorers)(Column(), X, labels, qid=qid)
+    for name, (key, scorer) in zip(names, scorers.items(), strict=True):
         sign = -1 if key.startswith("neg_") else 1
         expected = ranking_score(labels, scores, qid=qid, measure=name)
         assert values[key] == sign * expected
-        assert make_ranking_scorer(name)(Column(), X, labels, qid=qid) == values[key]
+        for one in (scorer, make_ranking_scorer(name)):
+            assert one(Column(), X, labels, qid=qid) == values[key]
 
 
 def test_keys_are_as_given():
-    scorer = make_ranking_scorer(["ndcg@10", "MAP", NDCG(k=3), "Fallout@5"])
-    assert scorer.keys == ("ndcg@10", "MAP", "NDCG@3", "neg_Fallout@5")
-    assert scorer.__name__ == "ndcg@10, MAP, NDCG@3, neg_Fallout@5"
+    scorers = make_ranking_scorer(["ndcg@10", "MAP", NDCG(k=3), "Fallout@5"])
+    assert type(scorers) is dict
+    assert list(scorers) == ["ndcg@10", "MAP", "NDCG@3", "neg_Fallout@5"]
+    assert [scorer.key for scorer in scorers.values()] == list(scorers)
+    assert [scorer.__name__ for scorer in scorers.values()] == list(scorers)
     assert make_ranking_scorer("rr").__name__ == "rr"
-    assert make_ranking_scorer(name for name in ("rr", "ap")).keys == ("rr", "ap")
+    assert list(make_ranking_scorer(name for name in ("rr", "ap"))) == ["rr", "ap"]
 
 
-def test_several_measures_predict_once(web):
+def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
+    found = []
+    values = Prepared.values
+
+    def counted(self, asked, *args, **options):
+        found.append(asked.names)
+        return values(self, asked, *args, **options)
+
+    monkeypatch.setattr(Prepared, "values", counted)
     column = Column(2)
-    scorer = make_ranking_scorer(["ndcg@10", "ap", "rr"])
-    values = scorer(column, web.data, web.target, qid=web.qid)
+    scorers = make_ranking_scorer(["ndcg@10", "ap", "rr"])
+    scorer = check_scoring(column, scorers)
+    values_of = scorer(column, web.data, web.target, qid=web.qid)
     assert column.n_predictions_ == 1
+    assert found == [("NDCG@10", "AP", "RR")]
     report = evaluate(web.target, web.data[:, 2], qid=web.qid)
-    assert list(values.values()) == report.summary().mean.tolist()
+    assert list(values_of.values()) == report.summary().mean.tolist()
+    # the same objects may be other rows by now
+    web = make_web_search(n_queries=5, random_state=3)
+    for j in (0, 1):
+        web.data[:, 2] = web.data[:, j]
+        fresh = scorer(column, web.data, web.target, qid=web.qid)
+        report = evaluate(web.target, web.data[:, j], qid=web.qid)
+        assert list(fresh.values()) == report.summary().mean.tolist()
+
+
+def test_nothing_found_outlives_its_call(web):
+    scorer = check_scoring(Column(), make_ranking_scorer(["ap", "rr"]))
+    scorer(Column(1), web.data, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match="must be judged"):
+        scorer(Column(1), web.data, np.full(len(web.qid), np.nan), qid=web.qid)
+    gc.collect()
+    assert not len(_scikit_learn_scorers._FOUND)
+
+
+def test_members_that_ask_for_other_metadata_share_nothing(web):
+    weight = web.qid % 3 + 1.0
+    scorers = make_ranking_scorer(["ap", "rr"])
+    scorers["rr"].set_score_request(query_weight=True)
+    scorers["ap"].set_score_request(query_weight=False)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = check_scoring(Column(), scorers)
+        found = scorer(
+            Column(1), web.data, web.target, qid=web.qid, query_weight=weight
+        )
+    rows = web.target, web.data[:, 1]
+    assert found == {
+        "ap": ranking_score(*rows, qid=web.qid, measure="ap"),
+        "rr": ranking_score(*rows, qid=web.qid, measure="rr", query_weight=weight),
+    }
 
 
 def test_a_dict_of_scorers_predicts_once(web):
@@ -110,7 +166,7 @@ def test_query_ids_from_a_column_of_an_array(web, make):
 
 def test_query_weight(web):
     weight = web.qid % 3 + 1.0
-    scorer = make_ranking_scorer(["ndcg@10", "rr"])
+    scorer = check_scoring(Column(), make_ranking_scorer(["ndcg@10", "rr"]))
     values = scorer(Column(1), web.data, web.target, qid=web.qid, query_weight=weight)
     for name, value in values.items():
         assert value == ranking_score(
@@ -205,18 +261,66 @@ def test_zero_relevance_and_unjudged():
         )
 
 
+@pytest.mark.parametrize("ties", ["best", "worst", "input"])
+@pytest.mark.parametrize("average", ["geometric", "median", "micro"])
+def test_ties_and_averages(web, ties, average):
+    weight = web.qid % 3 + 1.0
+    names = ["P@5", "F@10"]
+    scorers = make_ranking_scorer(names, ties=ties, average=average)
+    column = Column(2)
+    given = {"qid": web.qid, "query_weight": weight}
+    found = check_scoring(column, scorers)(column, web.data, web.target, **given)
+    rules = {"ties": ties, "average": average}
+    for name in names:
+        expected = ranking_score(
+            web.target, web.data[:, 2], measure=name, **rules, **given
+        )
+        assert found[name] == expected
+        assert scorers[name](column, web.data, web.target, **given) == expected
+
+
+def test_a_convention(web):
+    scorer = make_ranking_scorer("ndcg@5", convention="lightgbm", ties="input")
+    expected = ranking_score(
+        web.target,
+        web.data[:, 1],
+        qid=web.qid,
+        measure="ndcg@5",
+        convention="lightgbm",
+        ties="input",
+    )
+    assert scorer(Column(1), web.data, web.target, qid=web.qid) == expected
+
+
+def test_a_threshold_is_tuned_by_the_measure_itself(web):
+    """scikit-learn takes scorers apart for that: score_func, sign and kwargs."""
+    y = (web.target >= 2).astype(int)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = TunedThresholdClassifierCV(
+            LogisticRegression(max_iter=2000),
+            scoring=make_ranking_scorer("fallout@5"),
+            cv=QueryKFold(2),
+            thresholds=2,
+            store_cv_results=True,
+        ).fit(web.data, y, qid=web.qid)
+    assert (model.cv_results_["scores"] < 0).all()
+
+
 @pytest.mark.parametrize(
     "scorer",
     [
         make_ranking_scorer("ndcg@10"),
-        make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid"),
+        make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid")["neg_Fallout@5"],
         make_ranking_scorer(
             ["rr"],
             qid=-1,
             response_method=["predict_proba", "predict"],
             zero_relevance="skip",
             unjudged="nonrelevant",
-        ),
+            ties="worst",
+            average="median",
+        )["rr"],
+        make_ranking_scorer("ap", convention="trec_eval", response_method="predict"),
     ],
     ids=str,
 )
@@ -229,8 +333,8 @@ def test_repr_pickle_and_clone(scorer):
     ]
     for other in same:
         assert repr(other) == repr(scorer)
-        assert other.measures == scorer.measures
-        assert other.keys == scorer.keys
+        assert other.measure == scorer.measure
+        assert other.key == scorer.key
 
 
 def test_requests_survive_a_pickle():
@@ -269,6 +373,11 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"measure": None}, "measure must be a name"),
         ({"response_method": "transform"}, "response_method must be one of"),
         ({"response_method": []}, "response_method must not be empty"),
+        ({"ties": "drop"}, "ties must be one of"),
+        ({"average": "drop"}, "average must be one of"),
+        ({"average": None}, "average must be one of"),
+        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratio of counts .* got AP"),
+        ({"convention": "drop"}, "convention must be one of"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
         ({"unjudged": "drop"}, "unjudged must be one of"),
     ],
@@ -304,7 +413,8 @@ def small_ranker(**parameters):
     )
 
 
-def test_a_fold_that_splits_a_query_is_an_error(web):
+@pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)])
+def test_a_fold_that_splits_a_query_is_an_error(web, cv):
     scorer = make_ranking_scorer()
     with (
         sklearn.config_context(enable_metadata_routing=True),
@@ -315,8 +425,8 @@ def test_a_fold_that_splits_a_query_is_an_error(web):
             web.data,
             web.target,
             scoring=scorer,
-            cv=3,
-            params={"qid": web.qid},
+            cv=cv,
+            params={"qid": [f"q{q}" for q in web.qid]},
             error_score="raise",
         )
 
@@ -341,37 +451,59 @@ def test_training_scores_are_no_split(web):
         )
 
 
-def test_the_ranker_is_found_inside_a_pipeline(web):
-    half = web.qid <= 20
-    ranker = small_ranker().fit(web.data[half], web.target[half], qid=web.qid[half])
-    model = make_pipeline(FunctionTransformer(), ranker)
+def test_other_data_with_the_same_ids_are_scored_with_a_warning():
+    one, other = (make_web_search(n_queries=8, random_state=i) for i in (0, 1))
+    ranker = small_ranker().fit(one.data, one.target, qid=one.qid)
     scorer = make_ranking_scorer()
-    with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on, got"):
-        scorer(model, web.data, web.target, qid=web.qid)
-    assert scorer(model, web.data[~half], web.target[~half], qid=web.qid[~half]) > 0
-    part = np.flatnonzero(half)[1:]
-    with pytest.raises(ValueError, match="make ids unique"):
-        scorer(model, web.data[part], web.target[part], qid=web.qid[part])
+    with pytest.warns(UserWarning, match="make ids unique"):
+        found = scorer(ranker, other.data, other.target, qid=other.qid)
+    scores = ranker.predict(other.data)
+    assert found == ranking_score(other.target, scores, qid=other.qid)
+    # as soon as they are unique, or queries have features of their own
+    assert found == scorer(ranker, other.data, other.target, qid=other.qid + 100)
+    for data, seed in ((one, 0), (other, 1)):
+        idf = np.random.default_rng(seed).random(9)
+        data.data[:, 3] = idf[data.qid]
+    ranker = small_ranker().fit(one.data, one.target, qid=one.qid)
+    scores = ranker.predict(other.data)
+    found = scorer(ranker, other.data, other.target, qid=other.qid)
+    assert found == ranking_score(other.target, scores, qid=other.qid)
 
 
-def test_rankers_that_remember_ids_alone(web):
-    class Remembers(Column):
-        def fit(self, X, y):
-            self.query_ids_ = [1, 2, 3]
-            return self
-
-    model = Remembers(1).fit(None, None)
-    scorer = make_ranking_scorer()
-    part = web.qid <= 3
-    rows = web.data[part], web.target[part]
-    assert scorer(model, *rows, qid=web.qid[part]) > 0
-    with pytest.raises(ValueError, match="got"):
-        scorer(model, web.data, web.target, qid=web.qid)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda ranker: ranker,
+        FrozenEstimator,
+        lambda ranker: make_pipeline(FunctionTransformer(), ranker),
+        lambda ranker: make_pipeline(StandardScaler(), ranker),
+    ],
+)
+def test_a_training_score_is_one_by_any_labels_and_of_some_queries(web, wrap):
+    ids = np.array([f"q{q}" for q in web.qid])
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = small_ranker()
+        if wrap is FrozenEstimator:
+            ranker.fit(web.data, web.target, qid=ids)
+        model = wrap(ranker).fit(web.data, web.target, qid=ids)
+    scores, scorer = model.predict(web.data), make_ranking_scorer()
+    for rows in (slice(None), web.qid < 9):
+        for y in (web.target, (web.target > 1).astype(int)):
+            found = scorer(model, web.data[rows], y[rows], qid=ids[rows])
+            assert found == ranking_score(y[rows], scores[rows], qid=ids[rows])
+    half = np.arange(len(ids)) % 2 > 0
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = small_ranker()
+        if wrap is FrozenEstimator:
+            ranker.fit(web.data[half], web.target[half], qid=ids[half])
+        model = wrap(ranker).fit(web.data[half], web.target[half], qid=ids[half])
+    with pytest.raises(ValueError, match="QueryLGBMRanker was fitted on other rows"):
+        scorer(model, web.data, web.target, qid=ids)
 
 
 def test_a_split_in_equal_halves_is_seen():
     rng = np.random.default_rng(0)
-    qid, y = np.tile(np.arange(30), 4), rng.integers(0, 3, 120)
+    qid, y = np.tile(np.arange(30), 4) + 7, rng.integers(0, 3, 120)
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.raises(ValueError, match="Either the folds split queries"),

@@ -95,7 +95,7 @@ def test_cross_validated_value_by_hand(web, pruner):
     assert len(first.intermediate_values) == (0 if pruner else 60)
     best = objective.best_estimator(study)
     assert {k: best.get_params()[k] for k in study.best_params} == study.best_params
-    assert best.query_ids_.tolist() == list(range(1, 61))
+    assert len(best._fitted_queries_.ids) == 60
 
 
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, pl.DataFrame, sp.csr_array])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .qid_column import list_columns
+from .qid_column import count_rows, list_columns
 from .segments import FloatArray, IntArray, owners, sum_segments
 
 Digests = NDArray[np.uint64]
@@ -44,14 +44,36 @@ def row_digests(X: Any) -> Digests:
     They are the same for equal rows, be the matrix dense, sparse or a data frame.
     """
     if hasattr(X, "tocsr"):
-        X = X.tocsr()
+        X = _canonical(X.tocsr())
         entries = _placed(X.data, X.indices)
         return sum_segments(entries, np.diff(X.indptr), np.uint64)
-    cells = list(_columns_of(X))
-    out = np.zeros(len(cells[0]) if cells else len(X), dtype=np.uint64)
-    for j, column in enumerate(cells):
-        out += _placed(column, j)
+    out = np.zeros(count_rows(X), dtype=np.uint64)
+    for _, cells in column_digests(X):
+        out += cells
     return out
+
+
+def column_digests(X: Any) -> Iterator[tuple[Any, Digests]]:
+    """Of each column, the rows with a cell and 64 bits of it: 0 for a cell of 0.
+
+    Sums over the cells of a row are its digest.
+    """
+    if hasattr(X, "tocsc"):
+        X = _canonical(X.tocsc())
+        for j in range(X.shape[1]):
+            stored = slice(X.indptr[j], X.indptr[j + 1])
+            yield X.indices[stored], _placed(X.data[stored], j)
+    else:
+        for j, column in enumerate(_columns_of(X)):
+            yield slice(None), _placed(column, j)
+
+
+def _canonical(X: Any) -> Any:
+    """A compressed matrix that stores no cell twice."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _columns_of(X: Any) -> Iterator[NDArray[Any]]:

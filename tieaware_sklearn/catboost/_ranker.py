@@ -13,13 +13,9 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.digests import query_marks
 from .._engine.segments import owners
-from .._engine.ties import FloatArray
-from .._engine.validation import Queries
 from .._optional import import_optional
 from ..measures import Measure
-from ..model_selection._scorers import check_whole_queries
 from ..rankers._query_data import (
     GivenSet,
     QueryData,
@@ -236,10 +232,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         )
         self.model_ = model
         self._set_results(recorded, list(by_name))
-        self._remember_columns(X)
-        self._query_marks_ = query_marks(train.y, train.queries.offsets)
-        self.query_ids_ = train.queries.qid
-        self.query_sizes_ = train.queries.sizes
+        self._remember(X, train)
         return self
 
     def predict(
@@ -297,9 +290,6 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.categorical = True
         tags.non_deterministic = self.task_type == "GPU"
         return tags
-
-    def _check_whole_queries(self, labels: FloatArray, queries: Queries) -> None:
-        check_whole_queries(self, labels, queries)
 
     def _model_params(self, X: Any) -> dict[str, Any]:
         """Parameters of the CatBoostRanker that is trained on X."""

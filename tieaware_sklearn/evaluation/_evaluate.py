@@ -138,7 +138,7 @@ def ranking_score(
     asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
     check_averaging(asked, ties, average)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
-    return prepared.averaged(asked, scores, ties, average)
+    return prepared.averaged(asked, scores, ties, average)[0]
 
 
 def evaluate(

@@ -93,27 +93,28 @@ class Prepared:
 
     def averaged(
         self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
-    ) -> float | FloatArray:
-        """One measure, averaged over queries."""
+    ) -> list[float | FloatArray]:
+        """Each measure, averaged over queries; its values for no average."""
         plain = ties == "input"
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
         found = self.values(asked, scores, statistics, input_order=plain)
-        values = found[name][:, 0]
+        columns = found[name].T
         if average is None:
-            return values
+            return [*columns]
         if average == "micro":
-            result = self._micro(values, found["normaliser"][:, 0], asked)
+            pooled = zip(columns, found["normaliser"].T, asked.value, strict=True)
+            averages = [self._micro(*one) for one in pooled]
         else:
-            result = reduce_queries(values, average, self.weight)
-        asked.warn_of_nan([result])
-        return result
+            averages = [reduce_queries(one, average, self.weight) for one in columns]
+        asked.warn_of_nan(averages)
+        return [*averages]
 
-    def _micro(self, values: FloatArray, normaliser: FloatArray, asked: Asked) -> float:
+    def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
         pooled = normaliser if self.weight is None else normaliser * self.weight
         result = mean(np.where(pooled > 0, values, np.nan), pooled)
-        return float(asked.value[0]) if np.isnan(result) else result
+        return float(empty) if np.isnan(result) else result
 
     def report(
         self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
@@ -282,7 +283,7 @@ class PreparedRanking:
         asked = self._ask([parse_measure(measure)])
         check_averaging(asked, ties, average)
         scores = check_scores(y_score, n_rows=self.n_documents)
-        return self._prepared.averaged(asked, scores, ties, average)
+        return self._prepared.averaged(asked, scores, ties, average)[0]
 
     def evaluate(
         self,
@@ -360,13 +361,13 @@ def prepare(
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
-    """A way to treat ties, and an average that goes with the one measure asked for."""
+    """A way to treat ties, and an average that goes with the measures asked for."""
     check_choice(ties, "ties", TIES)
     check_choice(average, "average", AVERAGES)
-    (measure,) = asked.measures
-    if average == "micro" and not measure.is_ratio:
-        known = names_where(lambda cls: cls.is_ratio)
-        raise ValueError(
-            f"average='micro' needs a measure that is a ratio of counts ({known}), got "
-            f"{measure}"
-        )
+    for measure in asked.measures:
+        if average == "micro" and not measure.is_ratio:
+            known = names_where(lambda cls: cls.is_ratio)
+            raise ValueError(
+                "average='micro' needs a measure that is a ratio of counts "
+                f"({known}), got {measure}"
+            )

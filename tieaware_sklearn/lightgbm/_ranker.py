@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.digests import query_marks
-from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_labels, reject
 from .._optional import import_optional
-from ..model_selection._scorers import check_whole_queries
 from ..rankers._query_data import (
     GivenSet,
     check_stopping,
@@ -97,13 +94,10 @@ random_state, n_jobs, importance_type
     feature_importances_ : ndarray of shape (n_features_in_,)
         One value per column of X, NaN for that of `qid`. LightGBM's own
         `n_features_`, `feature_name_` and plots leave it out.
-    query_ids_ : ndarray of shape (n_queries,)
-        Ids of the queries it was fitted on, sorted.
-    query_sizes_ : ndarray of shape (n_queries,), int
-        How many rows each had.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``. They are the same in every
+        release, and no metric of LightGBM's own has one of them.
     best_iteration_, best_score_, booster_, ...
         As in `lightgbm.LGBMRanker`.
 
@@ -205,8 +199,11 @@ random_state, n_jobs, importance_type
             None evaluates ``metric`` alone.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
-        feature_name, callbacks, init_model
+        feature_name, init_model
             As in LightGBM.
+        callbacks : list of callable, optional
+            As in LightGBM. ``lightgbm.record_evaluation`` and others are given the
+            names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
             As in LightGBM; numbers count the columns of X, that of `qid` included.
 
@@ -270,10 +267,7 @@ random_state, n_jobs, importance_type
                 if "training" in results:
                     results[other] = results.pop("training")
         self._model_ = model
-        self._remember_columns(X)
-        self._query_marks_ = query_marks(train.y, train.queries.offsets)
-        self.query_ids_ = train.queries.qid
-        self.query_sizes_ = train.queries.sizes
+        self._remember(X, train)
         return self
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
@@ -302,10 +296,17 @@ validate_features, **kwargs
             order.
         """
         X = self._features(X)
-        # what was set since the fit holds, as it does in LightGBM
-        params = self._model_params()
-        del params["objective"]
-        return self._model_.set_params(**params).predict(X, *args, **options)
+        return self._model_.predict(X, *args, **options)
+
+    @wraps(lightgbm.LGBMRanker.set_params)
+    def set_params(self, **params: Any) -> QueryLGBMRanker:
+        super().set_params(**params)
+        if self.__sklearn_is_fitted__():
+            # LightGBM predicts by what was set since the fit
+            now = self._model_params()
+            del now["objective"]
+            self._model_.set_params(**now)
+        return self
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
@@ -326,9 +327,6 @@ validate_features, **kwargs
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model_" in self.__dict__
-
-    def _check_whole_queries(self, labels: FloatArray, queries: Queries) -> None:
-        check_whole_queries(self, labels, queries)
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""

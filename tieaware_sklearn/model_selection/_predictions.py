@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.metrics._scorer import _cached_call
 
 from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choices, check_scores
 
-_RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
+RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
+#: of a classifier, the first that it has: its classes alone would tie documents
+_OF_CLASSIFIERS = ("predict_proba", "decision_function")
 
 
 def predicted_scores(
     estimator: Any,
     X: Any,
     n_rows: int,
-    response_method: str | Sequence[str] = "predict",
+    response_method: str | Sequence[str] | None = None,
     method_caller: Callable[..., Any] | None = None,
     qid: Any = None,
 ) -> NDArray[Any]:
-    """One score per row, by the first of these methods that the estimator has."""
-    wanted = response_method
-    methods = [wanted] if isinstance(wanted, str) else list(wanted)
-    method = next((name for name in methods if hasattr(estimator, name)), None)
-    if method is None:
-        raise AttributeError(
-            f"{type(estimator).__name__} has no {' or '.join(methods)}: "
-            "response_method must name a method of the estimator"
-        )
+    """One score per row, by the first of these methods that the estimator has.
+
+    None is the expected label of a classifier, and what others predict. The
+    `method_caller` of scikit-learn predicts once for several scorers.
+    """
+    classifies = _classifies(estimator)
+    method = _ranking_method(estimator, response_method, classifies)
     if qid is not None and _takes_qid(estimator, method):
         response = getattr(estimator, method)(X, qid=qid)
-    elif method == "predict" or is_classifier(estimator):
-        # scikit-learn's own way, which predicts once for several scorers
-        call = partial(_cached_call, None) if method_caller is None else method_caller
-        response = call(estimator, method, X, pos_label=None)
+    elif method_caller is not None and _is_plain(estimator, method, classifies):
+        response = method_caller(estimator, method, X, pos_label=None)
     else:
         response = getattr(estimator, method)(X)
     if not isinstance(response, np.ma.MaskedArray):
@@ -50,14 +46,57 @@ def predicted_scores(
         response = response[:, 0]
     name = f"{method} of {type(estimator).__name__}"
     if response.ndim == 2 and method == "predict_proba":
-        response = expected_label(response, getattr(estimator, "classes_", None))
+        if classifies and response.shape[1] == 2:
+            response = response[:, 1]  # of the greater label
+        else:
+            response = expected_label(response, getattr(estimator, "classes_", None))
     elif response.ndim == 2:
         raise ValueError(
-            f"{name} must give one score per row, got shape {response.shape} (for "
-            'more than two classes, response_method="predict_proba" ranks by the '
-            "expected label)"
+            f"{name} must give one score per row, got shape {response.shape}: more "
+            "than two classes rank by the expected label of predict_proba "
+            "(CalibratedClassifierCV gives one to a classifier without it), or by "
+            'response_method="predict", where all documents of a class tie'
         )
     return check_scores(response, n_rows=n_rows, name=name)
+
+
+def _ranking_method(
+    estimator: Any, response_method: str | Sequence[str] | None, classifies: bool
+) -> str:
+    if response_method is None:
+        methods = list(_OF_CLASSIFIERS) if classifies else ["predict"]
+    else:
+        single = isinstance(response_method, str)
+        methods = [str(response_method)] if single else list(response_method)
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is not None:
+        return method
+    advice = "response_method must name a method of the estimator"
+    if response_method is None and classifies:
+        advice += ' ("predict" ranks by the classes, where all documents of one tie)'
+    raise AttributeError(
+        f"{type(estimator).__name__} has no {' or '.join(methods)}: {advice}"
+    )
+
+
+def _classifies(estimator: Any) -> bool:
+    """Whether scikit-learn sees a classifier, inside a pipeline or search too."""
+    if hasattr(estimator, "__sklearn_tags__"):
+        return bool(is_classifier(estimator))
+    return getattr(estimator, "_estimator_type", None) == "classifier"
+
+
+def _is_plain(estimator: Any, method: str, classifies: bool) -> bool:
+    """Whether scikit-learn's own way to call the method gives what ranks.
+
+    It looks at tags, refuses a single class, and knows probabilities of classifiers
+    only.
+    """
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return False
+    if method == "predict":
+        return True
+    return classifies and len(getattr(estimator, "classes_", ())) > 1
 
 
 def _takes_qid(estimator: Any, method: str) -> bool:
@@ -71,10 +110,12 @@ def _takes_qid(estimator: Any, method: str) -> bool:
     return "qid" in parameters and getattr(estimator, "qid", None) is None
 
 
-def check_response_method(response_method: Any) -> str | list[str]:
-    """A method, or a list of them, whose values can rank."""
-    methods = check_choices(response_method, "response_method", _RESPONSE_METHODS)
-    return methods[0] if isinstance(response_method, str) else methods
+def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
+    """A method, or several of them, whose values can rank; None asks the estimator."""
+    if response_method is None:
+        return None
+    methods = check_choices(response_method, "response_method", RESPONSE_METHODS)
+    return methods[0] if isinstance(response_method, str) else tuple(methods)
 
 
 def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:

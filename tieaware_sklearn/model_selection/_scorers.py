@@ -3,42 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.metrics._scorer import _BaseScorer, _cached_call
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from .._engine.digests import query_marks
+from .._engine.fitted_queries import check_whole_queries
 from .._engine.qid_column import how_to_pass_qid, resolve_qid
-from .._engine.ties import FloatArray
 from .._engine.validation import (
     UNJUDGED,
-    Queries,
     check_choice,
     check_labels,
     check_qid,
     check_query_weight,
 )
 from ..evaluation import ranking_score
-from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._undefined import ask
+from ..evaluation._prepared_ranking import AVERAGES, Prepared, check_averaging
+from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._predictions import check_response_method, predicted_scores
+from ._predictions import RESPONSE_METHODS, check_response_method, predicted_scores
+from ._scikit_learn_scorers import BaseScorer, found_in_call
 
 
+class _Options(TypedDict, total=False):
+    qid: str | int | None
+    response_method: str | Sequence[str] | None
+    ties: str
+    average: str
+    zero_relevance: float | str
+    unjudged: str
+    convention: str | None
+
+
+@overload
+def make_ranking_scorer(
+    measure: str | Measure = ..., **options: Unpack[_Options]
+) -> RankingScorer: ...
+@overload
+def make_ranking_scorer(
+    measure: Iterable[str | Measure], **options: Unpack[_Options]
+) -> dict[str, RankingScorer]: ...
 def make_ranking_scorer(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     *,
     qid: str | int | None = None,
-    response_method: str | Sequence[str] = "predict",
+    response_method: str | Sequence[str] | None = None,
+    ties: str = "expected",
+    average: str = "macro",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
-) -> RankingScorer:
+    convention: str | None = None,
+) -> RankingScorer | dict[str, RankingScorer]:
     """A scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
     Its value is that of `ranking_score`: the mean over queries, exact under ties.
@@ -46,10 +65,10 @@ def make_ranking_scorer(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. A list makes one scorer that predicts once, finds ties
-        once and gives a dict, for ``scoring=`` with ``refit="ndcg@10"``. Its keys
-        are the names as given; those of measures where lower is better, whose
-        values come negative, have ``neg_`` in front.
+        See `parse_measure`. A list makes a dict of scorers that predict once and find
+        ties once, for ``scoring=`` with ``refit="ndcg@10"``. Its keys are the names
+        as given; those of measures where lower is better, whose values come
+        negative, have ``neg_`` in front.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
         for arrays), which works without metadata routing. The estimator is handed
@@ -58,17 +77,22 @@ def make_ranking_scorer(
         default query ids come as ``qid`` by metadata routing; there is no need to
         call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
-default="predict"
+optional
         The method whose values rank; of a list, the first that the estimator
-        has. For a classifier of two classes, the probability or decision value of
-        the greater label; of more classes, ``predict_proba`` ranks by the
-        expected label.
-    zero_relevance, unjudged
+        has. By default ``predict``, and for classifiers, whose classes alone would
+        tie most documents, ``predict_proba`` or else ``decision_function``. For
+        two classes that is the probability or decision value of the greater label;
+        for more classes, ``predict_proba`` ranks by the expected label.
+    ties : {"expected", "best", "worst", "input"}, default="expected"
+        As in `ranking_score`.
+    average : {"macro", "geometric", "median", "micro"}, default="macro"
+        Over queries, as in `ranking_score`.
+    zero_relevance, unjudged, convention
         As in `ranking_score`.
 
     Returns
     -------
-    RankingScorer
+    RankingScorer, or dict of str to RankingScorer for a list of measures
         Called as ``scorer(estimator, X, y)`` or
         ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of
         queries are routed once ``set_score_request(query_weight=True)`` asks for
@@ -78,10 +102,14 @@ default="predict"
     ------
     ValueError
         For an unknown measure or option. When it scores: without query ids, for
-        predictions that are NaN, and if the estimator remembers in
-        ``query_ids_`` that it was fitted on other rows of a query that it is
-        scored on, as an integer ``cv`` makes it. Query ids are to be unique: those
-        of two data sets must not be numbered from 0 both.
+        predictions that are NaN, and if a ranker of this library was fitted on
+        other rows of the queries that it is scored on, as an integer ``cv`` makes
+        it (see the notes).
+
+    Warns
+    -----
+    UserWarning
+        If that may be so, and the queries may as well be others with the same ids.
 
     See Also
     --------
@@ -95,10 +123,28 @@ default="predict"
     easier rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
-    ``error_score="raise"``. A scorer sees the test rows only: whether a fold splits
-    a query it can tell for rankers with ``query_ids_`` (`QueryLGBMRanker`), not for
-    others. Ranking by the expected label is that of McRank (Li, Burges and Wu,
-    NIPS 2007).
+    ``error_score="raise"``. Of several measures, one that fails is NaN alone
+    (``err@10`` of a label above 4); where predictions or rows are at fault, all are.
+
+    A name such as ``scoring="ndcg@10"`` is not taken: scikit-learn looks names up in
+    a list of its own, to which other libraries cannot add.
+
+    A scorer sees the test rows only. Whether folds split queries it can tell of
+    rankers that keep digests of their queries (`QueryLGBMRanker`), also inside
+    pipelines, searches and other estimators; not of others. Of the queries whose id
+    was in the training data:
+
+    - one with the same rows has a training score, which is fine;
+    - one with some of these rows was split;
+    - one with other rows is the rest of a split query if features that are constant
+      within queries (inverse document frequencies) have the values of training, and
+      another query, which is fine, if they have not;
+    - without such features, ids that count from 0 or 1 in both data sets say little:
+      scores come with a warning. Other ids say that the query was split.
+
+    What holds for half of these queries or more decides: split queries are refused.
+
+    Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
 
     Examples
     --------
@@ -117,51 +163,143 @@ default="predict"
     ...                          scoring=make_ranking_scorer("ndcg@10", qid=0))
     >>> scores.shape
     (3,)
-    >>> make_ranking_scorer(["ndcg@10", "fallout@10"]).keys
-    ('ndcg@10', 'neg_fallout@10')
+    >>> list(make_ranking_scorer(["ndcg@10", "fallout@10"]))
+    ['ndcg@10', 'neg_fallout@10']
     """
-    rules = {"zero_relevance": zero_relevance, "unjudged": unjudged}
-    return RankingScorer(measure, qid=qid, response_method=response_method, **rules)
+    single = isinstance(measure, str) or not isinstance(measure, Iterable)
+    given: list[Any] = [measure] if single else list(measure)  # type: ignore[arg-type]
+    family = _Family(
+        tuple(parse_measures(given)),
+        tuple(map(str, given)),
+        single,
+        qid,
+        check_response_method(response_method),
+        ties,
+        average,
+        zero_relevance,
+        unjudged,
+        convention,
+    )
+    family.check()
+    scorers = [RankingScorer(family, place) for place in range(len(given))]
+    return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
 
 
-class RankingScorer(_BaseScorer):  # type: ignore[misc]
+@dataclass(frozen=True)
+class _Family:
+    """Measures that are asked for together, and how."""
+
+    measures: tuple[Measure, ...]
+    names: tuple[str, ...]
+    single: bool
+    qid: str | int | None
+    response_method: str | tuple[str, ...] | None
+    ties: str
+    average: str
+    zero_relevance: float | str
+    unjudged: str
+    convention: str | None
+
+    def check(self) -> None:
+        check_choice(self.unjudged, "unjudged", UNJUDGED)
+        check_choice(self.average, "average", AVERAGES[:-1])
+        check_averaging(self.asked, self.ties, self.average)
+
+    @cached_property
+    def asked(self) -> Asked:
+        return self.ask(self.measures)
+
+    def ask(self, measures: Iterable[Measure]) -> Asked:
+        return ask(measures, self.zero_relevance, self.unjudged, self.convention)
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Options of `ranking_score`."""
+        names = ("ties", "average", "zero_relevance", "unjudged", "convention")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        measures = repr(self.names[0] if self.single else [*self.names])
+        method = self.response_method
+        given = {
+            "qid": self.qid,
+            "response_method": [*method] if isinstance(method, tuple) else method,
+            **self.rules,
+        }
+        usual = signature(make_ranking_scorer).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in given.items()
+            if value != usual[name].default
+        ]
+        return f"make_ranking_scorer({', '.join([measures, *shown])})"
+
+
+class _Ranking:
+    """Predictions for labelled queries, measured by a family once."""
+
+    def __init__(
+        self, family: _Family, prepared: Prepared, scores: NDArray[Any], metadata: Any
+    ) -> None:
+        self._family = family
+        self._prepared = prepared
+        self._scores = scores
+        # alive as long as their addresses are asked for
+        self._metadata = metadata
+
+    def value(self, place: int, *, shared: bool) -> float:
+        if shared and self._all is not None:
+            return self._all[place]
+        asked = self._family.ask([self._family.measures[place]])
+        value: float = self._averages(asked)[0]
+        return value
+
+    @cached_property
+    def _all(self) -> list[float] | None:
+        """Of all measures; None if one of them fails, so that each is for itself."""
+        try:
+            return self._averages(self._family.asked)
+        except Exception:
+            return None
+
+    def _averages(self, asked: Asked) -> list[Any]:
+        family = self._family
+        averaged = self._prepared.averaged
+        return averaged(asked, self._scores, family.ties, family.average)
+
+
+class RankingScorer(BaseScorer):  # type: ignore[misc]
     """A callable for ``scoring=``; `make_ranking_scorer` makes it.
 
     Attributes
     ----------
-    measures : tuple of Measure
-    keys : tuple of str
-        Names of the values: those of the dict that a list of measures gives.
+    measure : Measure
+    key : str
+        The name of the value, with ``neg_`` in front where lower is better.
     qid : str, int or None
         The column of X with the query ids.
     """
 
-    def __init__(
-        self, measure: Any, *, qid: Any, response_method: Any, **rules: Any
-    ) -> None:
-        self._single = isinstance(measure, str) or not isinstance(measure, Iterable)
-        given = [measure] if self._single else list(measure)
-        self.measures = tuple(parse_measures(given))
-        self._names = tuple(map(str, given))
-        self.keys = tuple(
-            ("" if parsed.greater_is_better else "neg_") + name
-            for parsed, name in zip(self.measures, self._names, strict=True)
-        )
-        check_choice(rules["unjudged"], "unjudged", UNJUDGED)
-        self._asked = ask(self.measures, **rules)
-        self.qid = qid
+    def __init__(self, family: Any, place: int) -> None:
+        self._family = family
+        self._place = place
+        self.measure: Measure = family.measures[place]
+        better = self.measure.greater_is_better
+        self.key: str = ("" if better else "neg_") + family.names[place]
+        self.qid = family.qid
         super().__init__(
             score_func=ranking_score,
-            sign=1,
-            kwargs=rules,
-            response_method=check_response_method(response_method),
+            sign=1 if better else -1,
+            kwargs={"measure": self.measure, **family.rules},
+            # of several, scikit-learn takes the first that an estimator has
+            response_method=family.response_method or RESPONSE_METHODS,
         )
         self._metadata_request = MetadataRequest(owner=self)
-        self.set_score_request(qid=qid is None, query_weight=None)
+        self.set_score_request(qid=self.qid is None, query_weight=None)
 
     @property
     def __name__(self) -> str:
-        return ", ".join(self.keys)
+        return self.key
 
     def __call__(
         self,
@@ -171,7 +309,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         *,
         qid: Any = None,
         query_weight: ArrayLike | None = None,
-    ) -> float | dict[str, float]:
+    ) -> float:
         """Score the ranking of X by a fitted estimator.
 
         Parameters
@@ -187,47 +325,58 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
 
         Returns
         -------
-        float, or dict of str to float for a list of measures
+        float
         """
-        caller = partial(_cached_call, None)
-        return self._score(caller, estimator, X, y_true, qid, query_weight)
+        return self._score(None, estimator, X, y_true, qid, query_weight)
 
     def _score(
         self,
-        method_caller: Callable[..., Any],
+        method_caller: Callable[..., Any] | None,
         estimator: Any,
         X: Any,
         y_true: ArrayLike,
         qid: Any = None,
         query_weight: ArrayLike | None = None,
-    ) -> float | dict[str, float]:
-        labels = check_labels(y_true, unjudged=self._asked.unjudged)
-        qid = self._query_ids(X, qid)
-        queries = check_qid(qid, n_rows=len(labels))
+    ) -> float:
+        found = found_in_call(method_caller)
+        key = (self._family, id(qid), id(query_weight))
+        if key not in found:
+            found[key] = self._ranking(
+                method_caller, estimator, X, y_true, qid, query_weight
+            )
+        value: float = found[key].value(self._place, shared=method_caller is not None)
+        return value if self.measure.greater_is_better else 0.0 - value
+
+    def _ranking(
+        self,
+        method_caller: Callable[..., Any] | None,
+        estimator: Any,
+        X: Any,
+        y_true: ArrayLike,
+        qid: Any,
+        query_weight: ArrayLike | None,
+    ) -> _Ranking:
+        family = self._family
+        labels = check_labels(y_true, unjudged=family.asked.unjudged)
+        ids = self._query_ids(X, qid)
+        queries = check_qid(ids, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, np.maximum(labels, 0), queries)
+        check_whole_queries(estimator, X, queries)
         scores = predicted_scores(
-            estimator, X, len(labels), self._response_method, method_caller, qid
+            estimator, X, len(labels), family.response_method, method_caller, ids
         )
         prepared = Prepared(labels, queries, weight)
-        found = prepared.values(self._asked, scores)
-        means = prepared.means(self._asked, found["expected"])
-        values = [
-            mean if measure.greater_is_better else 0.0 - mean
-            for measure, mean in zip(self.measures, means, strict=True)
-        ]
-        if self._single:
-            return values[0]
-        return dict(zip(self.keys, values, strict=True))
+        return _Ranking(family, prepared, scores, (qid, query_weight))
 
     def _query_ids(self, X: Any, qid: Any) -> Any:
         request = "set_score_request(qid=False)"
         _, qid = resolve_qid(X, self.qid, qid, request=request)
         if qid is None:
+            name = self._family.names[self._place]
             raise ValueError(
                 "qid must say which rows are ranked together, got None. "
                 f"{how_to_pass_qid()}, "
-                f"make_ranking_scorer({self._spelled()}, qid=<name or index>)"
+                f"make_ranking_scorer({name!r}, qid=<name or index>)"
             )
         return qid
 
@@ -255,60 +404,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         self._metadata_request = request
         return self
 
-    def _spelled(self) -> str:
-        return repr(self._names[0] if self._single else [*self._names])
-
     def __repr__(self) -> str:
-        given = {
-            "qid": self.qid,
-            "response_method": self._response_method,
-            **self._kwargs,
-        }
-        usual = signature(make_ranking_scorer).parameters
-        shown = [
-            f"{name}={value!r}"
-            for name, value in given.items()
-            if value != usual[name].default
-        ]
-        return f"make_ranking_scorer({', '.join([self._spelled(), *shown])})"
-
-
-def check_whole_queries(estimator: Any, labels: FloatArray, queries: Queries) -> None:
-    """Refuse queries that the estimator was fitted on other rows of.
-
-    Scoring the very queries it was fitted on, with the same labels, is a training
-    score, as ``return_train_score=True`` and `learning_curve` ask for.
-    """
-    fitted = _find_fitted(estimator)
-    if fitted is None:
-        return
-    ids = np.asarray(fitted.query_ids_).tolist()
-    scored = queries.qid.tolist()
-    shared = set(ids) & set(scored)
-    if not shared:
-        return
-    if shared == set(ids) == set(scored):
-        marks = getattr(fitted, "_query_marks_", None)
-        here = query_marks(queries.arrange(labels), queries.offsets).tolist()
-        before = None if marks is None else dict(zip(ids, marks.tolist(), strict=True))
-        if before in (None, dict(zip(scored, here, strict=True))):
-            return
-    first = next(q for q in scored if q in shared)
-    more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
-    raise ValueError(
-        f"qid must not hold a query that {type(fitted).__name__} was fitted on, got "
-        f"{first!r}{more}. Either the folds split queries: QueryKFold keeps them "
-        "whole, an integer cv does not. Or these are other queries with the same ids: "
-        "make ids unique (load_letor of a list of files numbers them through). Or they "
-        "are a part of the training data, which is scored as a whole only"
-    )
-
-
-def _find_fitted(estimator: Any) -> Any:
-    """The estimator that remembers its queries, inside pipelines and searches."""
-    inner = ("best_estimator_", "estimator_", "regressor_")
-    while estimator is not None and not hasattr(estimator, "query_ids_"):
-        steps = getattr(estimator, "steps", None)
-        found = [getattr(estimator, name) for name in inner if hasattr(estimator, name)]
-        estimator = steps[-1][1] if steps else next(iter(found), None)
-    return estimator
+        family = repr(self._family)
+        return family if self._family.single else f"{family}[{self.key!r}]"

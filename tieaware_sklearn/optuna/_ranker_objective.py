@@ -58,8 +58,8 @@ class RankerObjective(QueryObjective):
         A number of folds is that of `QueryKFold`. A cross-validator's
         ``split(X, y, groups)`` is given X and y as they came, and query ids as
         groups.
-    response_method : str or list of str, default="predict"
-        As in `make_ranking_scorer`; classifiers rank better by ``"predict_proba"``.
+    response_method : str or list of str, optional
+        As in `make_ranking_scorer`.
     fit_params : dict, optional
         What else `fit` is given, as it is (no values per row).
 
@@ -97,7 +97,7 @@ class RankerObjective(QueryObjective):
         y: ArrayLike,
         *,
         cv: Any = 5,
-        response_method: str | Sequence[str] = "predict",
+        response_method: str | Sequence[str] | None = None,
         fit_params: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:

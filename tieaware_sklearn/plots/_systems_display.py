@@ -34,7 +34,7 @@ class SystemsDisplay(Display):
         y: ArrayLike,
         *,
         qid: Any = None,
-        response_method: str | Sequence[str] = "predict",
+        response_method: str | Sequence[str] | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._engine.fitted_queries import FittedQueries
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
     list_columns,
@@ -44,7 +45,7 @@ class QueryRankerMixin(RankerMixin):
     """Query ids, columns and the order of rows, for a booster's ranker.
 
     The class has the parameters `qid`, `row_order` and a seed. Its `fit` calls
-    `_gather` and, at its end, `_remember_columns`; its `predict` hands on
+    `_gather` and, at its end, `_remember`; its `predict` hands on
     ``self._features(X)``.
     """
 
@@ -99,8 +100,8 @@ class QueryRankerMixin(RankerMixin):
             return int(state or 0)
         return seed_of(state)
 
-    def _remember_columns(self, X: Any) -> None:
-        """Keep what X, as it was given to `fit`, has as columns."""
+    def _remember(self, X: Any, train: QueryData) -> None:
+        """Keep the columns of X, as it was given to `fit`, and digests of queries."""
         X = X if hasattr(X, "shape") else np.asarray(X)
         is_feature = np.ones(X.shape[1], dtype=bool)
         if self.qid is not None:
@@ -108,6 +109,7 @@ class QueryRankerMixin(RankerMixin):
         names = list_columns(X)
         features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
         self._columns_ = _Columns(names, is_feature, features)
+        self._fitted_queries_ = FittedQueries.of(train.X, train.queries)
 
     def _fitted_columns(self, name: str) -> _Columns:
         columns = self.__dict__.get("_columns_")

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._engine.fitted_queries import check_whole_queries
 from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import (
-    Queries,
     check_labels,
     check_length,
     check_qid,
@@ -58,8 +58,14 @@ class RankerMixin:
         ------
         ValueError
             Without query ids, for labels and weights that break a rule above, and
-            where rows of X are evidence that the ranker was fitted on other rows of
-            the same queries.
+            if the ranker was fitted on other rows of the same queries, as
+            `make_ranking_scorer` has it.
+
+        Warns
+        -----
+        UserWarning
+            If that may be so, and the queries may as well be others with the same
+            ids.
         """
         check_is_fitted(self)
         column = self._qid_column(X)
@@ -75,7 +81,7 @@ class RankerMixin:
         check_length(labels, count_rows(X), "y")
         queries = check_qid(ids, n_rows=len(labels))
         check_query_weight(sample_weight, queries, name="sample_weight")
-        self._check_whole_queries(labels, queries)
+        check_whole_queries(self, X, queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
         by_query = column is None and "qid" in signature(predict).parameters
         scores: FloatArray = predict(X, **({"qid": ids} if by_query else {}))
@@ -93,6 +99,3 @@ class RankerMixin:
         """The column of X that holds query ids."""
         column: str | int | None = getattr(self, "qid", None)
         return column
-
-    def _check_whole_queries(self, labels: FloatArray, queries: Queries) -> None:
-        """Refuse queries that it was fitted on other rows of."""

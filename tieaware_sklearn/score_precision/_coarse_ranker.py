@@ -47,7 +47,7 @@ class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
-default="predict"
+optional
         The method of `estimator` whose values rank, as in `make_ranking_scorer`.
     qid : str or int, optional
         The column of X that holds query ids; `estimator` does not see it, and gets
@@ -103,7 +103,7 @@ default="predict"
         *,
         scale: str = "fit",
         existing_ties: str = "keep",
-        response_method: str | Sequence[str] = "predict",
+        response_method: str | Sequence[str] | None = None,
         qid: str | int | None = None,
     ) -> None:
         self.estimator = estimator

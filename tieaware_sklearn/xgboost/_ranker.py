@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.digests import query_marks
 from .._engine.qid_column import list_columns
-from .._engine.ties import FloatArray
-from .._engine.validation import Queries, check_labels, reject
+from .._engine.validation import check_labels, reject
 from .._optional import import_optional
 from ..evaluation._undefined import Asked
 from ..measures import Measure
-from ..model_selection._scorers import check_whole_queries
 from ..rankers._query_data import (
     GivenSet,
     QueryData,
@@ -257,10 +254,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         )
         model.callbacks = self.callbacks  # ours holds the evaluation sets
         self._model_ = model
-        self._remember_columns(X)
-        self._query_marks_ = query_marks(train.y, train.queries.offsets)
-        self.query_ids_ = train.queries.qid
-        self.query_sizes_ = train.queries.sizes
+        self._remember(X, train)
         return self
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
@@ -341,7 +335,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        self.__dict__.pop("_columns_", None)
+        for forgotten in ("_columns_", "_fitted_queries_"):
+            self.__dict__.pop(forgotten, None)
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
@@ -369,9 +364,6 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         # one that was loaded knows nothing of columns
         loaded = self.__sklearn_is_fitted__() and "_columns_" not in self.__dict__
         return X if loaded else super()._features(X)
-
-    def _check_whole_queries(self, labels: FloatArray, queries: Queries) -> None:
-        check_whole_queries(self, labels, queries)
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""

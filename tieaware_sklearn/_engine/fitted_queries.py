@@ -1,0 +1,391 @@
+"""What a fitted ranker keeps of its queries, and whether folds have split them.
+
+Ids do not tell: those of two data sets may both be numbered from 0. Rows do: a query
+that is split has some of its rows in training, and others where it is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+
+from .._display.warn import warn
+from .digests import Digests, column_digests, mixed, value_bits
+from .qid_column import count_rows, split_qid_column, take_rows
+from .segments import IntArray, count_segments, sum_segments
+from .validation import Queries
+
+#: a feature of queries varies within at most this share of them
+_VARYING = 0.05
+#: two queries have the same value of it with at most this chance
+_ALIKE = 0.5
+_LARGEST = np.uint64(2**64 - 1)
+
+SILENT, WARN, REFUSE = "silent", "warn", "refuse"
+
+
+class _Contents(NamedTuple):
+    """The distinct rows of queries, and the least digest of each column in them."""
+
+    rows: Digests
+    sizes: IntArray
+    least: list[Digests]
+    greatest: list[Digests]
+
+    @property
+    def sums(self) -> Digests:
+        return sum_segments(self.rows, self.sizes, np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedQueries:
+    """The queries of a fit, 32 bytes each, none of them by its name.
+
+    Attributes
+    ----------
+    ids, rows, smallest, features : ndarray of shape (n_queries,), uint64
+        Digests, ascending in the first: of the id, of the set of rows, of one row
+        that no other query has (the largest number if there is none), and of the
+        features of the query.
+    feature_columns : tuple of int
+        Columns that are constant within each query, or nearly each, and vary
+        between queries, as inverse document frequencies do.
+    alike : float
+        The chance that two of the queries have the same features.
+    n_columns : int
+    numbered : bool
+        Ids are 0, 1, 2, ... or 1, 2, 3, ...: numbers that other data have too.
+    """
+
+    ids: Digests
+    rows: Digests
+    smallest: Digests
+    features: Digests
+    feature_columns: tuple[int, ...]
+    alike: float
+    n_columns: int
+    numbered: bool
+
+    @classmethod
+    def of(cls, X: Any, queries: Queries) -> FittedQueries:
+        """Of features as the ranker sees them, their rows query by query."""
+        found = _contents(X, queries.offsets)
+        columns = _query_features(found, queries.sizes)
+        features = _digest_features(found, columns)
+        ids = value_bits(queries.qid)
+        order = np.argsort(ids)
+        return cls(
+            ids=ids[order],
+            rows=found.sums[order],
+            smallest=_own_rows(found)[order],
+            features=features[order],
+            feature_columns=columns,
+            alike=_chance_alike(features),
+            n_columns=len(found.least),
+            numbered=_are_numbers(queries.qid),
+        )
+
+    def places(self, qid: NDArray[Any]) -> IntArray:
+        """Where these ids stand among those of the fit, -1 where they do not."""
+        ids = value_bits(qid)
+        at = np.searchsorted(self.ids, ids)
+        at[at == len(self.ids)] = 0
+        return np.where(self.ids[at] == ids, at, -1)
+
+    def verdict(
+        self,
+        X: Any,
+        queries: Queries,
+        *,
+        numbered: bool,
+        exact: bool = True,
+        drawn: bool = False,
+    ) -> str:
+        """What scoring queries with ids of the fit calls for.
+
+        A query whose rows are those of the fit has a training score. One that has
+        some of these rows was split. Rows that are all others, with the features of
+        the query that was fitted, are the rest of it; with other features they are
+        another query, of other data. Without features of queries, ids that count
+        from 0 or 1 on both sides say little, and any other ids say that it is the
+        rest. What holds for half of the queries or more decides: one may be alike by
+        chance.
+
+        Parameters
+        ----------
+        X : matrix of any kind, or None
+            Features as the ranker sees them, rows query by query; None if they are
+            not known.
+        queries : Queries
+            Their queries, each with an id of the fit.
+        numbered : bool
+            Whether ids count from 0 or 1 where it is scored, too.
+        exact : bool
+            False if rows of the fit may have come out otherwise by a rounding error.
+        drawn : bool
+            Whether the fit was on rows drawn from those that were given, so that
+            some of the rows are as good as all.
+
+        Returns
+        -------
+        {"silent", "warn", "refuse"}
+        """
+        if X is None:
+            return WARN
+        at = self.places(queries.qid)
+        found = _contents(X, queries.offsets)
+        same = found.sums == self.rows[at]
+        sought = np.repeat(self.smallest[at], found.sizes)
+        parts = ~same & (count_segments(found.rows == sought, found.sizes) > 0)
+        others = ~same & ~parts
+        split, unknown = 0 if drawn else int(parts.sum()), int(others.sum())
+        if unknown and self.feature_columns and self.alike <= _ALIKE:
+            features = _digest_features(found, self.feature_columns)
+            alike = features[others] == self.features[at][others]
+            if alike.mean() >= (1 + self.alike) / 2:
+                split += unknown
+            unknown = 0
+        if 2 * split >= len(same):
+            return REFUSE
+        if 2 * (split + unknown) >= len(same):
+            weak = not exact or (self.numbered and numbered)
+            return WARN if weak else REFUSE
+        return SILENT
+
+
+def _contents(X: Any, offsets: IntArray) -> _Contents:
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    digests = np.zeros(count_rows(X), dtype=np.uint64)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    least, greatest = [], []
+    for rows, cells in column_digests(X):
+        digests[rows] += cells
+        if isinstance(rows, slice):
+            ends = (
+                np.minimum.reduceat(cells, starts),
+                np.maximum.reduceat(cells, starts),
+            )
+        else:
+            ends = _ends_of_stored(codes[rows], cells, sizes)
+        least.append(ends[0])
+        greatest.append(ends[1])
+    # what is summed must not be sums of cells: rows that swap cells are others
+    digests = mixed(digests)
+    order = np.lexsort((digests, codes))
+    digests = digests[order]
+    fresh = np.ones(len(digests), dtype=bool)
+    fresh[1:] = (np.diff(codes) > 0) | (digests[1:] != digests[:-1])
+    return _Contents(digests[fresh], count_segments(fresh, sizes), least, greatest)
+
+
+def _ends_of_stored(
+    codes: IntArray, cells: Digests, sizes: IntArray
+) -> tuple[Digests, Digests]:
+    """The least and greatest digest per query, 0 where a cell is not stored."""
+    least = np.full(len(sizes), _LARGEST)
+    greatest = np.zeros(len(sizes), dtype=np.uint64)
+    np.minimum.at(least, codes, cells)
+    np.maximum.at(greatest, codes, cells)
+    least[np.bincount(codes, minlength=len(sizes)) < sizes] = 0
+    return least, greatest
+
+
+def _query_features(found: _Contents, sizes: IntArray) -> tuple[int, ...]:
+    """Columns that tell queries apart and not their rows."""
+    several = sizes > 1
+    allowed = _VARYING * several.sum()
+    varying = {}
+    for j, (least, greatest) in enumerate(
+        zip(found.least, found.greatest, strict=True)
+    ):
+        n_varying = int((least != greatest)[several].sum())
+        if n_varying <= allowed and several.any() and _chance_alike(least) <= _ALIKE:
+            varying[j] = n_varying
+    fewest = min(varying.values(), default=0)
+    return tuple(j for j, n_varying in varying.items() if n_varying == fewest)
+
+
+def _digest_features(found: _Contents, columns: tuple[int, ...]) -> Digests:
+    digest = np.zeros(len(found.sizes), dtype=np.uint64)
+    for j in columns:
+        digest += found.least[j]
+    return mixed(digest)
+
+
+def _chance_alike(values: Digests) -> float:
+    counts = np.unique(values, return_counts=True)[1]
+    return float(((counts / len(values)) ** 2).sum())
+
+
+def _own_rows(found: _Contents) -> Digests:
+    """The smallest digest of a row of each query that no other query has."""
+    _, place, counts = np.unique(found.rows, return_inverse=True, return_counts=True)
+    own = np.where(counts[place] == 1, found.rows, _LARGEST)
+    return np.asarray(np.minimum.reduceat(own, np.cumsum(found.sizes) - found.sizes))
+
+
+def _are_numbers(qid: NDArray[Any]) -> bool:
+    """Whether ids fill a range from 0 or 1."""
+    if qid.dtype.kind not in "iuf":
+        return False
+    first = qid.min()
+    return bool(first in (0, 1) and (np.sort(qid) == first + np.arange(len(qid))).all())
+
+
+def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
+    """Refuse to score queries that a ranker was fitted on other rows of.
+
+    Parameters
+    ----------
+    estimator : object
+        A ranker that keeps its `FittedQueries`, or a fitted estimator with such
+        rankers inside; others are not checked.
+    X : matrix of any kind
+        What the estimator is given to predict.
+    queries : Queries
+        Of the rows of X, as they stand there.
+
+    Raises
+    ------
+    ValueError
+        If folds have split queries: see `FittedQueries.verdict`.
+
+    Warns
+    -----
+    UserWarning
+        If they may have, and the queries may as well be others.
+    """
+    for ranker, path in _rankers_inside(estimator):
+        fitted: FittedQueries = ranker._fitted_queries_
+        shared = np.flatnonzero(fitted.places(queries.qid) >= 0)
+        if not len(shared):
+            continue
+        rows = queries.given(queries.rows(shared))
+        seen, exact = _as_seen(ranker, path, X, rows)
+        verdict = fitted.verdict(
+            seen,
+            queries.some(shared),
+            numbered=_are_numbers(queries.qid),
+            exact=exact,
+            # as bagging does; asked of the class, since it draws them again
+            drawn=any(hasattr(type(one), "estimators_samples_") for one in path),
+        )
+        name = type(ranker).__name__
+        if verdict == WARN:
+            warn(
+                f"qid holds ids that {name} was fitted on, with other rows. If they "
+                "are other queries, make ids unique (load_letor of a list of files "
+                "numbers them through). If they are not, folds split queries, and the "
+                "scores are of other, easier rankings: QueryKFold keeps queries whole"
+            )
+        elif verdict == REFUSE:
+            more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
+            raise ValueError(
+                f"qid must not hold a query that {name} was fitted on other rows of, "
+                f"got {queries.name(shared[0])}{more}. Either the folds split queries: "
+                "QueryKFold keeps them whole, an integer cv does not. Or these are "
+                "other queries with the same ids: make ids unique (load_letor of a "
+                "list of files numbers them through)"
+            )
+
+
+_Path = tuple[Any, ...]
+
+
+def _rankers_inside(
+    estimator: Any, path: _Path = (), known: set[int] | None = None
+) -> Iterator[tuple[Any, _Path]]:
+    """Rankers that keep their queries, and what they are in, from the outside."""
+    known = set() if known is None else known
+    if id(estimator) in known:
+        return
+    known.add(id(estimator))
+    # its own: a FrozenEstimator has all that the one inside has
+    if isinstance(_own(estimator).get("_fitted_queries_"), FittedQueries):
+        yield estimator, path
+        return
+    for inner in _fitted_inside(estimator):
+        yield from _rankers_inside(inner, (*path, estimator), known)
+
+
+def _fitted_inside(estimator: Any) -> Iterator[Any]:
+    """Estimators that another one has fitted: its attributes with names that end in _.
+
+    A `FrozenEstimator`, and what is no estimator itself, have them under any name; a
+    pipeline has its steps.
+    """
+    plain = isinstance(estimator, FrozenEstimator)
+    plain = plain or not isinstance(estimator, BaseEstimator)
+    for name, value in _own(estimator).items():
+        if plain or name == "steps" or (name.endswith("_") and name[0] != "_"):
+            yield from _estimators_in(value)
+
+
+def _own(estimator: Any) -> dict[str, Any]:
+    return getattr(estimator, "__dict__", {})
+
+
+def _estimators_in(value: Any) -> Iterator[Any]:
+    """An estimator, or those in lists of them or of (name, estimator, ...)."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.ravel().tolist()
+    if any(hasattr(value, name) for name in ("fit", "predict", "predict_proba")):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            if not isinstance(item, (str, tuple)):
+                yield from _estimators_in(item)
+    elif isinstance(value, list) and value:
+        # data are lists of other things, all of a kind
+        first = value[0]
+        if isinstance(first, tuple) or next(_estimators_in(first), None) is not None:
+            for item in value:
+                yield from _estimators_in(item)
+
+
+def _as_seen(
+    ranker: Any, path: _Path, X: Any, rows: NDArray[np.intp]
+) -> tuple[Any, bool]:
+    """Rows as they come to the ranker, and whether as exactly as in its fit."""
+    exact = True
+    try:
+        X = take_rows(X if hasattr(X, "shape") else np.asarray(X), rows)
+        for outer, inner in pairwise((*path, ranker)):
+            X, as_is = _handed_on(outer, inner, X)
+            exact = exact and as_is
+        n_columns = ranker._fitted_queries_.n_columns
+        if X.shape[1] != n_columns and getattr(ranker, "qid", None) is not None:
+            X = split_qid_column(X, ranker.qid)[0]
+        return (X if X.shape[1] == n_columns else None), exact
+    except Exception:
+        return None, False
+
+
+def _handed_on(outer: Any, inner: Any, X: Any) -> tuple[Any, bool]:
+    """What an estimator hands on to one inside, and whether cells stay as they are."""
+    own = _own(outer)
+    if "steps" in own:
+        exact = True
+        for _, step in outer.steps:
+            if step is inner:
+                break
+            if step not in (None, "passthrough"):
+                X = step.transform(X)
+                exact = exact and hasattr(step, "get_support")
+        return X, exact
+    if own.get("qid") is not None:
+        X = split_qid_column(X, outer.qid)[0]
+    if "estimators_features_" in own:
+        at = next(i for i, one in enumerate(outer.estimators_) if one is inner)
+        X = X if hasattr(X, "tocsr") else np.asarray(X)
+        X = X[:, outer.estimators_features_[at]]
+    elif getattr(inner, "n_features_in_", X.shape[1]) != X.shape[1]:
+        X = outer.transform(X)
+    return X, True
