@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -330,7 +330,7 @@ def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
     weights = {}
     if data.weight is not None:
         varies = replace(data.queries, order=None).varying(data.weight).any()
-        weights["weight" if varies else "group_weight"] = data.weight
+        weights["weight" if varies else "group_weight"] = data.weight.astype(np.float64)
     return catboost.Pool(
         _readable(data.X),
         data.y,
@@ -342,5 +342,8 @@ def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
 
 
 def _readable(X: Any) -> Any:
-    """X as CatBoost reads it: it knows sparse matrices, but no sparse arrays."""
-    return csr_matrix(X) if hasattr(X, "tocsr") else X
+    """X as CatBoost reads it: of sparse ones, matrices with 32-bit indices alone."""
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X.tocsr()
+    return csr_matrix((X.data, *safely_cast_index_arrays(X, np.int32)), shape=X.shape)

@@ -100,6 +100,11 @@ def gather_queries(
             f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
             "constructor"
         )
+    if y is None:  # as scikit-learn says it
+        raise ValueError(
+            f"{name}y must be the labels of {name}X: a ranker requires y to be passed, "
+            "but the target y is None"
+        )
     labels = check_labels(y, name=f"{name}y")
     X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
     if len(X.shape) != 2:

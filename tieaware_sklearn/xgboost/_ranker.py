@@ -158,7 +158,10 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         self.zero_relevance = zero_relevance
         self.qid = qid
         self.row_order = row_order
-        super().__init__(objective=objective, eval_metric=eval_metric, **options)
+        # fit checks the objective, as scikit-learn has it, not XGBRanker's constructor
+        xgboost.XGBModel.__init__(
+            self, objective=objective, eval_metric=eval_metric, **options
+        )
 
     def fit(
         self,
