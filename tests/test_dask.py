@@ -174,6 +174,15 @@ def test_partitions_of_whole_queries_need_no_shuffle(rows):
     assert_same_summary(evaluate(whole, **arguments), evaluate(whole, score="clicks"))
 
 
+def test_a_selector_counts_no_query_in_two_partitions(rows):
+    ordered = rows.sort_values("qid").reset_index(drop=True)
+    halves = dd.from_pandas(ordered, npartitions=1).repartition(
+        divisions=[0, len(ordered) // 2 + 1, len(ordered) - 1]
+    )
+    with pytest.raises(ValueError, match=r"of other queries, .* got 1 of"):
+        fit_selector(RankingFeatureSelector("rr"), halves, shuffle=False)
+
+
 def test_a_partition_may_be_empty_or_weigh_nothing(rows):
     rows = rows.assign(weight=(rows.qid < 10).astype(float))
     many = spread(rows, 3).repartition(npartitions=40)

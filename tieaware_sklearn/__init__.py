@@ -3,7 +3,7 @@
 from . import evaluation, measures
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
-from .feature_selection import RankingFeatureSelector, Screening
+from .feature_selection import RankingFeatureSelector, RankingScoreFunc, Screening
 from .measures import *  # noqa: F403
 from .model_selection import QueryKFold, RankingScorer, make_ranking_scorer
 from .rankers import LinearRanker
@@ -16,6 +16,7 @@ __all__ = [
     "PrecisionStudy",
     "QueryKFold",
     "RankingFeatureSelector",
+    "RankingScoreFunc",
     "RankingScorer",
     "Screening",
     "SystemComparison",

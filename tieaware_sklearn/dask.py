@@ -201,14 +201,15 @@ def fit_selector(
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`, for columns that are not there, and a
-        selector that reads query ids from a column of X.
+        As in `RankingFeatureSelector.fit`, for columns that are not there, a query
+        in two partitions without `shuffle`, and a selector that reads query ids from
+        a column of X.
 
     Notes
     -----
     Each partition is screened where it is. Only statistics travel, about a kilobyte
-    for each feature (and, with `redundancy`, 16 bytes for each pair of them), merged
-    in a tree, eight at a time.
+    for each feature (and, with `redundancy`, 16 bytes for each pair of them) and 8
+    bytes for each query, merged in a tree, eight at a time.
 
     Examples
     --------

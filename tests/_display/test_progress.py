@@ -6,7 +6,30 @@ import sys
 
 import pytest
 
+from tests.signatures import taken
+from tieaware_sklearn import RankingFeatureSelector, precision_study, sampled
 from tieaware_sklearn._display.progress import show_progress, shows_progress
+from tieaware_sklearn.datasets import iter_batches
+
+TAKE_PROGRESS = {
+    "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
+        progress=wanted
+    ).fit([[1], [2]], [0, 1], qid=[0, 0]),
+    "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
+    "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
+    "sampled": lambda wanted: sampled([0, 1], [1, 2], "rr", progress=wanted),
+}
+
+
+@pytest.mark.parametrize("wanted", ["x", 1, None, [True]], ids=repr)
+@pytest.mark.parametrize("name", TAKE_PROGRESS)
+def test_only_true_and_false_say_whether_a_bar_is_wanted(name, wanted):
+    with pytest.raises(ValueError, match="progress must be True or False, got"):
+        TAKE_PROGRESS[name](wanted)
+
+
+def test_all_that_take_progress_are_tried():
+    assert {use.owner for use in taken()["progress"]} == set(TAKE_PROGRESS)
 
 
 def test_a_bar_counts_items_or_their_sizes(capsys):

@@ -36,12 +36,15 @@ class Same(BaseEstimator):
         lambda: compare_systems([0, 0], {"a": [1, 2]}, measure="ap", **NOTHING),
         lambda: precision_study([0, 0], {"a": [1, 2]}, measure="ap", **NOTHING),
         lambda: tie_report([0, 1], [0.1 + 0.2, 0.3]),
-        lambda: RankingFeatureSelector().fit([[1], [2]], [0, 1]),
+        lambda: RankingFeatureSelector().fit([[1], [2]], [0, 1], qid=[0, 0]),
+        lambda: RankingFeatureSelector("rr", n_features_to_select=1).fit(
+            [[1], [2]], [0, 1]
+        ),
     ],
 )
 def test_a_warning_names_this_file(call):
     with pytest.warns(
-        UserWarning, match="is undefined|last bits|two queries"
+        UserWarning, match="is undefined|last bits|two queries|without qid"
     ) as caught:
         call()
     assert [warning.filename for warning in caught] == [__file__]

@@ -84,6 +84,19 @@ def test_values_of_other_types_are_told_apart():
     assert len(set(value_bits(lists).tolist())) == 2
 
 
+def test_equal_ids_in_other_dress_are_one():
+    for ids, same in (
+        ([(1, "a")], [(np.int64(1), np.str_("a"))]),
+        ([(2.0, ("b",))], [(2, (np.str_("b"),))]),
+        (["a\0"], [np.str_("a\0")]),
+        ([frozenset({1, "c"})], [frozenset({np.float32(1), np.str_("c")})]),
+    ):
+        assert ids == same
+        first, second = np.empty((2, 1), dtype=object)
+        first[0], second[0] = ids[0], same[0]
+        assert value_bits(first) == value_bits(second)
+
+
 def test_digests_are_the_same_in_every_process():
     code = (
         "import numpy as np; from tieaware_sklearn._engine.digests import value_bits;"

@@ -68,8 +68,9 @@ def test_no_constant_feature_is_ever_selected(web):
 
 def test_a_single_query_keeps_everything_and_says_so(web):
     X = np.column_stack([web.data[:, :3], np.ones(len(web.qid))])
+    one = np.zeros(len(web.qid))
     with pytest.warns(UserWarning, match="p-values need at least two queries, got 1"):
-        selector = RankingFeatureSelector().fit(X, web.target)
+        selector = RankingFeatureSelector().fit(X, web.target, qid=one)
     assert selector.support_.tolist() == [True, True, True, False]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.interval_).all()
@@ -78,7 +79,8 @@ def test_a_single_query_keeps_everything_and_says_so(web):
             X, web.target, web.qid, (web.qid == 3).astype(float)
         )
     assert usable.support_.tolist() == [True, True, True, False]
-    chosen = RankingFeatureSelector(n_features_to_select=1).fit(X, web.target)
+    chosen = RankingFeatureSelector(n_features_to_select=1)
+    chosen.fit(X, web.target, qid=one)
     assert chosen.support_.sum() == 1
     assert chosen.ranking_[chosen.support_] == 1
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -16,37 +18,213 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.feature_selection.helpers import assert_same, fitted
-from tieaware_sklearn import RankingFeatureSelector, evaluate
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([RankingFeatureSelector()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [RankingFeatureSelector(), RankingFeatureSelector(missing="last")]
+from tieaware_sklearn import (
+    QueryKFold,
+    RankingFeatureSelector,
+    evaluate,
+    make_ranking_scorer,
 )
-def test_scikit_learn_checks_with_routing(estimator, check):
-    with sklearn.config_context(enable_metadata_routing=True):
-        check(estimator)
 
 
-def test_partial_fit_refuses_a_query_that_goes_on(web):
+def batch(web, *queries, ids=lambda qid: qid):
+    rows = np.isin(web.qid, queries)
+    return web.data[rows], web.target[rows], ids(web.qid[rows])
+
+
+@pytest.mark.parametrize(
+    ("ids", "name"),
+    [
+        (lambda qid: qid, "2"),
+        (lambda qid: qid.astype(float), "2.0"),
+        (lambda qid: [f"query 000{q}" for q in qid], "'query 0002'"),
+        (lambda qid: [(q, "query") for q in qid.tolist()], "(2, 'query')"),
+    ],
+    ids=["integers", "floats", "texts", "tuples"],
+)
+def test_a_query_is_counted_once_whenever_it_comes_again(web, ids, name):
     selector = RankingFeatureSelector()
-    rows = np.isin(web.qid, [1, 2])
-    selector.partial_fit(web.data[rows], web.target[rows], web.qid[rows])
+    for queries in ([1, 2], [3], [4, 5]):
+        selector.partial_fit(*batch(web, *queries, ids=ids))
     scores = selector.mean_.copy()
-    rows = np.isin(web.qid, [2, 3])
-    with pytest.raises(ValueError, match="query 2 was in the call before"):
-        selector.partial_fit(web.data[rows], web.target[rows], web.qid[rows])
+    selector = pickle.loads(pickle.dumps(selector))
+    with pytest.raises(ValueError, match=f"query {re.escape(name)} has come before"):
+        selector.partial_fit(*batch(web, 2, 6, ids=ids))
     np.testing.assert_array_equal(selector.mean_, scores)
-    assert selector.n_queries_ == 2
+    assert selector.n_queries_ == 5
+    # nor do ids travel with it
+    assert b"query 000" not in pickle.dumps(selector)
+    other = RankingFeatureSelector().fit(*batch(web, 7, 4, 5, ids=ids))
+    with pytest.raises(ValueError, match=r"of other queries, .* got 2 of 3 that are"):
+        selector.merge(other)
+    assert selector.n_queries_ == 5
+    with pytest.raises(ValueError, match="of other queries"):
+        selector.screening_.merge(other.screening_)
+    adopted = RankingFeatureSelector().adopt(selector.screening_, web.data)
+    with pytest.raises(ValueError, match="has come before"):
+        adopted.partial_fit(*batch(web, 5, ids=ids))
+    adopted.partial_fit(*batch(web, 6, ids=ids))
+    assert adopted.merge(clone(other).fit(*batch(web, 7, 8, ids=ids))).n_queries_ == 8
+
+
+def test_ids_are_known_again_across_types_and_as_a_column(web):
+    selector = RankingFeatureSelector().partial_fit(*batch(web, 1, 2))
+    for ids in (np.float32, np.uint8, object):
+        with pytest.raises(ValueError, match=r"query 2.* has come before"):
+            selector.partial_fit(*batch(web, 2, ids=lambda qid, to=ids: qid.astype(to)))
+    selector.partial_fit(*batch(web, 2, ids=lambda qid: qid.astype(str)))
+    X, y, qid = batch(web, 1, 2)
+    by_column = RankingFeatureSelector(qid=0)
+    by_column.partial_fit(np.column_stack([qid, X]), y)
+    with pytest.raises(ValueError, match=r"query 1\.0 has come before"):
+        by_column.partial_fit(np.column_stack([qid, X])[qid == 1], y[qid == 1])
+
+
+ONE_QUERY = r"without qid, all \d+ rows are ranked together as one query"
+
+
+def test_without_query_ids_it_warns(web):
+    X, y = web.data, web.target
+    chosen = RankingFeatureSelector(n_features_to_select=2)
+    one = np.zeros(len(y))
+    wanted = clone(chosen).fit(X, y, qid=one)
+    for fit in (chosen.fit, clone(chosen).partial_fit):
+        with pytest.warns(UserWarning, match=ONE_QUERY) as caught:
+            assert_same(fit(X, y), wanted)
+        (message,) = (str(warning.message) for warning in caught)
+        assert "set_config(enable_metadata_routing=True)" in message
+        assert "RankingFeatureSelector(qid=<name or index>)" in message
+        assert "say so by equal ids, np.zeros(len(y))" in message
+    with pytest.warns(UserWarning, match=ONE_QUERY):
+        assert chosen.screen(X, y).n_queries == 1
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.warns(UserWarning, match=r"search\.fit\(X, y, qid=qid\)"),
+    ):
+        chosen.fit(X, y)
+    # what says that it is one query is believed
+    for ids in (one, np.full(len(y), "a")):
+        assert_same(chosen.fit(X, y, qid=ids), wanted)
+    column = RankingFeatureSelector(n_features_to_select=2, qid=0)
+    assert column.fit(np.column_stack([one, X]), y).n_queries_ == 1
+    # each batch without ids is one more query
+    with pytest.warns(UserWarning, match=ONE_QUERY):
+        twice = clone(chosen).partial_fit(X, y).partial_fit(X, y)
+    assert twice.n_queries_ == 2
+
+
+def test_routing_that_is_off_no_longer_selects_the_opposite_feature_in_silence():
+    # within each query the first feature ranks the relevant document first; between
+    # queries the second does
+    n = 20
+    qid = np.repeat(np.arange(n), 3)
+    richness = np.repeat(np.arange(n) >= n / 2, 3)
+    y = np.where(richness, [2, 2, 1] * n, [1, 0, 0] * n)
+    within = y - 3.0 * richness
+    between = np.where(richness, [5, 5, 6] * n, [0, 1, 1] * n)
+    X = np.column_stack([within, between])
+    selector = RankingFeatureSelector(
+        "ap(rel=1)", n_features_to_select=1, direction="descending"
+    )
+    pipeline = Pipeline([("select", selector), ("rank", Ridge())])
+    with pytest.warns(UserWarning, match=ONE_QUERY):
+        pooled = clone(pipeline).fit(X, y)
+    assert pooled[0].get_support().tolist() == [False, True]
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(pipeline).fit(X, y, qid=qid)
+    by_step = clone(pipeline).fit(X, y, select__qid=qid)
+    for right in (routed, by_step):
+        assert right[0].get_support().tolist() == [True, False]
+
+
+def test_weights_are_asked_for_only_on_request(web):
+    weight = 1.0 / web.qid
+    data = {"qid": web.qid, "query_weight": weight}
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = RankingFeatureSelector()
+        scorer = make_ranking_scorer("ap").set_score_request(query_weight=True)
+        search = GridSearchCV(
+            Pipeline([("select", selector), ("rank", Ridge())]),
+            {"select__n_features_to_select": [3]},
+            scoring=scorer,
+            cv=QueryKFold(3),
+            error_score="raise",
+        )
+        search.fit(web.data, web.target, **data)
+        assert_same(search.best_estimator_[0], fitted(web, n_features_to_select=3))
+        selector.set_fit_request(query_weight=True)
+        search.fit(web.data, web.target, **data)
+        weighted = RankingFeatureSelector(n_features_to_select=3)
+        weighted.fit(web.data, web.target, **data)
+        assert_same(search.best_estimator_[0], weighted)
+        # where nobody asks for them, scikit-learn says so
+        alone = Pipeline([("select", RankingFeatureSelector()), ("rank", Ridge())])
+        with pytest.raises(TypeError, match="query_weight"):
+            alone.fit(web.data, web.target, **data)
+
+
+def test_data_frames_keep_their_dtypes_beside_a_qid_column(web):
+    X = pd.DataFrame(
+        {
+            "qid": [f"q{q}" for q in web.qid],
+            "clicks": web.data[:, 11].astype(np.int32),
+            "age": pd.array(web.data[:, 1].astype(int), dtype="Int64"),
+            "noise": np.zeros(len(web.qid)),
+            "score": web.data[:, 5].astype(np.float32),
+        },
+        index=np.arange(len(web.qid)) * 2,
+    )
+    kept = ["clicks", "age", "score"]
+    selector = RankingFeatureSelector(qid="qid", n_features_to_select=3)
+    array = selector.fit_transform(X, web.target)
+    assert selector.get_feature_names_out().tolist() == kept
+    assert isinstance(array, np.ndarray)
+    assert array.dtype == np.float64
+    np.testing.assert_array_equal(array, X[kept].to_numpy(float))
+    out = selector.set_output(transform="pandas").transform(X)
+    pd.testing.assert_frame_equal(out, X[kept])
+    assert X["qid"].iloc[0].startswith("q")
+    # of arrays, sparse matrices and frames of polars, the ids decide no dtype either
+    for to in (pl.DataFrame, lambda part: pa.table(dict(part))):
+        part = to(X[["qid", "score", "noise"]])
+        small = RankingFeatureSelector(qid="qid", n_features_to_select=1)
+        out = small.fit_transform(part, web.target)
+        assert isinstance(out, np.ndarray)
+        assert out.dtype == np.float64  # noise is
+        one = to(X[["qid", "score"]])
+        assert small.fit_transform(one, web.target).dtype == np.float32
+        out = small.set_output(transform="polars").transform(one)
+        assert isinstance(out, pl.DataFrame)
+        # scikit-learn before 1.9 sees no names in frames of polars 2
+        assert out.dtypes == [pl.Float32]
+    objects = X[["qid", "score", "noise"]].to_numpy(object)
+    out = RankingFeatureSelector(qid=0, n_features_to_select=1).fit_transform(
+        objects, web.target
+    )
+    assert out.dtype == np.float64
+    numbers = np.column_stack([web.qid, web.data]).astype(np.float32)
+    given = numbers.copy()
+    for matrix in (numbers, sp.csr_array(numbers), sp.csc_matrix(numbers)):
+        by_index = RankingFeatureSelector(qid=0, n_features_to_select=2)
+        out = by_index.fit_transform(matrix, web.target)
+        assert sp.issparse(out) == sp.issparse(matrix)
+        assert out.dtype == np.float32
+        out = out.toarray() if sp.issparse(out) else out
+        np.testing.assert_array_equal(out, numbers[:, by_index.support_])
+    np.testing.assert_array_equal(numbers, given)
+    back = by_index.inverse_transform(out)
+    assert (back[:, 0] == 0).all()
+
+
+@pytest.mark.parametrize("qid", ["q", 0])
+def test_n_features_in_counts_the_columns_of_x(web, qid):
+    X = pd.DataFrame(web.data[:, :3], columns=list("abc"))
+    X.insert(0, "q", web.qid)
+    X = X if qid == "q" else X.to_numpy()
+    selector = RankingFeatureSelector(qid=qid, n_features_to_select=1)
+    assert selector.fit(X, web.target).n_features_in_ == 4
+    assert selector.get_support().shape == (4,)
 
 
 def test_merge_refuses_what_does_not_fit(web):
@@ -158,7 +336,7 @@ def test_qid_from_a_column(web):
         by_name.transform(integers), plain.transform(web.data)
     )
 
-    with pytest.raises(ValueError, match="X must have a feature, got its qid column"):
+    with pytest.raises(ValueError, match="a feature beside its qid column 'qid', got"):
         selector.fit(X[["qid"]], web.target)
     with pytest.raises(ValueError, match="qid must be given once"):
         selector.fit(X, web.target, qid=web.qid)
@@ -213,6 +391,7 @@ def test_progress_bar(web, capfd):
         ({"unjudged": "last"}, "unjudged must be one of .* got 'last'"),
         ({"zero_relevance": "keep"}, "zero_relevance must be one of .* got 'keep'"),
         ({"redundancy": "yes"}, "redundancy must be one of"),
+        ({"progress": "x"}, "progress must be True or False, got 'x'"),
     ],
 )
 def test_bad_parameters(web, parameters, message):

@@ -25,7 +25,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tests.strategies import queries
@@ -342,27 +341,6 @@ def test_sample_weight_is_routed_on_request(web):
         predicted = model.predict(web.data[test])
         expected.append(ranking_score(web.target[test], predicted, qid=web.qid[test]))
     assert found == expected
-
-
-EXPECTED_FAILURES = {
-    "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
-    "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
-    "check_complex_data": "y is refused first",
-    "check_dtype_object": "query ids are not hashable there",
-    "check_estimators_pickle": "query ids are NaN there",
-    "check_estimators_empty_data_messages": "there is no qid column there",
-    "check_fit2d_1feature": "the only column holds query ids there",
-    "check_array_api_input": "not for this release of SciPy",
-}
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [QueryLGBMRanker(qid=0, objective="regression", verbosity=-1, n_jobs=1)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 X3 = np.arange(9.0).reshape(3, 3)

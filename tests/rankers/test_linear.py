@@ -16,9 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.rankers.helpers import SCORED_WITHOUT_QID
 from tieaware_sklearn import (
     LinearRanker,
     QueryKFold,
@@ -27,15 +25,6 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [LinearRanker(), LinearRanker(transforms="log1p"), LinearRanker(transforms="rank")],
-    expected_failed_checks=lambda estimator: SCORED_WITHOUT_QID,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @given(st.integers(1, 70), st.integers(0, 10_000))

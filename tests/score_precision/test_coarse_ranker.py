@@ -13,9 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.rankers.helpers import SCORED_WITHOUT_QID
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -25,17 +23,6 @@ WEB = make_web_search(n_queries=60, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
 FRAME = pd.DataFrame(X, columns=WEB.feature_names).assign(qid=QID)
 SCORES = LinearRegression().fit(X, Y).predict(X)
-
-
-@parametrize_with_checks(
-    [
-        CoarseRanker(LinearRegression(), None),
-        CoarseRanker(LinearRegression(), "bits=float16"),
-    ],
-    expected_failed_checks=lambda estimator: SCORED_WITHOUT_QID,
-)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +66,11 @@ def test_bands_and_levels_of_queries():
 
 def test_qid_as_a_column():
     ranker = CoarseRanker(LinearRegression(), "rho=2", qid="qid").fit(FRAME, Y)
-    assert ranker.feature_names_in_.tolist() == WEB.feature_names
+    # the columns of X as given; the estimator sees no ids
+    assert ranker.feature_names_in_.tolist() == [*WEB.feature_names, "qid"]
+    assert ranker.n_features_in_ == 1 + ranker.estimator_.n_features_in_
+    with pytest.raises(ValueError, match="feature names should match"):
+        ranker.predict(FRAME[FRAME.columns[::-1]])
     assert_array_equal(ranker.predict(FRAME), band_scores(SCORES, 2, qid=QID))
     with pytest.raises(ValueError, match="qid must be given once: it is column 'qid'"):
         ranker.predict(FRAME, qid=QID)

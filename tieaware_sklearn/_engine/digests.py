@@ -130,7 +130,14 @@ def _object_bits(value: Any) -> Digests:
 
 
 def _spelled(value: Any) -> str:
-    """A text for each value; that of a set does not go by the order of its hashes."""
+    """A text for each value, one for equal ones, and for sets in whatever order."""
+    if isinstance(value, str):  # NumPy's, too
+        return str.__repr__(value)
+    if isinstance(value, numbers.Integral):
+        return repr(int(value))
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return repr(int(number) if number.is_integer() else number)
     if isinstance(value, frozenset):
         return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
     if isinstance(value, tuple):

@@ -24,6 +24,8 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
 
     In the hint, {} is the name of the column.
     """
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X must be real, got {X.dtype}")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(f"X must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):

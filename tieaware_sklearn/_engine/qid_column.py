@@ -38,6 +38,34 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     return X[:, [j for j in range(X.shape[1]) if j != at]], qid.ravel()
 
 
+def blank_qid_column(X: Any, column: str | int) -> Any:
+    """X with False for its ids, so that they decide no dtype that columns share.
+
+    The qid column of a sparse matrix, whose cells have one dtype, stays.
+
+    Raises
+    ------
+    ValueError
+        If X has no such column.
+    """
+    if not hasattr(X, "shape"):
+        X = array_of(X)
+    at = qid_index(X, column)
+    if hasattr(X, "tocsr"):
+        return X
+    if hasattr(X, "column_names"):  # an Arrow table
+        return X.set_column(at, column, [[False] * X.num_rows])
+    if hasattr(X, "isetitem"):  # of pandas, where names may be of any type
+        X = X.copy(deep=False)
+        X.isetitem(at, False)
+        return X
+    if hasattr(X, "columns"):
+        return X.with_columns(**{str(column): False})
+    X = X.copy()
+    X[:, at] = False
+    return X
+
+
 def array_of(rows: Any) -> NDArray[Any]:
     """A matrix of what a list holds, as objects where floats would round."""
     array = np.asarray(rows)
@@ -108,6 +136,11 @@ def qid_index(X: Any, column: str | int) -> int:
             f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
         )
     n_columns = X.shape[1]
+    if not n_columns:
+        raise ValueError(
+            f"X must have columns, got 0 feature(s) (shape={X.shape}) while a minimum "
+            f"of 1 is required: the qid column {column!r}"
+        )
     if isinstance(column, str):
         raise ValueError(
             f"qid must be an index where X has no column names, got {column!r} (RFECV, "

@@ -343,6 +343,12 @@ def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
         raise ValueError(f"{name} must be one of {choices}, got {show(value)}")
 
 
+def check_flag(value: Any, name: str) -> None:
+    """True or False, of Python or NumPy."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {show(value)}")
+
+
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
     """One or several of the choices, each once."""
     given = [values] if isinstance(values, str) else values

@@ -15,7 +15,7 @@ from .._display.tables import format_columns
 from .._engine.seeds import check_seed
 from .._engine.segments import owners, runs
 from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import Queries, check_count, is_retrieved
+from .._engine.validation import Queries, check_count, check_flag, is_retrieved
 from ..measures import Measure, parse_measure
 from ._averages import mean
 from ._prepared_ranking import prepare
@@ -252,6 +252,7 @@ def sampled(
     2.00 ± 0.02
     """
     check_count(n_orders, "n_orders", least=2)
+    check_flag(progress, "progress")
     function, name, measures = _function(score_func)
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)

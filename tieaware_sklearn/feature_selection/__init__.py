@@ -1,6 +1,7 @@
 """Features screened: selected by what each is worth alone as a ranking."""
 
+from ._score_func import RankingScoreFunc
 from ._screening import Screening
 from ._selector import RankingFeatureSelector
 
-__all__ = ["RankingFeatureSelector", "Screening"]
+__all__ = ["RankingFeatureSelector", "RankingScoreFunc", "Screening"]

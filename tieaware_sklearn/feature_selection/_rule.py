@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, check_flag
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ..measures._parse import parse_measures
@@ -45,6 +45,7 @@ class Rule(NamedTuple):
         """By the parameters of a `RankingFeatureSelector`, checked."""
         check_choice(selector.missing, "missing", ("raise", "last"))
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
+        check_flag(selector.progress, "progress")
         measures = tuple(parse_measures(selector.measures))
         few = selector.redundancy == "auto" and n_features <= _AUTO_REDUNDANCY
         return cls(

@@ -64,6 +64,8 @@ class Screening(Result):
         How features were to be ranked.
     statistics : FeatureStatistics
         What was added up over queries; two screenings merge by it.
+    query_digests : ndarray, uint64
+        64 bits of each query id, sorted, by which `merge` refuses a query that it has.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Screening(Result):
     feature_names: tuple[str, ...]
     rule: Rule
     statistics: FeatureStatistics
+    query_digests: NDArray[np.uint64]
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -233,7 +236,7 @@ class Screening(Result):
         Raises
         ------
         ValueError
-            If the two do not go together.
+            If the two do not go together, or have a query in common.
         """
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
@@ -243,7 +246,18 @@ class Screening(Result):
                 f"screening, got {', '.join(other.measures)} of "
                 f"{len(other.feature_names)} features"
             )
-        return replace(self, statistics=self.statistics.merge(other.statistics))
+        digests = np.union1d(self.query_digests, other.query_digests)
+        again = len(self.query_digests) + len(other.query_digests) - len(digests)
+        if again:
+            raise ValueError(
+                f"other must be of other queries, whole ones, got {again} of "
+                f"{other.n_queries} that are in this screening too"
+            )
+        return replace(
+            self,
+            statistics=self.statistics.merge(other.statistics),
+            query_digests=digests,
+        )
 
     def rows(self, selected: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
         """A dict of plain values per feature, the best first.

@@ -50,8 +50,8 @@ def select_features(
         usable = int(screening.n_averaged[sort])
         if usable < 2:
             warn(
-                f"p-values need at least two queries, got {usable} (without qid, all "
-                "rows are one query): every feature that is not constant is kept"
+                f"p-values need at least two queries, got {usable}: every feature that "
+                "is not constant is kept"
             )
             return varies.copy()
         good = screening.qvalues[:, sort] <= alpha

@@ -11,15 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
+from .._engine.digests import Digests, value_bits
 from .._engine.matrix import without_mask
-from .._engine.qid_column import list_columns, split_qid_column, spread_features
-from .._engine.validation import check_labels, check_qid, check_query_weight
+from .._engine.qid_column import (
+    blank_qid_column,
+    how_to_pass_qid,
+    list_columns,
+    spread_features,
+)
+from .._engine.validation import Queries, check_labels, check_qid, check_query_weight
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..measures import Measure
-from ._columns import FeatureColumns
+from ._columns import FeatureColumns, warn_one_query
 from ._rule import Rule
 from ._screening import Screening
 from ._selection import check_selection, nothing_passed, select_features
@@ -128,11 +134,9 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     ('url_length', 'ascending')
     """
 
-    # fit and partial_fit ask for these by metadata routing from the start
-    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": True}
-    __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": True}
-
-    _last_qid_: set[Any]
+    # by metadata routing, ids come of themselves; weights may be a scorer's alone
+    __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
+    __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
 
     def __init__(
         self,
@@ -182,9 +186,12 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
-            Query of each row; None is one query. Rows may stand in any order.
+            Query of each row. Rows may stand in any order. Without it, and without a
+            column of ids, all rows are one query, with a warning; equal ids, such as
+            ``np.zeros(len(y))``, say that they are one.
         query_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query: >= 0 and constant within a query.
+            Weight of each row's query: >= 0 and constant within a query. Metadata
+            routing brings it after ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -194,6 +201,11 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         ------
         ValueError
             For input or parameters that break a rule above.
+
+        Warns
+        -----
+        UserWarning
+            Without query ids; with fewer than two queries to test.
         """
         return self._show(self._screened(X, y, qid, query_weight))
 
@@ -209,8 +221,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. Every query must come whole, in one call; None is one
-            more query.
+            As in `fit`. Every query must come whole, in one call; without ids, the
+            rows are one more query.
 
         Returns
         -------
@@ -220,8 +232,12 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Raises
         ------
         ValueError
-            As in `fit`, and if a query goes on from the call before. Nothing is
-            added then.
+            As in `fit`, and for a query that has come before, in any call. Nothing
+            is added then.
+
+        Notes
+        -----
+        Queries are known again by 64 bits each, which are pickled; ids are not kept.
         """
         first = not hasattr(self, "screening_")
         if not first:
@@ -244,7 +260,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Raises
         ------
         ValueError
-            If the two do not go together.
+            If the two do not go together, or have a query in common.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -253,9 +269,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             )
         check_is_fitted(other)
         self._check_unchanged()
-        merged = self.screening_.merge(other.screening_)
-        self._last_qid_ = self._last_qid_ | other._last_qid_
-        return self._show(merged)
+        return self._show(self.screening_.merge(other.screening_))
 
     def screen(
         self,
@@ -317,7 +331,6 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
                 f"{screening.rule}"
             )
         self._look_at(X)
-        self._last_qid_ = set()
         return self._show(renamed)
 
     def _screened(
@@ -336,12 +349,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         rule = Rule.of(self, data.shape[1])
         labels = check_labels(labels, name="y", unjudged=rule.ask().unjudged)
         queries = check_qid(qid, n_rows=len(labels))
-        ids: set[Any] = set() if qid is None else set(queries.qid.tolist())
-        if not reset and (split := ids & self._last_qid_):
-            raise ValueError(
-                "qid must come whole in one call of partial_fit, but query "
-                f"{min(map(str, split))} was in the call before too"
-            )
+        if qid is None:
+            column = f"{type(self).__name__}(qid=<name or index>)"
+            how = f"pass qid to fit. {how_to_pass_qid()}, {column}"
+            warn_one_query(len(labels), how)
+        digests = value_bits(queries.qid if qid is not None else [])
+        if not reset:
+            self._check_new(queries, digests)
         weight = check_query_weight(query_weight, queries, allow_zero=allow_zero)
         statistics = feature_statistics(
             data,
@@ -350,8 +364,16 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
-        self._last_qid_ = ids
-        return Screening(tuple(self._names()), rule, statistics)
+        return Screening(tuple(self._names()), rule, statistics, np.unique(digests))
+
+    def _check_new(self, queries: Queries, digests: Digests) -> None:
+        """What is added must be of queries that are not in it."""
+        again = np.isin(digests, self.screening_.query_digests)
+        if again.any():
+            raise ValueError(
+                "qid must come whole in one call of partial_fit, but query "
+                f"{queries.name(int(np.argmax(again)))} has come before"
+            )
 
     def _check_unchanged(self) -> None:
         """What is added to must have been made by the parameters of today."""
@@ -405,23 +427,22 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         """
         check_is_fitted(self)
         X = without_mask(X)
-        keeps_any = bool(self.support_.any())
-        if not keeps_any:
+        if self.qid is not None:
+            X = blank_qid_column(X, self.qid)
+        if self.support_.any():
+            chosen = super().transform(X)
+        else:
             warn(nothing_passed(self.screening_, self.alpha, self.min_lift))
-        if self.qid is None and keeps_any:
-            return super().transform(X)
-        if self.qid is None:
             with warnings.catch_warnings():
                 # the warning above says why
                 warnings.filterwarnings("ignore", "No features were selected")
-                return super().transform(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        X, _ = split_qid_column(X, self.qid)
+                chosen = super().transform(X)
+        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
+        if self.qid is None or not objects:
+            return chosen
+        # ids may be texts, which make objects of the numbers beside them
         finite = "allow-nan" if self.missing == "last" else True
-        X = check_array(
-            X, accept_sparse="csr", ensure_all_finite=finite, ensure_min_features=0
-        )
-        return X[:, np.flatnonzero(self.support_[self._is_feature()])]
+        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from .._display.progress import show_progress
-from .._engine.validation import check_count
+from .._engine.validation import check_count, check_flag
 from ._bunch import framed
 from ._letor_scan import scan_letor
 from ._scan import Scan
@@ -135,6 +135,7 @@ def iter_batches(
     >>> selector.n_queries_
     3
     """
+    check_flag(progress, "progress")
     scan = scan_files(
         check_paths(path, "path"),
         label=label,

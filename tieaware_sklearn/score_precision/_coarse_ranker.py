@@ -16,7 +16,11 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
@@ -141,6 +145,7 @@ optional
         """
         self._checked()
         check_response_method(self.response_method)
+        given = X
         X, qid = resolve_qid(X, self.qid, qid)
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
@@ -153,16 +158,24 @@ optional
             fit_params["qid"] = qid
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **fit_params)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
+        self._note_columns(given)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
         ends = (float(scores.min()), float(scores.max())) if len(scores) else None
         self.limits_ = ends
         return self
+
+    def _note_columns(self, X: Any) -> None:
+        """Know X again by the columns that it was given with."""
+        if self.qid is not None:
+            # the estimator does not see the qid column
+            validate_data(self, X, skip_check_array=True)
+            return
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Scores of less precision.
@@ -185,7 +198,10 @@ optional
         """
         check_is_fitted(self)
         coarseness = self._checked()
+        given = X
         X, qid = resolve_qid(X, self.qid, qid, request="set_predict_request(qid=False)")
+        if self.qid is not None:
+            validate_data(self, given, reset=False, skip_check_array=True)
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(

@@ -15,6 +15,7 @@ from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
     Queries,
     check_choice,
+    check_flag,
     check_qid,
     check_share,
     is_number,
@@ -192,6 +193,7 @@ def precision_study(
     """
     check_share(alpha, "alpha")
     check_choice(test, "test", TESTS)
+    check_flag(progress, "progress")
     shares = tuple(several(keep, "keep", _share_to_keep))
     if not is_number(min_share, least=0, most=1):
         raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")

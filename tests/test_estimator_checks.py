@@ -1,0 +1,140 @@
+"""scikit-learn's own checks of estimators, with metadata routing off and on.
+
+An estimator is a line of `TABLE`: with what of the checks it fails, and why, and with
+the warnings that the data of the checks make it give, which are errors here otherwise.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import sklearn
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_estimator
+
+from tieaware_sklearn import LinearRanker, RankingFeatureSelector
+from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.score_precision import CoarseRanker
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An estimator for the checks.
+
+    Attributes
+    ----------
+    fails : dict
+        Checks that fail, and why.
+    warns : tuple of str
+        How the warnings begin that are to be expected.
+    """
+
+    estimator: Any
+    fails: dict[str, str] = field(default_factory=dict)
+    warns: tuple[str, ...] = ()
+
+
+#: the first column of the checks' X, numbers of any kind, holds ids where qid=0
+QID = {"check_dtype_object": "puts a dict into the column of ids"}
+INFINITE = {"check_estimators_nan_inf": "puts inf into the column of ids only, an id"}
+SCORED_WITHOUT_QID = dict.fromkeys(
+    (
+        "check_fit_score_takes_y",
+        "check_n_features_in_after_fitting",
+        "check_pipeline_consistency",
+    ),
+    "calls score without the query ids that it needs",
+)
+ONE_QUERY = ("without qid", "p-values need at least two")
+LIGHTGBM = {
+    "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
+    "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
+    "check_complex_data": "y is refused first",
+    "check_estimators_pickle": "puts NaN into the column of ids",
+    "check_fit2d_1feature": "the only column holds query ids there",
+}
+LIGHTGBM_OPTIONS = {
+    "qid": 0, "objective": "regression", "verbosity": -1, "n_jobs": 1
+}  # fmt: skip
+
+TABLE = {
+    "selector": Checked(RankingFeatureSelector(), warns=ONE_QUERY),
+    "selector, NaN last": Checked(
+        RankingFeatureSelector(missing="last"), warns=ONE_QUERY
+    ),
+    "selector, qid=0": Checked(
+        RankingFeatureSelector(qid=0),
+        {
+            **QID,
+            **INFINITE,
+            "check_fit_score_takes_y": "gives partial_fit the queries of fit again, "
+            "which are refused",
+        },
+        # each row is a query
+        warns=("no feature is kept: each is constant",),
+    ),
+    "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
+    "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),
+    "linear, rank": Checked(LinearRanker(transforms="rank"), SCORED_WITHOUT_QID),
+    "coarse, exact": Checked(
+        CoarseRanker(LinearRegression(), None), SCORED_WITHOUT_QID
+    ),
+    "coarse, float16": Checked(
+        CoarseRanker(Ridge(), "bits=float16"), SCORED_WITHOUT_QID
+    ),
+    "coarse, levels": Checked(
+        CoarseRanker(DecisionTreeRegressor(random_state=0), "levels=8"),
+        SCORED_WITHOUT_QID,
+    ),
+    "coarse, pipeline": Checked(
+        CoarseRanker(make_pipeline(StandardScaler(), Ridge()), "decimals=2"),
+        SCORED_WITHOUT_QID,
+    ),
+    "coarse, linear": Checked(
+        CoarseRanker(LinearRanker(), "significant=3"), SCORED_WITHOUT_QID
+    ),
+    "coarse, qid=0": Checked(
+        CoarseRanker(LinearRegression(), "rho=1.5", qid=0),
+        {
+            **QID,
+            **INFINITE,
+            "check_fit2d_1feature": "the only column holds query ids there",
+        },
+    ),
+    "lightgbm, qid=0": Checked(
+        QueryLGBMRanker(**LIGHTGBM_OPTIONS),
+        {**QID, **LIGHTGBM},
+        warns=("Converting data to scipy sparse",),
+    ),
+}
+
+
+@pytest.mark.parametrize("routing", [False, True], ids=["no routing", "routing"])
+@pytest.mark.parametrize("name", TABLE)
+def test_scikit_learns_checks(name, routing):
+    one = TABLE[name]
+    with (
+        sklearn.config_context(enable_metadata_routing=routing),
+        warnings.catch_warnings(),
+    ):
+        for beginning in one.warns:
+            warnings.filterwarnings("ignore", beginning)
+        results = check_estimator(
+            one.estimator,
+            expected_failed_checks=one.fails,
+            on_fail=None,
+            on_skip=None,
+        )
+    failed = [result for result in results if result["status"] == "failed"]
+    for result in failed[:1]:
+        raise AssertionError(f"{result['check_name']} fails") from result["exception"]
+    # what passes by now is expected to fail no longer
+    as_expected = {result["check_name"] for result in results} & set(one.fails)
+    fails = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert fails == as_expected

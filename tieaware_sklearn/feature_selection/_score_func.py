@@ -1,0 +1,137 @@
+"""What single features are worth as rankings, for scikit-learn's univariate filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from .._engine.qid_column import array_of, qid_index, spread_features
+from .._engine.ties import FloatArray
+from ..measures import Measure, parse_measure
+from ._columns import warn_one_query
+from ._selector import RankingFeatureSelector
+
+
+class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
+    """What each feature is worth alone as a ranking, as a ``score_func``.
+
+    It goes where `sklearn.feature_selection.f_classif` goes: `SelectKBest`,
+    `SelectPercentile`, `SelectFdr`, `SelectFpr`, `SelectFwe` and
+    `GenericUnivariateSelect` take it, and it can be called.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="ndcg@10"
+        See `parse_measure`.
+    direction : {"auto", "descending", "ascending"} or list, default="auto"
+        As in `RankingFeatureSelector`.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+    qid : int or str, optional
+        The column of X that holds query ids, by its index: scikit-learn's filters
+        hand on arrays, which have no names. It is never a feature.
+    n_jobs : int, optional
+        Threads over features (joblib); no result depends on it.
+
+    See Also
+    --------
+    RankingFeatureSelector : Selects by several measures, streams, takes query ids by
+        metadata routing, and leaves features out that are constant within queries.
+
+    Notes
+    -----
+    Scores and p-values are ``mean_`` and ``pvalues_`` of `RankingFeatureSelector`, but
+    scores by a measure where lower is better are negative, as those of scorers. The
+    column of query ids has a score of NaN, which scikit-learn ranks last, and a
+    p-value of 1; it counts as a test where p-values are adjusted for their number, and
+    is kept by ``k="all"`` and by any `k` beyond the number of features. With fewer
+    than two queries, p-values are NaN.
+
+    Parameters can be searched, as in ``{"selectkbest__score_func__measure": ["ap",
+    "rr"]}``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from tieaware_sklearn import RankingScoreFunc
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=200, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> select = SelectKBest(RankingScoreFunc("ap", qid=0), k=3).fit(X, web.target)
+    >>> select.get_feature_names_out(["qid", *web.feature_names]).tolist()
+    ['clicks', 'text_score', 'log_clicks']
+    >>> scores, pvalues = RankingScoreFunc("ap")(web.data, web.target, qid=web.qid)
+    >>> bool((scores == select.scores_[1:]).all())
+    True
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "ndcg@10",
+        *,
+        direction: str | Sequence[str] = "auto",
+        zero_relevance: float | str = 0.0,
+        qid: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.measure = measure
+        self.direction = direction
+        self.zero_relevance = zero_relevance
+        self.qid = qid
+        self.n_jobs = n_jobs
+
+    def __call__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Scores and p-values of the columns of X.
+
+        Parameters
+        ----------
+        X, y, qid, query_weight
+            As in `RankingFeatureSelector.fit`.
+
+        Returns
+        -------
+        scores, pvalues : ndarray of shape (n_columns,)
+
+        Raises
+        ------
+        ValueError
+            As in `RankingFeatureSelector.fit`.
+
+        Warns
+        -----
+        UserWarning
+            Without query ids.
+        """
+        measure = parse_measure(self.measure)
+        X = X if hasattr(X, "shape") else array_of(X)
+        if qid is None and self.qid is None:
+            column = f"{type(self).__name__}(qid=<index>)"
+            warn_one_query(X.shape[0], f"let them be a column of X, {column}")
+            qid = np.zeros(X.shape[0])
+        screening = RankingFeatureSelector(
+            measure,
+            direction=self.direction,
+            zero_relevance=self.zero_relevance,
+            qid=self.qid,
+            redundancy=False,
+            n_jobs=self.n_jobs,
+        ).screen(X, y, qid, query_weight)
+        is_feature = np.ones(X.shape[1], dtype=bool)
+        if self.qid is not None:
+            is_feature[qid_index(X, self.qid)] = False
+        sign = 1 if measure.greater_is_better else -1
+        return (
+            spread_features(sign * screening.mean[:, 0], is_feature, np.nan),
+            spread_features(screening.pvalues[:, 0], is_feature, 1.0),
+        )
