@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import sklearn
 from catboost import CatBoostRanker, Pool
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.model_selection import cross_val_score
 
 from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
@@ -159,6 +159,14 @@ def test_sets_with_the_same_labels(web, valid):
     given = {**evaluated(valid, twice), "eval_qid": (valid.qid, valid.qid // 2)}
     with pytest.raises(ValueError, match="evaluation sets must differ in their labels"):
         ranker(row_order="input").fit(web.data, web.target, qid=web.qid, **given)
+
+
+def test_no_query_with_a_value(web, valid):
+    model = ranker(eval_metric="ap", zero_relevance="skip")
+    given = {**evaluated(valid), "eval_y": (np.zeros(len(valid.qid)),)}
+    with pytest.warns(UndefinedMetricWarning, match="AP"):
+        model.fit(web.data, web.target, qid=web.qid, **given)
+    assert np.isnan(model.evals_result_["valid_0"]["AP"]).all()
 
 
 def test_catboosts_own_metric_by_request(web, valid):

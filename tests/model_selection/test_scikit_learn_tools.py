@@ -30,6 +30,7 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRanker
 
@@ -495,6 +496,21 @@ def test_early_stopping_in_a_search(name):
         return [*search.cv_results_["mean_test_score"], *found]
 
     in_both_settings(name, run)
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_early_stopping_in_a_pipeline(name):
+    valid = make_web_search(n_queries=10, n_documents=20, random_state=1)
+    held_out = {"eval_y": valid.target, "eval_qid": valid.qid}
+    with sklearn.config_context(enable_metadata_routing=True):
+        at = setting(name, True)
+        ranker = at.ranker.set_params(n_estimators=30, early_stopping_rounds=2)
+        model = make_pipeline(StandardScaler(), ranker, transform_input=["eval_X"])
+        model.fit(WEB.data, WEB.target, eval_X=valid.data, **held_out, **at.fit)
+    found = model[-1].evals_result_["valid_0"]["NDCG@10"]
+    assert max(found) == ranking_score(
+        valid.target, model.predict(valid.data), qid=valid.qid
+    )
 
 
 @pytest.mark.parametrize("name", RANKERS)

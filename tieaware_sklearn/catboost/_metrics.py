@@ -61,12 +61,13 @@ class ExactMeasure:
         prepared = self._prepared(key, weight)
         if prepared is None:
             self._check_training(target)
-            return 0.0, 1.0  # CatBoost cannot write NaN
+            return 0.0, 1.0
         n_rows = prepared.queries.n_rows
         scores = check_scores(approxes[0], n_rows=n_rows, name="predictions")
         values = measured(self.asked, prepared, scores)
         self._keep(key, values)
-        return values[0], 1.0
+        # CatBoost cannot write NaN, the mean over no query
+        return (0.0 if np.isnan(values[0]) else values[0]), 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
         """What `evaluate` gave."""
@@ -131,17 +132,17 @@ class RecordedMeasures(ExactMeasure):
     def after_iteration(self, info: Any) -> bool:
         """Take the values of a tree; training goes on."""
         del info
-        measured: dict[str, list[float]] = {}
+        found: dict[str, list[float]] = {}
         for key, names in self._names.items():
             # training data in the order of an evaluation set would come first; with
             # a metric_period, there are none after some trees
             values = self._values[key][-len(names) :]
-            measured.update(zip(names, values, strict=False))
-        for name, means in measured.items():
+            found.update(zip(names, values, strict=False))
+        for name, means in found.items():
             self.trees.add(name, means)
         self.after_tree[self._n_trees] = {
             name: dict(zip(self.asked.names, means, strict=True))
-            for name, means in measured.items()
+            for name, means in found.items()
         }
         self._n_trees += 1
         self._values.clear()
