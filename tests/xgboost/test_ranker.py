@@ -304,31 +304,41 @@ def test_other_metrics_are_refused(web, metric):
 
 
 def test_what_xgboost_promises(web):
-    """The contract: callbacks may add values, which later ones and the log have."""
+    """The contract: a callback may add values, which stop early, and which stay.
+
+    A matrix that is none of the training is predicted as it will be by all trees.
+    """
     data = xgb.DMatrix(web.data, web.target, qid=web.qid)
+    other = xgb.DMatrix(web.data[:100])
     seen = []
-
-    class Adds(xgb.callback.TrainingCallback):
-        def after_iteration(self, model, epoch, evals_log):
-            seen.append(model.predict(data))
-            values = evals_log.setdefault("mine", OrderedDict()).setdefault("M", [])
-            values.append([1.0, 3.0, 2.0, 2.0, 0.0][epoch])
-            return False
-
     stop = xgb.callback.EarlyStopping(
         rounds=2, metric_name="M", data_name="mine", maximize=True
     )
+
+    class Adds(xgb.callback.TrainingCallback):
+        def before_training(self, model):
+            return stop.before_training(model)
+
+        def after_training(self, model):
+            return stop.after_training(model)
+
+        def after_iteration(self, model, epoch, evals_log):
+            seen.append(model.predict(other))
+            values = evals_log.setdefault("mine", OrderedDict()).setdefault("M", [])
+            values.append([1.0, 3.0, 2.0, 2.0, 0.0][epoch])
+            return stop.after_iteration(model, epoch, evals_log)
+
     log = {}
     booster = xgb.train(
         {"objective": "rank:ndcg", "max_depth": 3},
         data,
         5,
-        callbacks=[Adds(), stop],
+        callbacks=[Adds()],
         evals_result=log,
         verbose_eval=False,
     )
     assert log["mine"]["M"] == [1.0, 3.0, 2.0, 2.0]
     assert (booster.best_iteration, booster.best_score) == (1, 3.0)
     for tree, scores in enumerate(seen):
-        whole = booster.predict(data, iteration_range=(0, tree + 1))
+        whole = booster.predict(other, iteration_range=(0, tree + 1))
         assert np.array_equal(scores, whole)

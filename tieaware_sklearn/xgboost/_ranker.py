@@ -47,16 +47,28 @@ LARGEST_LABEL = 31
 class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
     """Exact measures of evaluation sets, put where XGBoost keeps those of its own.
 
-    Callbacks after it, early stopping among them, find them there. They never pass
-    through XGBoost's texts, which keep six decimals.
+    They never pass through XGBoost's texts, which keep six decimals. The callbacks of
+    `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
+    is given in a set, in any order.
     """
 
-    def __init__(self, asked: Asked, evals: dict[str, tuple[QueryData, Any]]) -> None:
+    def __init__(
+        self, asked: Asked, evals: dict[str, tuple[QueryData, Any]], then: list[Any]
+    ) -> None:
         super().__init__()
         self._trees = TreeByTree(asked, list(evals))
         self._evals = {
             name: (prepare(data), matrix) for name, (data, matrix) in evals.items()
         }
+        self._then = then
+
+    def before_training(self, model: Any) -> Any:
+        for callback in self._then:
+            model = callback.before_training(model=model)
+        return model
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         for name, (prepared, matrix) in self._evals.items():
@@ -64,7 +76,12 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
             scores = model.predict(matrix)
             self._trees.add(name, measured(self._trees.asked, prepared, scores))
         evals_log.update(self._trees.history)
-        return False
+        return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
+
+    def after_training(self, model: Any) -> Any:
+        for callback in self._then:
+            model = callback.after_training(model=model)
+        return model
 
 
 class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
@@ -240,11 +257,10 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             matrices = [(data, self._matrix(data)) for data in evals]
             by_name = dict(zip(shown, matrices, strict=True))
             others = [a for a, b in zip(shown, names, strict=True) if b != "training"]
-            params["callbacks"] = [
-                _Evaluation(asked, by_name),
-                *(self.callbacks or []),
-                *self._stopping(asked.measures[0], others),
-            ]
+            then = [*(self.callbacks or []), *self._stopping(asked.measures[0], others)]
+            if verbose:
+                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+            params["callbacks"] = [_Evaluation(asked, by_name, then)]
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,
@@ -252,7 +268,6 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             group=train.queries.sizes,
             sample_weight=weights_of_queries(train, "sample_weight"),
             base_margin=train.init_score,
-            verbose=verbose,
             xgb_model=init_model,
         )
         model.callbacks = self.callbacks  # ours holds the evaluation sets
