@@ -46,6 +46,7 @@ ROOMS = [
     "comparison",
     "feature_selection",
     "model_selection",
+    "inspection",
     "score_precision",
     "__init__",
     "catboost",
@@ -59,6 +60,7 @@ ROOMS = [
 ]
 #: tests of all files of a room together
 OF_A_WHOLE_ROOM = {
+    "evaluation/test_scikit_learn_metrics.py",
     "fuzz/test_fuzz.py",
     "io/test_malformed_files.py",
     "measures/test_every_measure.py",

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.results.early_stopping import read, stops
-from tieaware_sklearn import RankingFeatureSelector, evaluate, precision_study
+from tieaware_sklearn import (
+    QueryShuffleSplit,
+    RankingFeatureSelector,
+    StratifiedQueryKFold,
+    evaluate,
+    precision_study,
+    query_permutation_importance,
+    train_test_split_queries,
+)
 from tieaware_sklearn.datasets import load_letor, load_trec
 from tieaware_sklearn.score_precision import worst_case_loss
 
@@ -81,3 +90,30 @@ def test_bands_of_runs_lose_no_more_than_the_bound(shared_data, run):
         existing_ties="order",
     )
     assert 0 < study.changes().max() <= worst_case_loss("rbp(p=0.5)", 1.1) < 0.0002
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_splits_and_importances_do_not_go_by_the_order_of_rows(shared_data, within):
+    pattern, *_ = FILES["mslr"]
+    data = load_letor(sorted(shared_data.glob(pattern)))
+    order = np.random.default_rng(0).permutation(len(data.target))
+    found = []
+    for rows in (np.arange(len(order)), order):
+        X, y, qid = data.data[rows], data.target[rows], data.qid[rows]
+        cuts = [
+            [sorted(set(qid[test])) for _, test in cv.split(X, y, qid)]
+            for cv in (StratifiedQueryKFold(4), QueryShuffleSplit(3, random_state=0))
+        ]
+        _, X_test, _, y_test, _, test = train_test_split_queries(
+            X, y, qid=qid, stratify=y, random_state=0
+        )
+        model = DecisionTreeRegressor(max_depth=6, random_state=0)
+        model.fit(data.data, data.target)
+        options = {"columns": [106, 124, 133], "within_queries": within}
+        importance = query_permutation_importance(
+            model, X_test, y_test, qid=test, **options
+        )
+        found.append((cuts, importance.importances, importance.interval))
+    assert found[0][0] == found[1][0]
+    for one, other in zip(found[0][1:], found[1][1:], strict=True):
+        np.testing.assert_array_equal(one, other)

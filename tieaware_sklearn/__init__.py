@@ -4,8 +4,19 @@ from . import evaluation, measures
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
 from .feature_selection import RankingFeatureSelector, RankingScoreFunc, Screening
+from .inspection import PermutationImportance, query_permutation_importance
 from .measures import *  # noqa: F403
-from .model_selection import QueryKFold, RankingScorer, make_ranking_scorer
+from .model_selection import (
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RankingScorer,
+    RepeatedQueryKFold,
+    StratifiedQueryKFold,
+    make_ranking_scorer,
+    query_learning_curve,
+    train_test_split_queries,
+)
 from .rankers import LinearRanker
 from .score_precision import PrecisionStudy, precision_study
 
@@ -13,16 +24,24 @@ __version__ = "0.1.0"
 
 __all__ = [
     "LinearRanker",
+    "PermutationImportance",
     "PrecisionStudy",
     "QueryKFold",
+    "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "RankingFeatureSelector",
     "RankingScoreFunc",
     "RankingScorer",
+    "RepeatedQueryKFold",
     "Screening",
+    "StratifiedQueryKFold",
     "SystemComparison",
     "compare_systems",
     "make_ranking_scorer",
     "precision_study",
+    "query_learning_curve",
+    "query_permutation_importance",
+    "train_test_split_queries",
 ]
 __all__ += evaluation.__all__
 __all__ += measures.__all__

@@ -112,8 +112,7 @@ def tune(
     objective = ScoringObjective(
         bm25(data), data.X, data.y, qid=data.qid, measure=measure
     )
-    pruner = None if prune else optuna.pruners.NopPruner()
-    study = objective.create_study(seed, pruner=pruner)
+    study = objective.create_study(seed, prune=prune)
     study.enqueue_trial({"k1": 1.2, "b": 0.75})
     study.optimize(objective, n_trials=n_trials)
     return study

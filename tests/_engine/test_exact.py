@@ -241,7 +241,7 @@ def test_one_column_is_taken_with_a_warning():
     with pytest.warns(DataConversionWarning, match="must be 1-dimensional") as caught:
         taken = ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
     assert taken == plain
-    assert [str(w.message).split()[0] for w in caught] == ["y_true", "y_score", "qid"]
+    assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
     assert {w.filename for w in caught} == {__file__}
     with pytest.warns(DataConversionWarning, match="y must be 1-dimensional"):
         RankingFeatureSelector(n_features_to_select=1).fit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -34,8 +35,9 @@ IDS = {
     "sparse": lambda q: 7 * q + 3,
     "text": lambda q: np.char.add("q", q.astype(str)),
     "objects": lambda q: np.array([f"q{i}" for i in q], dtype=object),
+    "numbered objects": lambda q: q.astype(object),
 }
-NUMBERED = {"numbered", "from one", "floats"}
+NUMBERED = {"numbered", "from one", "floats", "numbered objects"}
 
 
 def some_queries(seed=0, *, n_queries=40, features=True, shuffle=False):
@@ -256,6 +258,16 @@ def test_matrices_of_any_kind(kind):
     if kind != "list":
         dense, same = keep(X, qid)._fitted_queries_, keep(make(X), qid)._fitted_queries_
         assert pickle.dumps(same) == pickle.dumps(dense)
+
+
+def test_a_wide_sparse_matrix_takes_no_memory_for_each_column():
+    X = sp.random_array((200, 300_000), density=1e-4, rng=0, format="csr")
+    qid = np.repeat(np.arange(20), 10)
+    tracemalloc.start()
+    ranker = keep(X, qid)
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+    assert outcome(ranker, X, qid) == "silent"
 
 
 def test_cells_that_are_stored_in_parts():

@@ -13,6 +13,7 @@ from tieaware_sklearn import (
     NDCG,
     AveragePrecision,
     InterpolatedAveragePrecision,
+    PreparedRanking,
     evaluate,
     ranking_score,
 )
@@ -179,6 +180,34 @@ def test_average_precision_of_scikit_learn_is_no_mean_over_orders():
     labels, scores = [1, 0], [1, 1]
     assert average_precision_score(labels, scores) == 1 / 2
     assert ranking_score(labels, scores, measure="ap", convention="sklearn") == 3 / 4
+
+
+@pytest.mark.parametrize(("theirs", "name"), [(ndcg_score, "ndcg"), (dcg_score, "dcg")])
+@pytest.mark.parametrize("label", [0, 1, 3])
+def test_scikit_learn_has_no_dcg_of_one_document(theirs, name, label):
+    with pytest.raises(ValueError, match=r"more than 1 document|formats are supported"):
+        theirs([[label]], [[1]])
+    rows = {"y_true": [1, 0, label], "y_score": [2, 1, 1], "qid": ["a", "a", "b"]}
+    options = {"measure": name, "convention": "sklearn"}
+    message = (
+        f"{name.upper()}.* by convention='sklearn' must have queries of at least 2 "
+        "documents, as there, got 1 in query ('b'|1)"
+    )
+    prepared = PreparedRanking(rows["y_true"], rows["qid"], convention="sklearn")
+    for call in (
+        lambda: ranking_score(**rows, **options),
+        lambda: ranking_score(**rows, **options, average=None),
+        lambda: evaluate(**rows, measures=name, convention="sklearn"),
+        lambda: prepared.score(rows["y_score"], name),
+        lambda: ranking_score([[1, 0], [label, np.nan]], [[2, 1], [1, np.nan]],
+                              **options),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            call()
+    # average_precision_score takes one, other tools do, and we too
+    assert ranking_score([1], [1], measure="ap", convention="sklearn") == 1
+    assert ranking_score([1], [1], measure="ndcg", convention="lightgbm") == 1
+    assert ranking_score([label], [1], measure=name) >= 0
 
 
 # -- trec_eval

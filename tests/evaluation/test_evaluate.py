@@ -93,7 +93,8 @@ BAD = [
     ({"y_true": [0, -1, -2]}, r"y_true must be >= 0, got -1.0 in row 1 \(and 1 more\)"),
     ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
-    ({"y_true": [[0, 1, 2]]}, r"y_true must be 1-dimensional, got shape \(1, 3\)"),
+    ({"y_true": [[0, 1, 2]]}, r"y_score must have the shape of y_true, \(1, 3\), got"),
+    ({"y_true": [[[0]]]}, r"y_true must be 1-dimensional, got shape \(1, 1, 1\)"),
     (
         {"y_score": np.ones((3, 2))},
         r"y_score must be 1-dimensional, got shape \(3, 2\)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,8 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.strategies import queries
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn import NDCG, PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn.evaluation import _prepared_ranking
 
 NAN = float("nan")
 MEASURES = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
@@ -141,13 +143,16 @@ def test_bad_input(call, message):
 
 
 def test_what_is_given_away_is_a_copy():
-    prepared = PreparedRanking([1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3])
+    prepared = PreparedRanking(
+        [1, 0, 1, 0], [1, 1, 2, 2], query_weight=[1, 1, 3, 3], segment=[5, 5, 6, 6]
+    )
     before = prepared.score([1, 2, 4, 3], "ap")
     report = prepared.evaluate([1, 2, 3, 4], ["ap"])
-    report.query_weight[:] = 1
+    report.query_weight[:] = report.segment[:] = 1
     report.qid[:] = prepared.qid[:] = 0
     assert prepared.score([1, 2, 4, 3], "ap") == before
     assert prepared.qid.tolist() == [1, 2]
+    assert prepared.evaluate([1, 2, 3, 4]).segment.tolist() == [5, 6]
 
 
 def test_many_measures_leave_nothing_behind():
@@ -165,3 +170,93 @@ def test_many_measures_leave_nothing_behind():
         return prepared._prepared.labelled.blocks()
 
     assert size(200) < 2 * size(60)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@settings(max_examples=60)
+@given(
+    case=queries(),
+    seed=st.integers(0, 99),
+    average=st.sampled_from(["macro", "geometric", "median", "micro", None]),
+    ties=st.sampled_from(["expected", "best", "worst", "input"]),
+    zero=st.sampled_from([0.0, "skip"]),
+    cells=st.sampled_from([1, 50, 1 << 15]),
+    n_jobs=st.sampled_from([None, 2]),
+)
+def test_columns_are_what_they_are_one_by_one(
+    case, seed, average, ties, zero, cells, n_jobs
+):
+    labels, scores, qid = case
+    rng = np.random.default_rng(seed)
+    names = ["p@2", "r@2"] if average == "micro" else MEASURES
+    measure = names[seed % len(names)]
+    weight = [1.0 + query % 3 for query in qid] if seed % 2 else None
+    columns = {
+        "given": scores,
+        "small": rng.integers(0, 3, len(labels)).astype(np.int8),
+        "large": 2**53 + rng.integers(0, 3, len(labels)),
+        "tied": np.zeros(len(labels)),
+        "float": rng.integers(0, 4, len(labels)) / 4,
+    }
+    prepared = PreparedRanking(labels, qid, query_weight=weight, zero_relevance=zero)
+    options = {"measure": measure, "ties": ties, "average": average}
+    wanted = [prepared.score(column, **options) for column in columns.values()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_prepared_ranking, "_CELLS", cells)
+        found = prepared.score_columns(columns, n_jobs=n_jobs, **options)
+        frame = prepared.score_columns(pd.DataFrame(columns), **options)
+    assert_array_equal(found, np.array(wanted))
+    assert_array_equal(frame, np.array(wanted))
+    matrix = np.column_stack([columns["tied"], columns["float"]])
+    assert_array_equal(prepared.score_columns(matrix, **options), found[3:])
+
+
+def test_columns_of_matrices():
+    labels, there = np.array([[1, 0, 2], [0, 1, 0]]), np.ones((2, 3), bool)
+    there[1, 2] = False
+    scores = np.random.default_rng(0).integers(0, 3, (2, 3, 4)).astype(float)
+    prepared = PreparedRanking(labels, mask=there, query_weight=[1, 2])
+    found = prepared.score_columns(scores, "ap", average=None)
+    assert found.shape == (4, 2)
+    named = dict(zip("abcd", np.moveaxis(scores, -1, 0), strict=True))
+    assert_array_equal(prepared.score_columns(named, "ap", average=None), found)
+    for j, column in enumerate(named.values()):
+        assert_array_equal(prepared.score(column, "ap", average=None), found[j])
+
+
+def test_columns_without_an_average_warn_once():
+    nothing = PreparedRanking([0, 0], zero_relevance="skip")
+    with pytest.warns(UndefinedMetricWarning, match="AP is undefined") as caught:
+        found = nothing.score_columns([[1, 2], [2, 1]], "ap", n_jobs=2)
+    assert np.isnan(found).tolist() == [True, True]
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([1, 2], r"axes of y_true and one more, for columns, got shape \(2,\)"),
+        (np.ones((2, 2, 2)), r"one more, for columns, got shape \(2, 2, 2\)"),
+        (np.ones((3, 2)), r"y_score\[0\] must have one value per row \(2\), got 3"),
+        (np.ones((2, 0)), "y_score must hold at least one column, got none"),
+        ({}, "y_score must hold at least one column, got none"),
+        ([[1, 2], [2, NAN]], r"y_score\[1\] must not be NaN, got nan in row 1"),
+        ({"a": [1, 2], "b": [NAN, 2]}, r"y_score\['b'\] must not be NaN, .* row 0"),
+    ],
+)
+def test_bad_columns(columns, message):
+    with pytest.raises(ValueError, match=message):
+        PreparedRanking([1, 0]).score_columns(columns)
+
+
+def test_pickles_hold_no_more_than_what_was_given():
+    n = 20_000
+    rng = np.random.default_rng(0)
+    prepared = PreparedRanking(rng.integers(0, 3, n), rng.permutation(n) // 10)
+    before = len(pickle.dumps(prepared))
+    columns = rng.random((n, 3))
+    found = prepared.score_columns(columns, NDCG(k=3, gain=lambda label: label))
+    after = pickle.dumps(prepared)
+    assert len(after) == before < 2.5 * 8 * n
+    again = pickle.loads(after).score_columns(columns, "ndcg(gain=linear)@3")
+    assert_array_equal(again, found)

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, evaluate
+from tieaware_sklearn.evaluation import _prepared_ranking
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
-from tieaware_sklearn.feature_selection import _statistics
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -85,7 +85,7 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     whole = clone(selector).fit(X, y, qid=qid, query_weight=weight)
     assert len(calls) == (1 if direction == "descending" else 2)
     for cells in (1, 3 * len(y)):
-        monkeypatch.setattr(_statistics, "_CELLS", cells)
+        monkeypatch.setattr(_prepared_ranking, "_CELLS", cells)
         parts = (
             clone(selector).set_params(n_jobs=2).fit(X, y, qid=qid, query_weight=weight)
         )

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict, cross_val_score
 
-from tieaware_sklearn import QueryKFold, make_ranking_scorer
+from tieaware_sklearn import QueryKFold, RepeatedQueryKFold, make_ranking_scorer
 from tieaware_sklearn.datasets import make_web_search
 
 SIZES = st.lists(st.integers(1, 40), min_size=5, max_size=30)
@@ -234,3 +234,24 @@ def test_errors_of_options():
         QueryKFold(2, random_state=0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'qid'"):
         QueryKFold(2).split(np.zeros((2, 1)), qid=[1, 2])
+
+
+def test_repeats_are_shuffled_folds_of_one_stream():
+    qid = np.repeat(np.arange(20), 3)
+    X = np.zeros((60, 1))
+    cv = RepeatedQueryKFold(4, n_repeats=3, random_state=7)
+    found = [test.tolist() for _, test in cv.split(X, groups=qid)]
+    rng = np.random.RandomState(7)
+    expected = []
+    for _ in range(3):
+        once = QueryKFold(4, shuffle=True, random_state=rng).split(X, groups=qid)
+        expected += [test.tolist() for _, test in once]
+    assert found == expected
+    assert len({str(sorted(found[i : i + 4])) for i in (0, 4, 8)}) == 3
+    assert cv.get_n_splits() == 12
+    with pytest.raises(ValueError, match=r"number of queries \(20\), got 21"):
+        RepeatedQueryKFold(21).split(X, groups=qid)
+    for options in ({"n_splits": 1}, {"n_repeats": 0}, {"n_repeats": 2.0}):
+        (name,) = options
+        with pytest.raises(ValueError, match=f"{name} must be an integer >="):
+            RepeatedQueryKFold(**options)

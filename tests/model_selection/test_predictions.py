@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.model_selection.helpers import Column
-from tieaware_sklearn import make_ranking_scorer, ranking_score
-from tieaware_sklearn.plots import TieRangeDisplay
+from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
@@ -166,18 +170,12 @@ def test_a_classifier_inside_others_is_one(web, wrap):
     )
 
 
-def test_classifiers_in_a_coarse_ranker_and_a_display(web):
+def test_a_classifier_in_a_coarse_ranker(web):
     y = np.minimum(web.target, 2)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
     expected = model.predict_proba(web.data) @ [0.0, 1.0, 2.0]
     coarse = CoarseRanker(model, None).fit(web.data, y)
     assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
-    shown = TieRangeDisplay.from_estimator(model, web.data, y, qid=web.qid)
-    told = TieRangeDisplay.from_predictions(y, coarse.predict(web.data), qid=web.qid)
-    for a, b in zip(shown.axes_, told.axes_, strict=True):
-        drawn = [[line.get_xdata() for line in ax.get_lines()] for ax in (a, b)]
-        assert drawn[0]
-        np.testing.assert_array_equal(*map(np.concatenate, drawn))
 
 
 def test_classifiers_without_probabilities(web):
@@ -219,3 +217,51 @@ def test_regressors_and_estimators_without_tags_predict(web):
         scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
         found = scoring(one, web.data, web.target, qid=web.qid)
         assert found == {"a": expected, "b": expected}
+
+
+def coarse_search(model, **grid):
+    return GridSearchCV(
+        model,
+        grid,
+        cv=QueryKFold(2),
+        scoring=make_ranking_scorer(),
+        error_score="raise",
+    )
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda coarse: coarse,
+        lambda coarse: coarse_search(coarse, coarseness=["rho=1.5"]),
+        lambda coarse: coarse_search(
+            make_pipeline(StandardScaler(), coarse),
+            coarseranker__coarseness=["rho=1.5"],
+        ),
+        lambda coarse: make_pipeline(
+            StandardScaler(), make_pipeline("passthrough", coarse_search(coarse))
+        ),
+        lambda coarse: coarse_search(coarse_search(coarse)),
+    ],
+    ids=["plain", "search", "pipeline", "search in pipeline", "nested"],
+)
+def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
+    coarse = CoarseRanker(LinearRegression(), "rho=1.5")
+    scorers = make_ranking_scorer(["ndcg@10", "rr"])
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = wrap(coarse).fit(web.data, web.target, qid=web.qid)
+        found = check_scoring(model, scorers)(model, web.data, web.target, qid=web.qid)
+        folds = cross_val_score(
+            wrap(coarse),
+            web.data,
+            web.target,
+            scoring=scorers["ndcg@10"],
+            cv=QueryKFold(3),
+            params={"qid": web.qid},
+            error_score="raise",
+        )
+    plain = coarse.fit(web.data, web.target).predict(web.data, qid=web.qid)
+    for name, value in found.items():
+        expected = ranking_score(web.target, plain, qid=web.qid, measure=name)
+        assert value == pytest.approx(expected, abs=1e-9)
+    assert np.isfinite(folds).all()

@@ -52,11 +52,11 @@ def hard_pruner():
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "rr", "fallout@5"])
-@pytest.mark.parametrize("pruner", [NopPruner(), None])
-def test_values_and_attributes_are_those_of_evaluate(web, measure, pruner):
+@pytest.mark.parametrize("prune", [False, True, "auto"])
+def test_values_and_attributes_are_those_of_evaluate(web, measure, prune):
     weight = web.qid % 3 + 1.0
     objective = scoring(web, measure=measure, query_weight=weight)
-    study = objective.create_study(0, pruner=pruner)
+    study = objective.create_study(0, prune=prune)
     study.optimize(objective, n_trials=6)
     whole = [t for t in study.trials if not t.user_attrs["pruned"]]
     assert whole
@@ -78,7 +78,7 @@ def test_values_and_attributes_are_those_of_evaluate(web, measure, pruner):
 @pytest.mark.parametrize("report_every", [None, 1, 7])
 def test_fixed_buckets_are_reported_in_an_order_of_each_trial(web, report_every):
     objective = scoring(web, report_every=report_every, block_size=10)
-    study = objective.create_study(0)
+    study = objective.create_study(0, prune=True)
     study.optimize(objective, n_trials=4)
     per_query = {}
     size = report_every or 1
@@ -168,7 +168,8 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner, weighted):
             random_state=seed,
         )
         given = hard_pruner() if pruner == "hard" else pruner
-        study = objective.create_study(seed, pruner=given)
+        prune = True if given is None else "auto"
+        study = objective.create_study(seed, pruner=given, prune=prune)
         study.optimize(objective, n_trials=20)
         best = study.best_trial
         assert not best.user_attrs["pruned"]
@@ -190,7 +191,7 @@ def test_patience_around_a_paired_pruner_is_refused(web):
 def test_a_study_holds_reports_of_one_kind(web):
     storage = optuna.storages.InMemoryStorage()
     objective = scoring(web)
-    objective.create_study(0, storage=storage, study_name="z").optimize(
+    objective.create_study(0, storage=storage, study_name="z", prune=True).optimize(
         objective, n_trials=2
     )
     loaded = optuna.load_study(study_name="z", storage=storage)
@@ -353,17 +354,18 @@ OBJECTIVES = {
 }
 
 
+@pytest.mark.parametrize("prune", [False, True])
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, name):
+def test_equal_seeds_and_shuffled_rows_give_equal_studies(web, name, prune):
     studies = []
     for data in ((web.data, web.target, web.qid), shuffled(web), shuffled(web, 1)):
         objective = OBJECTIVES[name](*data)
-        study = objective.create_study(seed=5)
+        study = objective.create_study(seed=5, prune=prune)
         study.optimize(objective, n_trials=6)
         studies.append(records(study))
     assert studies[0] == studies[1] == studies[2]
     other = OBJECTIVES[name](web.data, web.target, web.qid)
-    study = other.create_study(seed=6)
+    study = other.create_study(seed=6, prune=prune)
     study.optimize(other, n_trials=6)
     assert records(study) != studies[0]
 

@@ -16,11 +16,10 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.pruners import NopPruner
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -31,6 +30,7 @@ from tieaware_sklearn import QueryKFold, RankingFeatureSelector, ranking_score
 from tieaware_sklearn._engine.digests import by_content
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import RankerObjective
+from tieaware_sklearn.score_precision import CoarseRanker
 
 
 def test_the_column_is_for_estimators_alone(web):
@@ -59,8 +59,8 @@ def test_xgboost_with_texts_as_ids(web):
     assert values[0] == values[1]
 
 
-@pytest.mark.parametrize("pruner", [NopPruner(), None])
-def test_cross_validated_value_by_hand(web, pruner):
+@pytest.mark.parametrize("prune", [False, True])
+def test_cross_validated_value_by_hand(web, prune):
     cv = QueryKFold(4)
     objective = RankerObjective(
         QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
@@ -76,7 +76,7 @@ def test_cross_validated_value_by_hand(web, pruner):
         cv=cv,
         measure="ap",
     )
-    study = objective.create_study(0, pruner=pruner)
+    study = objective.create_study(0, prune=prune)
     study.optimize(objective, n_trials=4)
     first = study.trials[0]
     order = np.argsort(web.qid, kind="stable")
@@ -92,7 +92,7 @@ def test_cross_validated_value_by_hand(web, pruner):
             y[test], model.predict(X[test]), qid=qid[test], measure="ap", average=None
         ).tolist()
     assert first.value == pytest.approx(np.mean(values), abs=1e-12)
-    assert len(first.intermediate_values) == (0 if pruner else 60)
+    assert len(first.intermediate_values) == (60 if prune else 0)
     best = objective.best_estimator(study)
     assert {k: best.get_params()[k] for k in study.best_params} == study.best_params
     assert len(best._fitted_queries_.ids) == 60
@@ -254,3 +254,22 @@ def test_texts_classifiers_and_lightgbms_own_ranker(web):
             values.append(objective(optuna.trial.FixedTrial({name: 3})))
         assert values[0] == values[1]
         assert 0 < values[0] < 1
+
+
+def test_query_ids_reach_what_ranks_by_query(web):
+    model = CoarseRanker(LinearRegression())
+    space = {"coarseness": CategoricalDistribution(["rho=2"])}
+    objective = RankerObjective(model, space, web.data, web.target, qid=web.qid, cv=2)
+    study = objective.create_study(0)
+    study.optimize(objective, n_trials=1)
+    folds = QueryKFold(2).split(web.data, groups=web.qid)
+    values = []
+    for train, test in folds:
+        model = CoarseRanker(LinearRegression(), "rho=2")
+        scores = model.fit(web.data[train], web.target[train]).predict(
+            web.data[test], qid=web.qid[test]
+        )
+        values += ranking_score(
+            web.target[test], scores, qid=web.qid[test], average=None
+        ).tolist()
+    assert study.best_value == pytest.approx(np.mean(values), abs=1e-9)

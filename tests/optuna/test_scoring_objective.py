@@ -26,14 +26,14 @@ def test_tied_documents(web):
     assert study.trials[0].user_attrs["tied_documents"] == tied
 
 
-@pytest.mark.parametrize("pruner", [NopPruner(), None])
-def test_blocks_are_read_only_with_and_without_a_pruner(web, pruner):
+@pytest.mark.parametrize("prune", [False, True])
+def test_blocks_are_read_only_with_and_without_a_pruner(web, prune):
     def score(trial, X):
         X[:, 1] *= trial.suggest_float("x", 0, 1)
         return X[:, 1]
 
     objective = scoring(web, score)
-    study = objective.create_study(0, pruner=pruner)
+    study = objective.create_study(0, prune=prune)
     with pytest.raises(ValueError, match="read-only"):
         study.optimize(objective, n_trials=1)
 

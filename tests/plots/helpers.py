@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 
 import matplotlib
+from sklearn.tree import DecisionTreeRegressor
 
-from tieaware_sklearn import precision_study
+from tieaware_sklearn import precision_study, query_permutation_importance
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.plots import (
     FeatureScreeningDisplay,
     PairwisePValueDisplay,
+    PermutationImportanceDisplay,
     PrecisionLossDisplay,
     PrecisionRecallBandDisplay,
     TieRangeDisplay,
@@ -23,6 +25,15 @@ FEW = QID <= 4
 SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
 STUDY = precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
+)
+IMPORTANCE = query_permutation_importance(
+    DecisionTreeRegressor(max_depth=4, random_state=0).fit(WEB.data, Y),
+    WEB.data,
+    Y,
+    qid=QID,
+    measures=["ndcg@10", "esl"],
+    columns={name: j for j, name in enumerate(WEB.feature_names)},
+    n_repeats=2,
 )
 
 
@@ -69,6 +80,9 @@ DISPLAYS = {
     ),
     "features": lambda **k: FeatureScreeningDisplay.from_predictions(
         Y, WEB.data, qid=QID, feature_names=WEB.feature_names, measures="ap", **k
+    ),
+    "importances": lambda **k: PermutationImportanceDisplay.from_importance(
+        IMPORTANCE, max_features=8, **k
     ),
     "changes": lambda **k: PrecisionLossDisplay.from_study(STUDY, **k),
     "pvalues": lambda **k: PairwisePValueDisplay.from_study(STUDY, **k),

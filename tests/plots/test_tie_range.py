@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.plots.helpers import DISPLAYS, QID, SYSTEMS, WEB, Y, rows_of, segments
 from tieaware_sklearn import DCG, evaluate
@@ -59,3 +60,15 @@ def test_measures_that_have_no_name_to_parse():
         Y, SYSTEMS, qid=QID, measures=DCG(gain=lambda labels: labels)
     )
     assert display.measures == ("DCG(gain=<lambda>)",)
+
+
+def test_a_classifier_ranks_by_its_expected_label():
+    y = np.minimum(Y, 2).astype(int)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(WEB.data, y)
+    scores = CoarseRanker(model, None).fit(WEB.data, y).predict(WEB.data)
+    shown = TieRangeDisplay.from_estimator(model, WEB.data, y, qid=QID)
+    told = TieRangeDisplay.from_predictions(y, scores, qid=QID)
+    for a, b in zip(shown.axes_, told.axes_, strict=True):
+        drawn = [[line.get_xdata() for line in ax.get_lines()] for ax in (a, b)]
+        assert drawn[0]
+        np.testing.assert_array_equal(*map(np.concatenate, drawn))

@@ -34,6 +34,14 @@ def probability(value: float) -> str:
     return f"<{least:.{DIGITS}f}" if value < least else number(value)
 
 
+def clip(text: str, longest: int) -> str:
+    """The text, without its middle where it has more than so many characters."""
+    if len(text) <= longest:
+        return text
+    tail = (longest - 3) // 2
+    return f"{text[: longest - 1 - tail]}…{text[-tail:]}"
+
+
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
 ) -> str:

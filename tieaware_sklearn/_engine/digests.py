@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,24 +48,29 @@ def row_digests(X: Any) -> Digests:
         entries = _placed(X.data, X.indices)
         return sum_segments(entries, np.diff(X.indptr), np.uint64)
     out = np.zeros(count_rows(X), dtype=np.uint64)
-    for _, cells in column_digests(X):
+    for _, _, cells in column_digests(X):
         out += cells
     return out
 
 
-def column_digests(X: Any) -> Iterator[tuple[Any, Digests]]:
-    """Of each column, the rows with a cell and 64 bits of it: 0 for a cell of 0.
+def column_digests(
+    X: Any, *, filled: float = 0, columns: Sequence[int] | None = None
+) -> Iterator[tuple[int, Any, Digests]]:
+    """Columns, their rows with a cell, and 64 bits of each cell: 0 for a cell of 0.
 
-    Sums over the cells of a row are its digest.
+    Sums over the cells of a row are its digest. Of a sparse matrix, there may be many
+    columns: those that store less than `filled` cells are left out, or all but these.
     """
     if hasattr(X, "tocsc"):
         X = _canonical(X.tocsc())
-        for j in range(X.shape[1]):
+        if columns is None:
+            columns = np.flatnonzero(np.diff(X.indptr) >= filled).tolist()
+        for j in columns:
             stored = slice(X.indptr[j], X.indptr[j + 1])
-            yield X.indices[stored], _placed(X.data[stored], j)
+            yield j, X.indices[stored], _placed(X.data[stored], j)
     else:
         for j, column in enumerate(_columns_of(X)):
-            yield slice(None), _placed(column, j)
+            yield j, slice(None), _placed(column, j)
 
 
 def _canonical(X: Any) -> Any:

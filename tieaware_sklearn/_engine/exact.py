@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from .._display.warn import warn
+from .tensors import from_tensor
 
+#: where a value stands, for a message
+Place = Callable[[int], str]
+in_row: Place = "row {}".format
 #: whole numbers up to here are 64-bit floats, all of them
 _WHOLE = 2**53
 #: kinds of NumPy's scalars that are no numbers: times, texts, records, complex ones
@@ -55,7 +60,7 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     if values is None:
         raise ValueError(f"{name} must be a 1-D array, got None")
     try:
-        array = np.asarray(values)
+        array = np.asarray(from_tensor(values, name))
     except ValueError as error:
         raise ValueError(f"{name} must be a 1-D array: {error}") from None
     if array.ndim == 2 and array.shape[1] == 1:
@@ -72,7 +77,7 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def numbers_of(values: Any, name: str) -> NDArray[Any]:
+def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     """Numbers, one per row, of their own dtype or as floats; what is missing is NaN.
 
     Raises
@@ -83,16 +88,17 @@ def numbers_of(values: Any, name: str) -> NDArray[Any]:
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         return _unmasked(values, name)
+    values = from_tensor(values, name)
     array = one_dimensional(values, name)
     kind = array.dtype.kind
     if kind == "O":
-        return _numbers_of_objects(array.tolist(), name)
+        return _numbers_of_objects(array.tolist(), name, place)
     if kind == "f" and not _came_as_floats(values) and _is_large(array):
         return _not_rounded(_as_given(values), array, name)
     if kind not in "biuf":
         raise ValueError(
             f"{name} must be numeric, got dtype {array.dtype} with "
-            f"{show(array.tolist()[0])} in row 0"
+            f"{show(array.tolist()[0])} in {place(0)}"
         )
     return array
 
@@ -156,10 +162,11 @@ def _as_given(values: Any) -> list[Any]:
     return array.ravel().tolist()
 
 
-def _numbers_of_objects(values: list[Any], name: str) -> NDArray[Any]:
+def _numbers_of_objects(values: list[Any], name: str, place: Place) -> NDArray[Any]:
     same = _of_one_kind(values)
     if same is None:
-        same = np.array([_as_float(v, row, name) for row, v in enumerate(values)])
+        floats = (_as_float(value, name, place, i) for i, value in enumerate(values))
+        same = np.array(list(floats))
     elif same.dtype.kind != "f" or not _is_large(same):
         return same
     return _not_rounded(values, same, name)
@@ -174,7 +181,7 @@ def _of_one_kind(values: list[Any]) -> NDArray[Any] | None:
     return array if array.dtype.kind in "biuf" else None
 
 
-def _as_float(value: Any, row: int, name: str) -> float:
+def _as_float(value: Any, name: str, place: Place, row: int) -> float:
     if is_missing(value):
         return np.nan
     kind = "U" if isinstance(value, (str, bytes)) else _kind(value)
@@ -183,12 +190,12 @@ def _as_float(value: Any, row: int, name: str) -> float:
             return float(value)
         except OverflowError:
             raise ValueError(
-                f"{name} must fit 64-bit floats, got {show(value)} in row {row}"
+                f"{name} must fit 64-bit floats, got {show(value)} in {place(row)}"
             ) from None
         except (TypeError, ValueError):
             pass
     raise ValueError(
-        f"{name} must be numeric, got dtype object with {show(value)} in row {row}"
+        f"{name} must be numeric, got dtype object with {show(value)} in {place(row)}"
     )
 
 

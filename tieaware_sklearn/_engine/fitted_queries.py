@@ -6,6 +6,7 @@ that is split has some of its rows in training, and others where it is scored.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,31 +18,41 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
 from .._display.warn import warn
-from .digests import Digests, column_digests, mixed, value_bits
-from .qid_column import count_rows, split_qid_column, take_rows
-from .segments import IntArray, count_segments, sum_segments
+from .digests import Digests, column_digests, mixed, row_digests, value_bits
+from .qid_column import split_qid_column, take_rows
+from .segments import IntArray, count_segments, owners, sum_segments
 from .validation import Queries
 
 #: a feature of queries varies within at most this share of them
 _VARYING = 0.05
 #: two queries have the same value of it with at most this chance
 _ALIKE = 0.5
+#: a sparse column with fewer cells, by queries, is 0 in so many that they are alike
+_FILLED = 0.25
 _LARGEST = np.uint64(2**64 - 1)
 
 SILENT, WARN, REFUSE = "silent", "warn", "refuse"
 
 
 class _Contents(NamedTuple):
-    """The distinct rows of queries, and the least digest of each column in them."""
+    """The distinct rows of queries, and the least digest of some columns in each."""
 
     rows: Digests
     sizes: IntArray
-    least: list[Digests]
-    greatest: list[Digests]
+    n_columns: int
+    least: dict[int, Digests]
 
     @property
     def sums(self) -> Digests:
         return sum_segments(self.rows, self.sizes, np.uint64)
+
+    @property
+    def features(self) -> Digests:
+        """One digest of the columns."""
+        digest = np.zeros(len(self.sizes), dtype=np.uint64)
+        for least in self.least.values():
+            digest += least
+        return mixed(digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +88,7 @@ class FittedQueries:
     def of(cls, X: Any, queries: Queries) -> FittedQueries:
         """Of features as the ranker sees them, their rows query by query."""
         found = _contents(X, queries.offsets)
-        columns = _query_features(found, queries.sizes)
-        features = _digest_features(found, columns)
+        features = found.features
         ids = value_bits(queries.qid)
         order = np.argsort(ids)
         return cls(
@@ -86,9 +96,9 @@ class FittedQueries:
             rows=found.sums[order],
             smallest=_own_rows(found)[order],
             features=features[order],
-            feature_columns=columns,
+            feature_columns=tuple(found.least),
             alike=_chance_alike(features),
-            n_columns=len(found.least),
+            n_columns=found.n_columns,
             numbered=_are_numbers(queries.qid),
         )
 
@@ -140,15 +150,14 @@ class FittedQueries:
         if X is None:
             return WARN
         at = self.places(queries.qid)
-        found = _contents(X, queries.offsets)
+        found = _contents(X, queries.offsets, self.feature_columns)
         same = found.sums == self.rows[at]
         sought = np.repeat(self.smallest[at], found.sizes)
         parts = ~same & (count_segments(found.rows == sought, found.sizes) > 0)
         others = ~same & ~parts
         split, unknown = 0 if drawn else int(parts.sum()), int(others.sum())
         if unknown and self.feature_columns and self.alike <= _ALIKE:
-            features = _digest_features(found, self.feature_columns)
-            alike = features[others] == self.features[at][others]
+            alike = found.features[others] == self.features[at][others]
             if alike.mean() >= (1 + self.alike) / 2:
                 split += unknown
             unknown = 0
@@ -160,63 +169,55 @@ class FittedQueries:
         return SILENT
 
 
-def _contents(X: Any, offsets: IntArray) -> _Contents:
-    starts, sizes = offsets[:-1], np.diff(offsets)
-    digests = np.zeros(count_rows(X), dtype=np.uint64)
-    codes = np.repeat(np.arange(len(sizes)), sizes)
-    least, greatest = [], []
-    for rows, cells in column_digests(X):
-        digests[rows] += cells
-        if isinstance(rows, slice):
-            ends = (
-                np.minimum.reduceat(cells, starts),
-                np.maximum.reduceat(cells, starts),
-            )
-        else:
-            ends = _ends_of_stored(codes[rows], cells, sizes)
-        least.append(ends[0])
-        greatest.append(ends[1])
+def _contents(
+    X: Any, offsets: IntArray, columns: tuple[int, ...] | None = None
+) -> _Contents:
+    """What is in queries, with these columns or those that tell queries apart."""
+    sizes = np.diff(offsets)
+    codes = owners(sizes)
+    sparse = hasattr(X, "tocsc")
+    digests = row_digests(X) if sparse else np.zeros(len(codes), dtype=np.uint64)
+    several = sizes > 1
+    least, n_varying = {}, {}
+    filled = _FILLED * len(sizes)
+    for j, rows, cells in column_digests(X, filled=filled, columns=columns):
+        if not sparse:
+            digests += cells
+        if columns is not None:
+            if j in columns:
+                least[j] = _ends(rows, cells, codes, offsets)[0]
+        elif several.any():
+            low, high = _ends(rows, cells, codes, offsets)
+            varying = int((low != high)[several].sum())
+            if varying <= _VARYING * several.sum() and _chance_alike(low) <= _ALIKE:
+                least[j], n_varying[j] = low, varying
+    fewest = min(n_varying.values(), default=0)
+    for column, varying in n_varying.items():
+        if varying > fewest:
+            del least[column]
     # what is summed must not be sums of cells: rows that swap cells are others
     digests = mixed(digests)
-    order = np.lexsort((digests, codes))
-    digests = digests[order]
+    digests = digests[np.lexsort((digests, codes))]
     fresh = np.ones(len(digests), dtype=bool)
     fresh[1:] = (np.diff(codes) > 0) | (digests[1:] != digests[:-1])
-    return _Contents(digests[fresh], count_segments(fresh, sizes), least, greatest)
+    return _Contents(digests[fresh], count_segments(fresh, sizes), X.shape[1], least)
 
 
-def _ends_of_stored(
-    codes: IntArray, cells: Digests, sizes: IntArray
+def _ends(
+    rows: Any, cells: Digests, codes: IntArray, offsets: IntArray
 ) -> tuple[Digests, Digests]:
-    """The least and greatest digest per query, 0 where a cell is not stored."""
-    least = np.full(len(sizes), _LARGEST)
-    greatest = np.zeros(len(sizes), dtype=np.uint64)
-    np.minimum.at(least, codes, cells)
-    np.maximum.at(greatest, codes, cells)
-    least[np.bincount(codes, minlength=len(sizes)) < sizes] = 0
-    return least, greatest
-
-
-def _query_features(found: _Contents, sizes: IntArray) -> tuple[int, ...]:
-    """Columns that tell queries apart and not their rows."""
-    several = sizes > 1
-    allowed = _VARYING * several.sum()
-    varying = {}
-    for j, (least, greatest) in enumerate(
-        zip(found.least, found.greatest, strict=True)
-    ):
-        n_varying = int((least != greatest)[several].sum())
-        if n_varying <= allowed and several.any() and _chance_alike(least) <= _ALIKE:
-            varying[j] = n_varying
-    fewest = min(varying.values(), default=0)
-    return tuple(j for j, n_varying in varying.items() if n_varying == fewest)
-
-
-def _digest_features(found: _Contents, columns: tuple[int, ...]) -> Digests:
-    digest = np.zeros(len(found.sizes), dtype=np.uint64)
-    for j in columns:
-        digest += found.least[j]
-    return mixed(digest)
+    """The least and greatest digest of a column per query."""
+    starts = offsets[:-1]
+    if isinstance(rows, slice):
+        low, high = (end.reduceat(cells, starts) for end in (np.minimum, np.maximum))
+        return low, high
+    # those of a sparse matrix: cells that are not stored have the digest 0
+    low, high = np.full(len(starts), _LARGEST), np.zeros(len(starts), dtype=np.uint64)
+    np.minimum.at(low, codes[rows], cells)
+    np.maximum.at(high, codes[rows], cells)
+    stored = np.bincount(codes[rows], minlength=len(starts))
+    low[stored < np.diff(offsets)] = 0
+    return low, high
 
 
 def _chance_alike(values: Digests) -> float:
@@ -234,7 +235,9 @@ def _own_rows(found: _Contents) -> Digests:
 def _are_numbers(qid: NDArray[Any]) -> bool:
     """Whether ids fill a range from 0 or 1."""
     if qid.dtype.kind not in "iuf":
-        return False
+        if not all(isinstance(one, numbers.Integral) for one in qid.tolist()):
+            return False
+        qid = qid.astype(float)
     first = qid.min()
     return bool(first in (0, 1) and (np.sort(qid) == first + np.arange(len(qid))).all())
 

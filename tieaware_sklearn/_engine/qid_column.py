@@ -27,15 +27,46 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     if not hasattr(X, "shape"):
         X = array_of(X)
     at = qid_index(X, column)
+    qid = column_of(X, column)
     if hasattr(X, "column_names"):  # an Arrow table
-        names = [name for name in X.column_names if name != column]
-        return X.select(names), X.column(column)
+        return X.select([name for name in X.column_names if name != column]), qid
     if hasattr(X, "columns"):
-        return X[[name for name in X.columns if name != column]], X[column]
+        return X[[name for name in X.columns if name != column]], qid
     X = X.tocsr() if hasattr(X, "tocsr") else X
-    qid = X[:, [at]]
-    qid = qid.toarray() if hasattr(qid, "toarray") else qid
-    return X[:, [j for j in range(X.shape[1]) if j != at]], qid.ravel()
+    return X[:, [j for j in range(X.shape[1]) if j != at]], qid
+
+
+def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
+    """A column of X; messages call it `name`.
+
+    Raises
+    ------
+    ValueError
+        If X has no such column.
+    """
+    if not hasattr(X, "shape"):
+        X = array_of(X)
+    at = qid_index(X, column, name)
+    if hasattr(X, "column_names"):
+        return X.column(column)
+    if hasattr(X, "columns"):
+        return X[column]
+    cells = (X.tocsr() if hasattr(X, "tocsr") else X)[:, [at]]
+    return (cells.toarray() if hasattr(cells, "toarray") else cells).ravel()
+
+
+def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
+    """Query ids, given as they are or as a column of X, and whether as a column.
+
+    Raises
+    ------
+    ValueError
+        Without ids, and if X has no such column.
+    """
+    if qid is None:
+        raise ValueError("qid must say which rows are one query, got None")
+    is_column = isinstance(qid, (str, numbers.Integral))
+    return (column_of(X, qid), True) if is_column else (qid, False)
 
 
 def blank_qid_column(X: Any, column: str | int) -> Any:
@@ -116,8 +147,8 @@ def count_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def qid_index(X: Any, column: str | int) -> int:
-    """Where the qid column stands in X.
+def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
+    """Where the qid column, or that of another `name`, stands in X.
 
     Raises
     ------
@@ -128,7 +159,7 @@ def qid_index(X: Any, column: str | int) -> int:
         names = list_columns(X)
         if column not in names:
             raise ValueError(
-                f"qid must name a column of X, got {column!r} (columns: {names})"
+                f"{name} must name a column of X, got {column!r} (columns: {names})"
             )
         return names.index(column)
     if len(X.shape) != 2:
@@ -142,16 +173,19 @@ def qid_index(X: Any, column: str | int) -> int:
             f"of 1 is required: the qid column {column!r}"
         )
     if isinstance(column, str):
+        advice = (
+            " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
+            "switch metadata routing on and pass qid)"
+        )
         raise ValueError(
-            f"qid must be an index where X has no column names, got {column!r} (RFECV, "
-            "SequentialFeatureSelector and most transformers hand on arrays: switch "
-            "metadata routing on and pass qid)"
+            f"{name} must be an index where X has no column names, got {column!r}"
+            f"{advice if name == 'qid' else ''}"
         )
     if not isinstance(column, numbers.Integral) or not (
         -n_columns <= int(column) < n_columns
     ):
         raise ValueError(
-            f"qid must be the index of one of the {n_columns} columns of X, got "
+            f"{name} must be the index of one of the {n_columns} columns of X, got "
             f"{column!r}"
         )
     return int(column) % n_columns
@@ -178,12 +212,14 @@ def how_to_pass_qid() -> str:
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
-    """These rows of a matrix of any kind, all of them for None."""
+    """These rows of a matrix or column of any kind, or of a list; all for None."""
     if rows is None:
         return X
+    if isinstance(X, (list, tuple)):
+        return [X[row] for row in rows.tolist()]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "column_names"):
+    if hasattr(X, "to_pylist"):  # of Arrow
         return X.take(rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]

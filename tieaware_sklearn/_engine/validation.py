@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .exact import as_floats, is_missing, numbers_of, one_dimensional, show
+from .exact import (
+    Place,
+    as_floats,
+    in_row,
+    is_missing,
+    numbers_of,
+    one_dimensional,
+    show,
+)
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
 
 UNJUDGED = ("raise", "nonrelevant")
@@ -127,30 +136,44 @@ def _sort_key(value: Any) -> tuple[str, str]:
     return type(value).__name__, str(value)
 
 
-def reject(bad: NDArray[np.bool_], values: NDArray[Any], name: str, rule: str) -> None:
+def reject(
+    bad: NDArray[np.bool_],
+    values: NDArray[Any],
+    name: str,
+    rule: str,
+    place: Place = in_row,
+) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
         row = int(np.argmax(bad))
         count = int(bad.sum())
         more = "" if count == 1 else f" (and {count - 1} more)"
-        raise ValueError(f"{name} must {rule}, got {values[row]} in row {row}{more}")
+        where = place(row)
+        raise ValueError(f"{name} must {rule}, got {values[row]} in {where}{more}")
 
 
 def check_labels(
-    y_true: ArrayLike, *, unjudged: str = "raise", name: str = "y_true"
+    y_true: ArrayLike,
+    *,
+    unjudged: str = "raise",
+    name: str = "y_true",
+    place: Place = in_row,
 ) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
     check_choice(unjudged, "unjudged", UNJUDGED)
-    labels = as_floats(numbers_of(y_true, name), name)
-    missing = np.isnan(labels)
+    labels = as_floats(numbers_of(y_true, name, place), name)
+    missing, padded = np.isnan(labels), place is not in_row
     if unjudged == "raise":
         advice = "leave out rows that nobody judged"
         if name == "y_true":
             advice = 'unjudged="nonrelevant" takes NaN as not relevant'
+        if padded:
+            advice += "; padding is NaN in the scores, too"
         rule = f"be judged ({advice})"
-        reject(missing, labels, name, rule)
-    reject(labels < 0, labels, name, "be >= 0")
-    reject(np.isinf(labels), labels, name, "be finite")
+        reject(missing, labels, name, rule, place)
+    advice = f" (mask={name} >= 0 leaves out padding)" if padded else ""
+    reject(labels < 0, labels, name, f"be >= 0{advice}", place)
+    reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
         labels = np.where(missing, UNJUDGED_LABEL, labels)
     return labels
@@ -161,18 +184,20 @@ def check_scores(
     *,
     n_rows: int | None = None,
     name: str = "y_score",
+    place: Place = in_row,
 ) -> NDArray[Any]:
     """Scores in the dtype they came in; -inf stands for "not retrieved".
 
     Those without a dtype of their own, such as lists and objects, are refused where
     64-bit floats would make equals of two that differ.
     """
-    scores = numbers_of(y_score, name)
+    scores = numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
     if scores.dtype.kind == "f":
-        reject(np.isnan(scores), scores, name, "not be NaN")
-        reject(np.isposinf(scores), scores, name, "be finite, or -inf (not retrieved)")
+        reject(np.isnan(scores), scores, name, "not be NaN", place)
+        rule = "be finite, or -inf (not retrieved)"
+        reject(np.isposinf(scores), scores, name, rule, place)
     return scores
 
 
@@ -284,18 +309,36 @@ def check_query_weight(
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
-    arranged = queries.arrange(weight)
-    per_query: NDArray[np.float64] = arranged[queries.offsets[:-1]]
+    per_query = _one_per_query(weight, queries, name, str)
+    if not (per_query.any() or allow_zero):
+        raise ValueError(f"{name} must not be 0 in every query")
+    return per_query
+
+
+def check_segment(
+    segment: Any, queries: Queries, *, name: str = "segment"
+) -> NDArray[Any]:
+    """One segment per query, of any hashable values, out of one per row."""
+    segments = check_qid(segment, n_rows=queries.n_rows, name=name)
+    codes = _one_per_query(segments.row_codes(), queries, name, segments.name)
+    per_query: NDArray[Any] = segments.qid[codes]
+    return per_query
+
+
+def _one_per_query(
+    values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
+) -> NDArray[Any]:
+    """What all rows of each query have."""
+    arranged = queries.arrange(values)
+    per_query: NDArray[Any] = arranged[queries.offsets[:-1]]
     varies = queries.varying(arranged)
     if varies.any():
         row = int(np.argmax(varies))
         query = int(queries.codes[row])
         raise ValueError(
-            f"{name} must be constant within a query, got "
-            f"{per_query[query]} and {arranged[row]} in query {queries.name(query)}"
+            f"{name} must be constant within a query, got {show(per_query[query])} "
+            f"and {show(arranged[row])} in query {queries.name(query)}"
         )
-    if not (per_query.any() or allow_zero):
-        raise ValueError(f"{name} must not be 0 in every query")
     return per_query
 
 

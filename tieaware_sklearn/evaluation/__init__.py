@@ -2,11 +2,12 @@
 
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
+from ._many_columns import PreparedRanking
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
-from ._prepared_ranking import PreparedRanking
-from ._report import RankingReport, RankingSummary
+from ._report import RankingReport
 from ._residuals import ResidualReport, residuals
 from ._sampled_orders import SampledScore, sample_orderings, sampled
+from ._summary import RankingSummary, SegmentSummary
 from ._tie_report import TieReport, tie_report
 from ._tie_treatments import TieTreatments, tie_treatments
 
@@ -18,6 +19,7 @@ __all__ = [
     "RankingSummary",
     "ResidualReport",
     "SampledScore",
+    "SegmentSummary",
     "TieReport",
     "TieTreatments",
     "contingency_table",

@@ -47,12 +47,15 @@ class Definition(NamedTuple):
         Why no weights of queries give the tool's number; empty where they do.
     counts_undefined_once : bool
         Queries where it is undefined weigh 1, whatever their weight.
+    least_documents : int
+        Queries of fewer are an error there.
     """
 
     undefined: float
     parameters: Mapping[str, Parameter] = {}
     unweighted: str = ""
     counts_undefined_once: bool = False
+    least_documents: int = 1
 
 
 _EXPONENTIAL = {"gain": Parameter("exponential")}
@@ -114,8 +117,8 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
         "RR": Definition(0.0),
     },
     "sklearn": {
-        "NDCG": Definition(0.0, _LINEAR),
-        "DCG": Definition(0.0, _LINEAR),
+        "NDCG": Definition(0.0, _LINEAR, least_documents=2),
+        "DCG": Definition(0.0, _LINEAR, least_documents=2),
         "AP": Definition(0.0, _OVER_RELEVANT | _BINARY | _UNCUT),
     },
     # what everyone has installed
@@ -139,6 +142,19 @@ class Defined:
     def undefined(self) -> FloatArray:
         """Values where the measures are undefined."""
         return np.array([definition.undefined for definition in self.definitions])
+
+    def check_sizes(self, queries: Queries) -> None:
+        """Refuse queries of fewer documents than the tool takes."""
+        for measure, own in zip(self.measures, self.definitions, strict=True):
+            short = queries.sizes < own.least_documents
+            if short.any():
+                query = int(np.argmax(short))
+                raise ValueError(
+                    f"{measure} by convention={self.convention!r} must have queries of "
+                    f"at least {own.least_documents} documents, as there, got "
+                    f"{queries.sizes[query]} in query {queries.name(query)} (leave it "
+                    "out, or do without the convention)"
+                )
 
     def check_weight(
         self, weight: FloatArray, undefined: NDArray[np.bool_], queries: Queries

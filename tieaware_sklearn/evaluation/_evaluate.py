@@ -18,6 +18,7 @@ from ._undefined import ask
 
 class _Options(TypedDict, total=False):
     qid: Any
+    mask: ArrayLike | None
     measure: str | Measure
     ties: str
     zero_relevance: float | str
@@ -43,6 +44,7 @@ def ranking_score(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measure: str | Measure = "ndcg@10",
     ties: str = "expected",
     average: str | None = "macro",
@@ -55,9 +57,11 @@ def ranking_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels: finite and >= 0. NaN is unjudged.
-    y_score : array-like of shape (n_documents,)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels: finite and >= 0. NaN is unjudged. The rows of a matrix are queries,
+        as in scikit-learn's `ndcg_score`; a matrix of one column is a column of
+        documents. A cell that is NaN, or masked, in labels and scores is padding.
+    y_score : array-like of the shape of y_true
         Scores of any numeric dtype, higher ranked first, equal ones tied: none is
         rounded. Numbers that no one dtype holds, such as integers beyond 2^53 beside
         fractions, are taken as 64-bit floats, and refused if that makes one of two.
@@ -65,7 +69,12 @@ def ranking_score(
         and in the ideal, never in the ranking.
     qid : array-like of shape (n_documents,), optional
         Query of each document: any hashable values, rows in any order. None is
-        one query.
+        one query, or those in the rows of a matrix: their ids are 0, 1, ...
+    mask : array-like of bool of shape (n_queries, n_documents), optional
+        Of a matrix: True where there is a document, as in TensorFlow Ranking and
+        Keras (in Rax it is called ``where``). All other cells are padding, whatever
+        they hold; without it those that are missing in both matrices are. Labels
+        padded with -1 take ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
         See `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
@@ -86,9 +95,9 @@ def ranking_score(
         has no such value: its undefined queries are left out.
     unjudged : {"raise", "nonrelevant"}, default="raise"
         What to do with NaN labels.
-    query_weight : array-like of shape (n_documents,), optional
+    query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of each document's query in the average: >= 0, constant within a
-        query.
+        query; of a matrix, one for each row.
     convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
 "trec_eval9", "trec_eval10"}, optional
         Take the definitions of that tool: gain, denominators, and values of queries
@@ -99,12 +108,15 @@ def ranking_score(
         Ties are treated as `ties` says all the same: the tool's own numbers need
         ``ties="input"`` (lightgbm, xgboost, trec_eval with rows from
         ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
-        (sklearn's ndcg_score and dcg_score).
+        (sklearn's ndcg_score and dcg_score). These two refuse queries of one
+        document, and so does NDCG or DCG by that convention: there is no number to
+        reproduce.
 
     Returns
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
-        Queries in order of first appearance; those that "skip" leaves out are NaN.
+        Queries in order of first appearance, or of the rows of a matrix; those that
+        "skip" leaves out are NaN.
 
     Raises
     ------
@@ -123,6 +135,10 @@ def ranking_score(
     efficiently in the presence of tied scores", ECIR 2008. No result depends on
     the order of rows, ``ties="input"`` excepted.
 
+    Tensors of torch, JAX, CuPy and other libraries are taken by ``__array__`` or
+    ``__dlpack__``, without their gradients, where the CPU can read their memory.
+    Every function here that takes labels and scores takes them as matrices, too.
+
     Examples
     --------
     >>> from tieaware_sklearn import ranking_score
@@ -134,10 +150,17 @@ def ranking_score(
     >>> ranking_score([1, 0, 0, 1], [2, 1, 1, 1], qid=["a", "a", "b", "b"],
     ...               measure="ap", average=None)
     array([1.  , 0.75])
+
+    Queries as the rows of matrices, the second one shorter:
+
+    >>> nan = float("nan")
+    >>> ranking_score([[1, 0, 0], [1, 0, nan]], [[3, 2, 1], [1, 1, nan]],
+    ...               measure="ap", average=None)
+    array([1.  , 0.75])
     """
     asked = ask([parse_measure(measure)], zero_relevance, unjudged, convention)
     check_averaging(asked, ties, average)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
     return prepared.averaged(asked, scores, ties, average)[0]
 
 
@@ -146,11 +169,13 @@ def evaluate(
     y_score: ArrayLike,
     *,
     qid: Any = None,
+    mask: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
     convention: str | None = None,
+    segment: Any = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
     """What a ranking is worth by several measures, with all that ties leave open.
@@ -159,9 +184,13 @@ def evaluate(
 
     Parameters
     ----------
-    y_true, y_score, qid, zero_relevance, unjudged, query_weight, convention
+    y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    segment : array-like of shape (n_documents,) or (n_queries,), optional
+        What kind of query each document's is, such as a market or a length: any
+        hashable values, constant within a query; of a matrix, one for each row.
+        `RankingReport.by_segment` averages over the queries of each.
     n_jobs : int, optional
         Threads over blocks of queries (joblib); no result depends on it.
 
@@ -191,8 +220,9 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
-    return prepared.report(asked, scores, n_jobs=n_jobs)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
+    segments = prepared.segments(segment)
+    return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
 
 
 def tie_distributions(

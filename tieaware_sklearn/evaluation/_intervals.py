@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from ._averages import column_sums, per_column
 
+#: values that are resampled at a time
+_BATCH_VALUES = 1 << 20
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
 
@@ -162,3 +165,56 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
     if not below:
         return math.nan, math.nan
     return float(ascending[below - 1]), float(ascending[n - below])
+
+
+def bootstrap_interval(
+    values: FloatArray,
+    weight: FloatArray | None,
+    *,
+    n_resamples: int,
+    random_state: int,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """BCa interval of a mean over queries, which are drawn with their weights.
+
+    Its ends are inside of the values. NaN for fewer than two of them; where all are
+    equal, or no resample differs, these are the ends (BCa is not defined there).
+    """
+    there = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
+    x = values[there]
+    if len(x) < 2:
+        return math.nan, math.nan
+    low, high = float(x.min()), float(x.max())
+    if low == high:
+        return low, high
+    # in an order that no permutation of the rows changes
+    data: tuple[FloatArray, ...] = (np.sort(x),)
+    if weight is not None and np.ptp(w := weight[there]) > 0:
+        order = np.lexsort((w, x))
+        data = (x[order], w[order])
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            data,
+            _resampled_mean,
+            paired=True,
+            vectorized=True,
+            confidence_level=confidence,
+            n_resamples=n_resamples,
+            batch=max(1, _BATCH_VALUES // len(x)),
+            rng=np.random.default_rng(random_state),
+        )
+    ends = np.array(found.confidence_interval)
+    if np.isnan(ends).any():
+        tail = (1 - confidence) / 2
+        ends = np.quantile(found.bootstrap_distribution, [tail, 1 - tail])
+    first, last = np.clip(ends, low, high).tolist()
+    return first, last
+
+
+def _resampled_mean(
+    x: FloatArray, weight: FloatArray | None = None, *, axis: int
+) -> FloatArray:
+    if weight is None:
+        return np.asarray(x.mean(axis=axis))
+    return np.asarray((weight * x).sum(axis=axis) / weight.sum(axis=axis))

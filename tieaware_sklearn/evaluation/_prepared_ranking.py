@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.exact import Place, in_row
+from .._engine.lists import Lists, are_lists
+from .._engine.tensors import from_tensor
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
-    UNJUDGED,
-    UNJUDGED_LABEL,
     Queries,
     check_choice,
     check_labels,
     check_qid,
     check_query_weight,
     check_scores,
+    check_segment,
 )
-from ..measures import Measure, parse_measure
 from ..measures._names import names_where
-from ..measures._parse import parse_measures
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import LabelledQueries
 from ._report import PER_QUERY, RankingReport
-from ._undefined import Asked, ask
+from ._undefined import Asked
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: measures whose ideals and chance levels are kept
-_REMEMBERED = 64
 #: kept of the same queries several times over
 _COPIES = 4
+#: scores ranked in one call; more no longer pay
+_CELLS = 1 << 15
 _OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
+
+
+def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
+    """Score columns ranked in one call: calls cost most where rows are few."""
+    return max(min(_CELLS // n_rows, -(-n_columns // n_tasks)), 1)
+
+
+class ColumnNames(NamedTuple):
+    """What messages call the arrays."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    qid: str = "qid"
+    weight: str = "query_weight"
+
+
+NAMES = ColumnNames()
 
 
 class Prepared:
@@ -47,6 +64,8 @@ class Prepared:
     labels : ndarray of shape (n_rows,), float64
     queries : Queries
     weight : ndarray of shape (n_queries,), optional
+    lists : Lists, optional
+        The cells that the rows come from, where queries were rows of a matrix.
     keep : bool
         Keep the blocks for further scores; otherwise memory stays flat.
     """
@@ -57,13 +76,40 @@ class Prepared:
         queries: Queries,
         weight: FloatArray | None = None,
         *,
+        lists: Lists | None = None,
         keep: bool = False,
     ) -> None:
         self.labels = labels
         self.queries = queries
         self.weight = weight
+        self.lists = lists
         self._keep = keep
         self._copies: dict[int, Prepared] = {}
+
+    def segments(self, segment: Any) -> NDArray[Any] | None:
+        """The segment of each query, if there are any."""
+        if segment is None:
+            return None
+        rows = self.queries if self.lists is None else self.lists.rows
+        return check_segment(segment, rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what labels give is made faster than it travels
+        state = {**self.__dict__, "_copies": {}}
+        state.pop("labelled", None)
+        return state
+
+    @property
+    def place(self) -> Place:
+        """Where a document stands in what was given, for a message."""
+        return in_row if self.lists is None else self.lists.place
+
+    def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
+        """Scores of the documents, in the dtype they came in, checked."""
+        if self.lists is None:
+            return check_scores(y_score, n_rows=self.queries.n_rows, name=names.score)
+        found = self.lists.documents(y_score, names.score, like=names.label)
+        return check_scores(found, name=names.score, place=self.place)
 
     @cached_property
     def labelled(self) -> LabelledQueries:
@@ -95,20 +141,44 @@ class Prepared:
         self, asked: Asked, scores: NDArray[Any], ties: str, average: str | None
     ) -> list[float | FloatArray]:
         """Each measure, averaged over queries; its values for no average."""
-        plain = ties == "input"
+        (found,) = self.averaged_columns(asked, [scores], ties, average)
+        if average is not None:
+            asked.warn_of_nan(map(float, found))
+        return found
+
+    def averaged_columns(
+        self,
+        asked: Asked,
+        columns: Sequence[NDArray[Any]],
+        ties: str,
+        average: str | None,
+    ) -> list[list[float | FloatArray]]:
+        """The same of several score columns of one dtype, ranked in one call.
+
+        It does not warn, for it may run in a thread.
+        """
+        plain, number = ties == "input", len(columns)
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
-        found = self.values(asked, scores, statistics, input_order=plain)
-        columns = found[name].T
+        scores = columns[0] if number == 1 else np.concatenate(columns)
+        found = self.copies(number).values(asked, scores, statistics, input_order=plain)
+        parts = zip(*(np.split(found[key], number) for key in statistics), strict=True)
+        return [self._averages(asked, average, *part) for part in parts]
+
+    def _averages(
+        self,
+        asked: Asked,
+        average: str | None,
+        values: FloatArray,
+        normaliser: FloatArray | None = None,
+    ) -> list[float | FloatArray]:
+        """Of each measure, a column of `values`."""
         if average is None:
-            return [*columns]
-        if average == "micro":
-            pooled = zip(columns, found["normaliser"].T, asked.value, strict=True)
-            averages = [self._micro(*one) for one in pooled]
-        else:
-            averages = [reduce_queries(one, average, self.weight) for one in columns]
-        asked.warn_of_nan(averages)
-        return [*averages]
+            return [*values.T]
+        if normaliser is None:
+            return [reduce_queries(one, average, self.weight) for one in values.T]
+        pooled = zip(values.T, normaliser.T, asked.value, strict=True)
+        return [self._micro(*one) for one in pooled]
 
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
@@ -117,7 +187,12 @@ class Prepared:
         return float(empty) if np.isnan(result) else result
 
     def report(
-        self, asked: Asked, scores: NDArray[Any], *, n_jobs: int | None = None
+        self,
+        asked: Asked,
+        scores: NDArray[Any],
+        *,
+        segment: NDArray[Any] | None = None,
+        n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
         raw = self.labelled.values(
@@ -132,6 +207,7 @@ class Prepared:
             std_is_estimate=raw["std_is_estimate"] > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             query_weight=None if self.weight is None else self.weight.copy(),
+            segment=None if segment is None else segment.copy(),
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:
@@ -172,173 +248,6 @@ class Prepared:
         )
 
 
-class PreparedRanking:
-    """Labels checked and gathered by query once, for many columns of scores.
-
-    What depends on the labels alone (queries, ideals, chance levels) is found once:
-    to evaluate each feature, model or trial on the same data costs about half of
-    what `ranking_score` and `evaluate` take, with the same bits.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_documents,)
-        Labels: finite and >= 0. NaN is unjudged.
-    qid : array-like of shape (n_documents,), optional
-        Query of each document: any hashable values, rows in any order. None is
-        one query.
-    query_weight : array-like of shape (n_documents,), optional
-        Weight of each document's query in averages: >= 0, constant within a query.
-    zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
-    convention : str, optional
-        As in `ranking_score`: the definitions of another tool.
-
-    Attributes
-    ----------
-    qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance.
-    n_documents : int
-
-    Raises
-    ------
-    ValueError
-        For input that breaks a rule above.
-
-    See Also
-    --------
-    ranking_score, evaluate : The same for one column of scores.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import PreparedRanking
-    >>> relevance, query = [0, 1, 0, 1, 0, 0], ["a", "a", "a", "b", "b", "b"]
-    >>> prepared = PreparedRanking(relevance, query)
-    >>> for scores in ([2, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]):
-    ...     print(prepared.score(scores, "rr"))
-    0.5833333333333333
-    0.6111111111111112
-    >>> prepared.evaluate([2, 1, 1, 1, 1, 0], ["rr", "p@2"]).best
-    array([[0.5, 0.5],
-           [1. , 0.5]])
-    """
-
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        qid: Any = None,
-        *,
-        query_weight: ArrayLike | None = None,
-        zero_relevance: float | str = 0.0,
-        unjudged: str = "raise",
-        convention: str | None = None,
-    ) -> None:
-        ask((), zero_relevance, unjudged, convention)
-        check_choice(unjudged, "unjudged", UNJUDGED)
-        labels = check_labels(y_true, unjudged="nonrelevant")
-        queries = check_qid(qid, n_rows=len(labels))
-        weight = check_query_weight(query_weight, queries)
-        self._prepared = Prepared(labels, queries, weight, keep=True)
-        self._missing = bool((labels == UNJUDGED_LABEL).any())
-        self._asked_before: set[Measure] = set()
-        self._rules = (zero_relevance, unjudged, convention)
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        return self._prepared.queries.qid.copy()
-
-    @property
-    def n_documents(self) -> int:
-        return self._prepared.queries.n_rows
-
-    def score(
-        self,
-        y_score: ArrayLike,
-        measure: str | Measure = DEFAULT_MEASURE,
-        *,
-        ties: str = "expected",
-        average: str | None = "macro",
-    ) -> float | FloatArray:
-        """What scores are worth by one measure, as `ranking_score` has it.
-
-        Parameters
-        ----------
-        y_score : array-like of shape (n_documents,)
-            Scores, higher ranked first, equal ones tied; -inf is not retrieved.
-        measure : str or Measure, default="ndcg@10"
-            See `parse_measure`.
-        ties, average
-            As in `ranking_score`.
-
-        Returns
-        -------
-        float, or ndarray of shape (n_queries,) with ``average=None``
-
-        Raises
-        ------
-        ValueError
-            As in `ranking_score`.
-        """
-        asked = self._ask([parse_measure(measure)])
-        check_averaging(asked, ties, average)
-        scores = check_scores(y_score, n_rows=self.n_documents)
-        return self._prepared.averaged(asked, scores, ties, average)[0]
-
-    def evaluate(
-        self,
-        y_score: ArrayLike,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-        *,
-        n_jobs: int | None = None,
-    ) -> RankingReport:
-        """What scores are worth by several measures, as `evaluate` has it.
-
-        Parameters
-        ----------
-        y_score : array-like of shape (n_documents,)
-            As in `score`.
-        measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        n_jobs : int, optional
-            Threads over blocks of queries (joblib); no result depends on it.
-
-        Returns
-        -------
-        RankingReport
-
-        Raises
-        ------
-        ValueError
-            As in `evaluate`.
-        """
-        asked = self._ask(parse_measures(measures))
-        scores = check_scores(y_score, n_rows=self.n_documents)
-        return self._prepared.report(asked, scores, n_jobs=n_jobs)
-
-    def _ask(self, measures: Sequence[Measure]) -> Asked:
-        asked = ask(measures, *self._rules)
-        if asked.unjudged == "raise" and self._missing:
-            # in the words, and by the rows, of those who check at once
-            labels = self._prepared.labels
-            check_labels(np.where(labels == UNJUDGED_LABEL, np.nan, labels))
-        self._asked_before.update(asked.measures)
-        if len(self._asked_before) > _REMEMBERED:
-            # what is kept for each measure must not add up without end
-            old = self._prepared
-            self._prepared = Prepared(old.labels, old.queries, old.weight, keep=True)
-            self._asked_before = set(asked.measures)
-        return asked
-
-
-class ColumnNames(NamedTuple):
-    """What messages call the arrays."""
-
-    label: str = "y_true"
-    score: str = "y_score"
-    qid: str = "qid"
-    weight: str = "query_weight"
-
-
 def prepare(
     asked: Asked,
     y_true: ArrayLike,
@@ -346,18 +255,68 @@ def prepare(
     qid: Any = None,
     query_weight: ArrayLike | None = None,
     *,
-    names: ColumnNames = ColumnNames(),  # noqa: B008
+    mask: ArrayLike | None = None,
+    names: ColumnNames = NAMES,
     allow_zero: bool = False,
     keep: bool = False,
 ) -> tuple[Prepared, NDArray[Any]]:
-    """The one door of evaluation: labels, scores and weights, checked and gathered."""
-    labels = check_labels(y_true, name=names.label, unjudged=asked.unjudged)
-    scores = check_scores(y_score, n_rows=len(labels), name=names.score)
-    queries = check_qid(qid, n_rows=len(labels), name=names.qid)
+    """The one door of evaluation: labels, scores and weights, checked and gathered.
+
+    Labels and scores are of documents, or matrices with a query in each row, without
+    ids: what `mask` leaves out, or is missing in both of them, is padding.
+    """
+    prepared = prepare_labels(
+        y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
+        unjudged=asked.unjudged, allow_zero=allow_zero, keep=keep,
+    )  # fmt: skip
+    return prepared, prepared.scores(y_score, names)
+
+
+def prepare_labels(
+    y_true: ArrayLike,
+    qid: Any = None,
+    query_weight: ArrayLike | None = None,
+    *,
+    mask: ArrayLike | None = None,
+    y_score: ArrayLike | None = None,
+    names: ColumnNames = NAMES,
+    unjudged: str = "raise",
+    allow_zero: bool = False,
+    keep: bool = False,
+) -> Prepared:
+    """Labels, ids and weights; scores say no more than where matrices are padded."""
+    y_true = from_tensor(y_true, names.label)
+    lists = _lists(y_true, y_score, qid, mask, names)
+    if lists is None:
+        labels = check_labels(y_true, name=names.label, unjudged=unjudged)
+        queries = weighted = check_qid(qid, n_rows=len(labels), name=names.qid)
+    else:
+        found, place = lists.documents(y_true, names.label), lists.place
+        labels = check_labels(found, name=names.label, unjudged=unjudged, place=place)
+        queries, weighted = lists.queries, lists.rows
     weight = check_query_weight(
-        query_weight, queries, allow_zero=allow_zero, name=names.weight
+        query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
-    return Prepared(labels, queries, weight, keep=keep), scores
+    return Prepared(labels, queries, weight, lists=lists, keep=keep)
+
+
+def _lists(
+    y_true: ArrayLike, y_score: Any, qid: Any, mask: Any, names: ColumnNames
+) -> Lists | None:
+    """The documents of a matrix of labels; None for labels in one dimension."""
+    if not are_lists(y_true):
+        if mask is not None:
+            raise ValueError(
+                f"mask must be left out unless {names.label} has shape (n_queries, "
+                "n_documents), with more than one column"
+            )
+        return None
+    if qid is not None:
+        raise ValueError(
+            f"{names.qid} must be left out where {names.label} has two dimensions: its "
+            "rows are the queries"
+        )
+    return Lists.of(y_true, y_score, mask, (names.label, names.score))
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:

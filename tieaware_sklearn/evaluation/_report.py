@@ -3,99 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import format_columns
 from .._engine.added_up import AddedUp
+from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, check_count, check_qid
 from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
-from ._intervals import QueryMoments, median_interval
+from ._intervals import QueryMoments, bootstrap_interval, median_interval
+from ._summary import RankingSummary, SegmentSummary, stack_summaries
 
 #: what `RankingReport` says of each query and measure
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RankingSummary(Result):
-    """Averages over queries of a `RankingReport`; prints as a table.
-
-    Attributes
-    ----------
-    measures : tuple of str
-    average : {"macro", "geometric", "median"}
-    mean, best, worst : ndarray of shape (n_measures,)
-        Averages over queries.
-    tie_std : ndarray of shape (n_measures,)
-        Standard deviation of the average over the orders of tied documents; NaN
-        for geometric means and medians.
-    chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the best value when all documents of a
-        query are retrieved and tie.
-    lift : ndarray of shape (n_measures,)
-        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
-        ideal; 0 where the two are equal.
-    interval : ndarray of shape (n_measures, 2)
-        95 % interval of the average over queries: t of the mean, from the ranks
-        of the values of the median; NaN for too few queries. That of a mean is
-        symmetric, and may reach beyond what the measure can be.
-    sampling_error : ndarray of shape (n_measures,)
-        Standard error of `mean` where orders had to be sampled (long ties under
-        IPrec and IAP); 0 where it is exact, as it is for all other measures.
-    n_estimated : ndarray of shape (n_measures,), int
-        Queries whose standard deviation comes from sampled orders.
-    n_queries : ndarray of shape (n_measures,), int
-        Queries averaged.
-    """
-
-    measures: tuple[str, ...]
-    average: str
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    tie_std: FloatArray
-    chance: FloatArray
-    ideal: FloatArray
-    lift: FloatArray
-    interval: FloatArray
-    sampling_error: FloatArray
-    n_estimated: NDArray[np.int64]
-    n_queries: NDArray[np.int64]
-
-    def __str__(self) -> str:
-        macro, median = self.average == "macro", self.average == "median"
-        columns = [
-            ("measure" if macro else self.average, self.measures),
-            ("median" if median else "mean", self.mean),
-            ("worst", self.worst),
-            ("best", self.best),
-            ("tie std", self.tie_std),
-            ("chance", self.chance),
-            ("lift", self.lift),
-            ("95% interval", self.interval),
-            ("queries", self.n_queries),
-        ]
-        return "\n".join([format_columns(columns), *self.notes()])
-
-    def notes(self) -> list[str]:
-        """What in the table is an estimate."""
-        notes = []
-        for i, name in enumerate(self.measures):
-            if self.sampling_error[i] > 0:
-                notes.append(
-                    f"{name}: mean over sampled orders, standard error "
-                    f"{self.sampling_error[i]:.1g}"
-                )
-            if self.n_estimated[i]:
-                count = self.n_estimated[i]
-                of = "1 query" if count == 1 else f"{count} queries"
-                notes.append(f"{name}: tie std of {of} from sampled orders")
-        return notes
+_ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,6 +47,8 @@ class RankingReport(Result):
     n_undefined : ndarray of shape (n_measures,), int
         Queries where the measure is undefined.
     query_weight : ndarray of shape (n_queries,) or None
+    segment : ndarray of shape (n_queries,) or None
+        What `by_segment` goes by.
     """
 
     measures: tuple[str, ...]
@@ -136,8 +63,16 @@ class RankingReport(Result):
     ideal: FloatArray
     n_undefined: NDArray[np.int64]
     query_weight: FloatArray | None = None
+    segment: NDArray[Any] | None = None
 
-    def summary(self, average: str = "macro") -> RankingSummary:
+    def summary(
+        self,
+        average: str = "macro",
+        *,
+        interval: str = "t",
+        n_resamples: int = 9999,
+        random_state: Any = 0,
+    ) -> RankingSummary:
         """Averages over queries.
 
         Parameters
@@ -147,6 +82,16 @@ class RankingReport(Result):
             its interval that of the mean logarithm; the median of the expected
             values (Fuhr 2017), weighted as in `ranking_score`. The last two have no
             tie std.
+        interval : {"t", "bootstrap"}, default="t"
+            Of the average: Student's, symmetric, which may reach beyond what the
+            measure can be (that of a median is from ranks, in any case); or BCa by
+            `scipy.stats.bootstrap` (Efron 1987), never beyond the values of the
+            queries, which are drawn with their weights. Medians have no bootstrap.
+        n_resamples : int, default=9999
+            Of "bootstrap", at least 2.
+        random_state : int, Generator, RandomState or None, default=0
+            Of "bootstrap". Equal seeds give equal intervals, in whatever order the
+            rows stand.
 
         Returns
         -------
@@ -155,11 +100,25 @@ class RankingReport(Result):
         Raises
         ------
         ValueError
-            For another `average`.
+            For another option, and a bootstrap of medians.
         """
         check_choice(average, "average", ("macro", "geometric", "median"))
-        if average != "median":
-            return ReportMoments.of(self, average).summary()
+        check_choice(interval, "interval", ("t", "bootstrap"))
+        check_count(n_resamples, "n_resamples", least=2)
+        if average == "median":
+            if interval == "bootstrap":
+                raise ValueError(
+                    "interval must be 't' with average='median', whose interval the "
+                    "ranks of the values give, got 'bootstrap'"
+                )
+            return self._medians()
+        found = ReportMoments.of(self, average).summary()
+        if interval == "t":
+            return found
+        seed = seed_of(random_state)
+        return replace(found, interval=self._bootstrap(average, n_resamples, seed))
+
+    def _medians(self) -> RankingSummary:
         medians = [
             np.array([median(column, self.query_weight) for column in values.T])
             for values in _averaged(self)
@@ -170,7 +129,7 @@ class RankingReport(Result):
             interval[:] = np.nan
         return _summary(
             self,
-            average,
+            "median",
             medians,
             interval,
             tie_std=unknown,
@@ -179,10 +138,95 @@ class RankingReport(Result):
             n_queries=QueryMoments.of(self.expected, self.query_weight).count,
         )
 
+    def by_segment(
+        self,
+        average: str = "macro",
+        *,
+        interval: str = "t",
+        n_resamples: int = 9999,
+        random_state: Any = 0,
+    ) -> SegmentSummary:
+        """Averages over the queries of each segment, and of all.
+
+        Parameters
+        ----------
+        average, interval, n_resamples, random_state
+            As in `summary`.
+
+        Returns
+        -------
+        SegmentSummary
+
+        Raises
+        ------
+        ValueError
+            As in `summary`, and where `evaluate` was given no `segment`.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> report = evaluate([[1, 0], [0, 1], [1, 0]], [[2, 1], [1, 1], [1, 2]],
+        ...                   segment=["short", "long", "long"], measures="rr")
+        >>> print(report.by_segment(interval="bootstrap"))
+        RR     queries   mean  worst   best  tie std  chance    lift    95% interval
+        ----------------------------------------------------------------------------
+        long         2  0.625  0.500  0.750    0.125   0.750  -0.500  [0.500, 0.750]
+        short        1  1.000  1.000  1.000    0.000   0.750   1.000          [-, -]
+        all          3  0.750  0.667  0.833    0.083   0.750   0.000  [0.500, 1.000]
+        """
+        if self.segment is None:
+            raise ValueError("segment must be given to evaluate, got None")
+        segments = check_qid(self.segment, n_rows=len(self.qid), name="segment")
+        seed = seed_of(random_state)
+
+        def summary(report: RankingReport) -> RankingSummary:
+            return report.summary(
+                average, interval=interval, n_resamples=n_resamples, random_state=seed
+            )
+
+        ascending = segments.sorted()
+        each = [
+            self._some(segments.given(segments.rows(np.array([one]))))
+            for one in ascending
+        ]
+        return stack_summaries(
+            segments.qid[ascending], list(map(summary, each)), summary(self)
+        )
+
+    def _some(self, queries: NDArray[np.intp]) -> RankingReport:
+        """What averages over some of the queries are made of."""
+        weight = self.query_weight
+        values: dict[str, Any] = {
+            name: getattr(self, name)[queries] for name in (*_ARRAYS, "qid")
+        }
+        values["query_weight"] = None if weight is None else weight[queries]
+        return replace(self, segment=None, **values)
+
+    def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
+        """Intervals of the averages, of shape (n_measures, 2)."""
+        values = self.expected
+        if average == "geometric":
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        ends = np.array(
+            [
+                bootstrap_interval(
+                    column,
+                    self.query_weight,
+                    n_resamples=n_resamples,
+                    random_state=seed,
+                )
+                for column in values.T
+            ]
+        )
+        return np.exp(ends) if average == "geometric" else ends
+
     def _columns(self) -> dict[str, Any]:
-        names = (*PER_QUERY, "sampling_error", "std_is_estimate")
-        values = {name: getattr(self, name) for name in names}
-        return by_query(self.qid, self.measures, values)
+        values = {name: getattr(self, name) for name in _ARRAYS}
+        columns = by_query(self.qid, self.measures, values)
+        if self.segment is None:
+            return columns
+        segment = np.repeat(self.segment, len(self.measures))
+        return {"qid": columns["qid"], "segment": segment} | columns
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -124,6 +124,9 @@ def sample_orderings(
     orders = _Orders(prepared.labels, scores, prepared.queries, random_state)
     # from the order of ids back to that of first appearance
     back = orders.queries.rows(np.argsort(orders.by_id))
+    if prepared.lists is not None:
+        cells = prepared.lists.cells
+        return (cells[orders.draw()[back]] for _ in range(n_orders))
     # checked when called, drawn when asked for
     return (orders.draw()[back] for _ in range(n_orders))
 

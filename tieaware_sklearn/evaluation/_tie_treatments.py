@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import format_columns
 from .._engine.exact import is_missing, none_for_masked
+from .._engine.lists import Lists
 from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choice, check_length, is_retrieved
@@ -73,7 +74,7 @@ def tie_treatments(
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
     external : mapping of str to key, optional
-        External rules by name. A key is an array of shape (n_documents,) of numbers
+        External rules by name. A key is an array of the shape of y_true, of numbers
         or texts, the smallest ranked first among equal scores, or a pair of such an
         array and "ascending" or "descending": ``(docno, "descending")`` is
         trec_eval's rule. What ties in score and key is averaged over.
@@ -123,7 +124,8 @@ def tie_treatments(
     for name, key in rules.items():
         if name in ("input order", "optimistic", "pessimistic", "mean"):
             raise ValueError(f"external must use names of its own, got {name!r}")
-        treatments[name] = values(_broken(scores, name, key), "expected")[0]
+        broken = _broken(scores, name, key, prepared.lists)
+        treatments[name] = values(broken, "expected")[0]
     best, worst, average = values(scores, "best", "worst", "expected")
     treatments |= {"optimistic": best, "pessimistic": worst, "mean": average}
     per_query = np.stack(list(treatments.values()))
@@ -136,24 +138,30 @@ def tie_treatments(
     )
 
 
-def _broken(scores: NDArray[Any], name: str, key: Any) -> FloatArray:
+def _broken(
+    scores: NDArray[Any], name: str, key: Any, lists: Lists | None
+) -> FloatArray:
     """Scores that rank as `scores` do, and by `key` where those tie."""
     retrieved = is_retrieved(scores)
     ranks, _ = dense_ranks(scores[retrieved])
-    codes = _key_codes(key, f"external[{name!r}]", retrieved)
+    codes = _key_codes(key, f"external[{name!r}]", retrieved, lists)
     place, _ = dense_ranks(ranks * (codes.max(initial=0) + 1) + codes)
     out = np.full(len(scores), -np.inf)
     out[retrieved] = place
     return out
 
 
-def _key_codes(key: Any, name: str, retrieved: NDArray[np.bool_]) -> IntArray:
+def _key_codes(
+    key: Any, name: str, retrieved: NDArray[np.bool_], lists: Lists | None
+) -> IntArray:
     """A whole number for the key of each retrieved document, higher ranked first."""
     direction = "ascending"
     if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str):
         key, direction = key
         check_choice(direction, name, ("ascending", "descending"))
     key = none_for_masked(key)
+    if lists is not None:
+        key = lists.documents(key, name)
     array = array_of(key)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, got shape {array.shape}")

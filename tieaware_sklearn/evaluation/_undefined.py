@@ -93,11 +93,13 @@ class Asked:
     ) -> dict[str, FloatArray]:
         """Each statistic filled, undefined where the first of them is.
 
-        Refuses a `weight` of queries that a convention cannot follow.
+        Refuses queries, and a `weight` of them, that a convention cannot follow.
         """
         undefined = np.isnan(next(iter(found.values())))
-        if self.defined is not None and weight is not None:
-            self.defined.check_weight(weight, undefined, queries)
+        if self.defined is not None:
+            self.defined.check_sizes(queries)
+            if weight is not None:
+                self.defined.check_weight(weight, undefined, queries)
         still = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
         for name, values in found.items():

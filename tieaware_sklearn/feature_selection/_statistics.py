@@ -16,13 +16,11 @@ from .._engine.ties import FloatArray
 from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
-from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._prepared_ranking import Prepared, columns_at_once
 from ..evaluation._undefined import Asked
 from ._correlation import FeatureCorrelation, columns_of, feature_correlation
 from ._rule import Rule
 
-#: rows of the columns that are ranked in one call
-_CELLS = 1 << 15
 #: tasks of each worker, so that all end at about the same time
 _TASKS = 4
 
@@ -92,7 +90,8 @@ def feature_statistics(
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
-    size = _batch_size(prepared.queries.n_rows, n_features, n_workers)
+    n_shares = _TASKS * n_workers if n_workers > 1 else 1
+    size = columns_at_once(prepared.queries.n_rows, n_features, n_shares)
     n_tasks = -(-n_features // size)
     if not shared:
         n_tasks = min(n_tasks, _TASKS * n_workers)
@@ -143,12 +142,6 @@ class _FeatureWorth(AddedUp):
 
     def size(self) -> int:
         return len(self.varies)
-
-
-def _batch_size(n_rows: int, n_features: int, n_workers: int) -> int:
-    """Features ranked in one call: calls cost most where rows are few."""
-    share = -(-n_features // (_TASKS * n_workers)) if n_workers > 1 else n_features
-    return max(min(_CELLS // n_rows, share), 1)
 
 
 def _some_features(

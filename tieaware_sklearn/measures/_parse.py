@@ -117,22 +117,22 @@ def parse_measure(measure: str | Measure) -> Measure:
     return parsed
 
 
-def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+def parse_measures(
+    measures: str | Measure | Iterable[str | Measure], *, name: str = "measures"
+) -> list[Measure]:
     """One measure or several as a list; no measure twice."""
     if isinstance(measures, (str, Measure)):
         return [parse_measure(measures)]
     if not isinstance(measures, Iterable):
-        raise ValueError(
-            f"measures must be a name or a list of names, got {measures!r}"
-        )
+        raise ValueError(f"{name} must be a name or a list of names, got {measures!r}")
     parsed = [parse_measure(measure) for measure in measures]
     if not parsed:
-        raise ValueError("measures must name at least one measure, got none")
-    names = [str(measure) for measure in parsed]
-    twice = [name for name in names if names.count(name) > 1]
+        raise ValueError(f"{name} must name at least one measure, got none")
+    names = list(map(str, parsed))
+    twice = [again for again in names if names.count(again) > 1]
     if twice:
         raise ValueError(
-            f"measures must differ, got {twice[0]} twice (a callable gain goes by its "
+            f"{name} must differ, got {twice[0]} twice (a callable gain goes by its "
             "__name__)"
         )
     return parsed

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapreplace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import BaseCrossValidator, GroupKFold
 
-from .._engine.qid_column import count_rows, how_to_pass_qid, resolve_qid
 from .._engine.seeds import check_seed
-from .._engine.validation import Queries, check_qid
+from .._engine.validation import Queries, check_count
+from ._query_splits import Part, QuerySplits
 
 
-class QueryKFold(GroupKFold):  # type: ignore[misc]
+class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     """K folds of whole queries, balanced in documents.
 
     An integer ``cv`` cuts queries in two: their documents stand in the training
@@ -41,6 +41,9 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
 
     See Also
     --------
+    StratifiedQueryKFold : Balanced in relevance, too.
+    RepeatedQueryKFold, QueryShuffleSplit : Drawn several times.
+    QueryTimeSeriesSplit : Later queries for testing.
     sklearn.model_selection.GroupKFold : The same for any groups; it does not
         balance shuffled folds.
 
@@ -52,6 +55,12 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
     Queries of equal size come in the order of their ids, or in random order. So
     folds do not depend on the order of rows.
 
+    `HalvingGridSearchCV` and `HalvingRandomSearchCV` start with a sample of the rows,
+    ``resource="n_samples"``, which they draw from each fold without regard to queries:
+    what is ranked is then a part of each list. A resource of the estimator, such as
+    the number of trees, leaves queries whole, as the second example has it. For
+    learning curves see `query_learning_curve`.
+
     Examples
     --------
     >>> import numpy as np
@@ -61,10 +70,29 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
     ...     print(qid[train], qid[test])
     ['b' 'b' 'd'] ['a' 'a' 'c']
     ['a' 'a' 'c'] ['b' 'b' 'd']
-    """
 
-    # scikit-learn passes `qid` on as `groups`
-    __metadata_request__split: ClassVar[dict[str, str]] = {"groups": "qid"}
+    A search by halving over the number of trees:
+
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> from sklearn.experimental import enable_halving_search_cv
+    >>> from sklearn.model_selection import HalvingGridSearchCV
+    >>> from sklearn.pipeline import Pipeline
+    >>> from tieaware_sklearn import make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=30, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> without_qid = make_column_transformer(("drop", [0]), remainder="passthrough")
+    >>> trees = GradientBoostingRegressor(random_state=0)
+    >>> search = HalvingGridSearchCV(
+    ...     Pipeline([("features", without_qid), ("trees", trees)]),
+    ...     {"trees__max_depth": [1, 2, 3]}, resource="trees__n_estimators",
+    ...     min_resources=3, max_resources=27, cv=QueryKFold(3, qid=0),
+    ...     scoring=make_ranking_scorer("ndcg@10", qid=0))
+    >>> search = search.fit(X, web.target)
+    >>> search.n_resources_, search.n_candidates_
+    ([3, 9], [3, 1])
+    """
 
     def __init__(
         self,
@@ -77,55 +105,14 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
         self.qid = qid
 
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Rows of each training and test set.
+    def _parts(self, queries: Queries, y: Any) -> list[Part]:
+        check_n_splits(self.n_splits, queries)
+        fold = self._folds(queries, y)
+        return [(fold != number, fold == number) for number in range(self.n_splits)]
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-        y : ignored
-        groups : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it.
-
-        Yields
-        ------
-        train : ndarray of shape (n_rows - n_test,), int
-            Row numbers, ascending.
-        test : ndarray of shape (n_test,), int
-            Row numbers, ascending.
-
-        Raises
-        ------
-        ValueError
-            Without query ids, and for more folds than queries.
-        """
-        request = "set_split_request(groups=False)"
-        _, qid = resolve_qid(X, self.qid, groups, request=request)
-        if qid is None:
-            raise ValueError(
-                "groups must say which rows are one query, got None. "
-                f"{how_to_pass_qid()}, QueryKFold(qid=<name or index>)"
-            )
-        queries = check_qid(qid, n_rows=count_rows(X), name="groups")
-        if queries.n_queries < self.n_splits:
-            raise ValueError(
-                f"n_splits must be at most the number of queries "
-                f"({queries.n_queries}), got {self.n_splits}"
-            )
-        fold = self._folds(queries)[queries.row_codes()]
-        return (
-            (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
-            for number in range(self.n_splits)
-        )
-
-    def _folds(self, queries: Queries) -> NDArray[np.int64]:
+    def _folds(self, queries: Queries, y: Any) -> NDArray[np.int64]:
         """The fold of each query."""
-        rng = check_seed(self.random_state) if self.shuffle else None
-        order = queries.sorted()
-        if rng is not None:
-            order = rng.permutation(order)
+        rng, order = self._drawn_order(queries)
         order = order[np.argsort(-queries.sizes[order], kind="stable")]
         sizes = queries.sizes[order].tolist()
         if rng is None:
@@ -135,6 +122,104 @@ class QueryKFold(GroupKFold):  # type: ignore[misc]
         fold = np.empty(queries.n_queries, dtype=np.int64)
         fold[order] = np.fromiter(dealt, np.int64, len(sizes))
         return fold
+
+    def _drawn_order(
+        self, queries: Queries
+    ) -> tuple[np.random.RandomState | None, NDArray[np.intp]]:
+        """What draws, and queries by id or in random order."""
+        order = np.arange(queries.n_queries)
+        if not self.shuffle:
+            return None, order
+        rng = check_seed(self.random_state)
+        return rng, rng.permutation(order)
+
+
+class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
+    """`QueryKFold` several times, shuffled anew each time.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2 and at most the number of queries.
+    n_repeats : int, default=10
+        How often folds are drawn.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), which works without metadata routing. By default they come as
+        ``qid`` by metadata routing, without further request, or as `groups`.
+    random_state : int, RandomState instance or None, default=None
+        An int for the same folds at every call.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 2 folds or no repeat.
+
+    See Also
+    --------
+    sklearn.model_selection.RepeatedKFold : For rows.
+
+    Notes
+    -----
+    Folds do not depend on the order of rows. Scores of the same queries in several
+    repeats are no independent sample: a test over all of them finds too much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import RepeatedQueryKFold
+    >>> qid = np.repeat(["a", "b", "c", "d"], 2)
+    >>> cv = RepeatedQueryKFold(2, n_repeats=2, random_state=2)
+    >>> for _, test in cv.split(np.zeros((8, 1)), groups=qid):
+    ...     print(np.unique(qid[test]))
+    ['a' 'c']
+    ['b' 'd']
+    ['c' 'd']
+    ['a' 'b']
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        n_repeats: int = 10,
+        qid: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        check_count(n_splits, "n_splits", least=2)
+        check_count(n_repeats, "n_repeats")
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.qid = qid
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Folds of all repeats.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits * self.n_repeats
+
+    def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
+        check_n_splits(self.n_splits, queries)
+        rng = check_seed(self.random_state)
+        once = QueryKFold(self.n_splits, shuffle=True, random_state=rng)
+        return (part for _ in range(self.n_repeats) for part in once._parts(queries, y))
+
+
+def check_n_splits(n_splits: int, queries: Queries) -> None:
+    """Refuse more folds than queries."""
+    if queries.n_queries < n_splits:
+        raise ValueError(
+            f"n_splits must be at most the number of queries ({queries.n_queries}), "
+            f"got {n_splits}"
+        )
 
 
 # plain numbers below: calls of NumPy for each query take most of a split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,9 @@ def predicted_scores(
     """
     classifies = _classifies(estimator)
     method = _ranking_method(estimator, response_method, classifies)
-    if qid is not None and _takes_qid(estimator, method):
-        response = getattr(estimator, method)(X, qid=qid)
+    with_qid = None if qid is None else _method_with_qid(estimator, method)
+    if with_qid is not None:
+        response = with_qid(X, qid=qid)
     elif method_caller is not None and _is_plain(estimator, method, classifies):
         response = method_caller(estimator, method, X, pos_label=None)
     else:
@@ -99,15 +100,38 @@ def _is_plain(estimator: Any, method: str, classifies: bool) -> bool:
     return classifies and len(getattr(estimator, "classes_", ())) > 1
 
 
-def _takes_qid(estimator: Any, method: str) -> bool:
-    """Whether a method ranks query by query, as that of `CoarseRanker` does."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
+def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
+    """A method that ranks query by query, as that of `CoarseRanker` does.
+
+    A pipeline hands ids on to its last step. A search does not, to its best one.
+    """
+    if hasattr(estimator, "best_estimator_"):
+        return _method_with_qid(estimator.best_estimator_, method)
+    last = estimator
+    while hasattr(last, "steps"):
+        last = last.steps[-1][1]
+    if hasattr(last, "best_estimator_"):
+        inner = _method_with_qid(last, method)
+        if inner is None:
+            return None
+        return lambda X, qid: inner(_before(estimator, X), qid=qid)
+    call = getattr(last, method)
     try:
-        parameters = signature(getattr(estimator, method)).parameters
+        parameters = signature(call).parameters
     except (TypeError, ValueError):  # not of Python
-        return False
-    return "qid" in parameters and getattr(estimator, "qid", None) is None
+        return None
+    if "qid" not in parameters or getattr(last, "qid", None) is not None:
+        return None
+    return cast(Callable[..., Any], getattr(estimator, method))
+
+
+def _before(pipeline: Any, X: Any) -> Any:
+    """What the last step of a pipeline is given, of pipelines in pipelines too."""
+    while hasattr(pipeline, "steps"):
+        if len(pipeline.steps) > 1:
+            X = pipeline[:-1].transform(X)
+        pipeline = pipeline.steps[-1][1]
+    return X
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:

@@ -22,7 +22,7 @@ from ..rankers._linear import (
 )
 from ..rankers._signature import options_of
 from ._scoring_objective import ScoringObjective
-from ._studies import optuna
+from ._studies import best_trial, optuna
 
 #: from so many weights or trials on, CMA-ES learns more from a trial than TPE
 MANY_WEIGHTS = 20
@@ -60,9 +60,10 @@ class LinearScoringObjective(ScoringObjective):
     -----
     `create_study` enqueues equal weights, the best single feature, and all features
     by what they are worth alone, and samples by CMA-ES where there are more than 20
-    weights or 200 trials, by TPE otherwise (and where transforms are tuned). It does
-    not prune unless it is given a pruner: linear scores are cheap, and CMA-ES learns
-    less from values of some queries. Scores are sums that give equal rows equal bits.
+    weights or 200 trials, by TPE otherwise (and where transforms are tuned, or there
+    are several measures). It does not prune unless it is told to: linear scores are
+    cheap, and CMA-ES learns less from values of some queries. Scores are sums that
+    give equal rows equal bits.
 
     Examples
     --------
@@ -152,30 +153,41 @@ class LinearScoringObjective(ScoringObjective):
         -------
         list of dict
             Equal weights, the best single feature, and weights in proportion to what
-            the features are worth alone, above chance: sorted by their value.
+            the features are worth alone, above chance: sorted by their value. Of
+            several measures, the latter two for each, sorted by the value of the
+            first.
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
         everything = np.arange(self._queries.n_queries)
-        sign = 1 if self.measure.greater_is_better else -1
+        sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
 
-        def value(weights: FloatArray) -> float:
+        def values(weights: FloatArray) -> FloatArray:
             scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
-            return sign * self._data.mean(self._data.measured(everything, scores))
+            found = self._data.means(self._data.measured(everything, scores))
+            return np.asarray(sign * found)
 
+        nothing = np.full(len(sign), -np.inf)
+        # of shape (n_features, n_measures)
         down, up = (
-            np.array([value(w) if w.any() else -np.inf for w in np.diag(ends)])
+            np.array([values(w) if w.any() else nothing for w in np.diag(ends)])
             for ends in (low, high)
         )
-        alone = np.maximum(down, up)
-        ends = np.where(up >= down, high, low)
-        best = np.arange(len(ends)) == np.argmax(alone)
-        candidates = [np.where(high > 0, high, low), np.where(best, ends, 0.0)]
-        lifts = np.maximum(alone - value(np.zeros(len(ends))), 0)
-        if lifts.any():
-            candidates.append(ends * lifts / lifts.max())
+        chance = values(np.zeros(len(low)))
+        candidates = [np.where(high > 0, high, low)]
+        for j in range(len(sign)):
+            alone = np.maximum(down[:, j], up[:, j])
+            ends = np.where(up[:, j] >= down[:, j], high, low)
+            best = np.arange(len(ends)) == np.argmax(alone)
+            found = [np.where(best, ends, 0.0)]
+            lifts = np.maximum(alone - chance[j], 0)
+            if lifts.any():
+                found.append(ends * lifts / lifts.max())
+            # another measure may begin alike
+            before = [weights.tolist() for weights in candidates if j]
+            candidates += [w for w in found if w.tolist() not in before]
         candidates = [np.clip(weights, low, high) for weights in candidates]
-        candidates.sort(key=value)
+        candidates.sort(key=lambda weights: values(weights)[0])
         fixed = {
             f"transform_{name}": "identity"
             for name, kind in zip(self.feature_names, self._transforms, strict=True)
@@ -193,12 +205,13 @@ class LinearScoringObjective(ScoringObjective):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         many = len(self.feature_names) > MANY_WEIGHTS
         many |= n_trials is not None and n_trials > MANY_TRIALS
-        if not many or "tune" in self._transforms or len(self.feature_names) < 2:
+        single = len(self.feature_names) < 2
+        if not many or single or "tune" in self._transforms or len(self._measures) > 1:
             return super()._sampler(seed, n_trials)
         return optuna.samplers.CmaEsSampler(seed=seed)
 
-    def _pruner(self) -> Any:
-        return optuna.pruners.NopPruner()
+    def _prunes(self) -> bool | str:
+        return False
 
     def to_estimator(self, study: Any) -> LinearRanker:
         """The best trial's score as a fitted estimator, which needs no Optuna.
@@ -206,14 +219,20 @@ class LinearScoringObjective(ScoringObjective):
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials.
+            A study of this objective, or one of its trials; of several measures, a
+            trial, say one of ``study.best_trials``.
 
         Returns
         -------
         LinearRanker
             Fitted on the X of this objective.
+
+        Raises
+        ------
+        ValueError
+            For a study of several objectives, which has no best trial.
         """
-        trial = getattr(study, "best_trial", study)
+        trial = best_trial(study)
         kinds, coef = self._suggest(optuna.trial.FixedTrial(trial.params))
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 

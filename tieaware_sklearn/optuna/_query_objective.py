@@ -1,14 +1,13 @@
-"""What objectives over queries share: buckets, reports, pruning."""
+"""What objectives over queries share: measures, buckets, pruning."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from .._engine.digests import query_marks
 from .._engine.qid_column import take_rows
 from .._engine.seeds import seed_of
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     Queries,
     check_count,
@@ -24,110 +23,23 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._labelled_queries import STATISTICS, statistics_of
 from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._undefined import Asked, ask
-from ..measures import Measure, parse_measure
-from ._studies import StudyCreator, optuna
+from ..evaluation._undefined import ask
+from ..measures import Measure
+from ..measures._parse import parse_measures
+from ._query_buckets import Measured, QueryBuckets, Step, Summary
+from ._reports import Reports, TimedReports, is_paired
+from ._studies import AUTO, PRUNE, StudyCreator, optuna
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
 _REPORTS = "reports"
-#: with fewer values that tie, scipy's Wilcoxon test runs through all their signs,
-#: which takes a quarter of a second
-_LEAST_PAIRS = 14
-
-
-class Measured(NamedTuple):
-    """What scores of some queries are worth.
-
-    Arrays of shape (n_chosen,); `tied` and `ranked` count documents.
-    """
-
-    chosen: IntArray
-    values: dict[str, FloatArray]
-    tied: int
-    ranked: int
-
-
-class QueryBuckets:
-    """Labels of queries, measured for any choice of them.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The queries in the order of their ids, their rows query by query.
-    asked : Asked
-        One measure.
-    """
-
-    def __init__(self, prepared: Prepared, asked: Asked) -> None:
-        self.prepared = prepared
-        self._asked = asked
-        (chance,) = prepared.of_labels(asked, ["chance"])
-        weight = prepared.weight
-        self._weight = np.ones(len(chance)) if weight is None else weight
-        if not (~np.isnan(chance[:, 0]) & (self._weight > 0)).any():
-            raise ValueError(
-                f"y must hold a query for which {asked.measures[0]} is defined"
-                f"{'' if weight is None else ' and that has weight'}, got "
-                f"none (of {prepared.queries.n_queries} queries)"
-            )
-
-    def measured(self, chosen: IntArray, scores: Any) -> Measured:
-        """Exact values of these queries, given scores of their rows in order."""
-        some = self.prepared
-        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
-            some = some.of_queries(chosen)
-
-        def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
-            found = statistics_of(self._asked.measures, STATISTICS, groups)
-            tied = int(groups.n[groups.n > 1].sum())
-            return found, tied, int(groups.n.sum())
-
-        parts, tied, ranked = zip(
-            *some.labelled.each_block(compute, scores), strict=True
-        )
-        stacked = map(some.labelled.in_order, zip(*parts, strict=True))
-        found = dict(zip(STATISTICS, stacked, strict=True))
-        filled = self._asked.fill_statistics(found, some.queries)
-        values = {name: column[:, 0] for name, column in filled.items()}
-        return Measured(chosen, values, sum(tied), sum(ranked))
-
-    def mean(self, measured: Measured, part: IntArray | slice = slice(None)) -> float:
-        """Mean value of some of the queries, NaN where none is defined."""
-        weight = self._weight[measured.chosen[part]]
-        return mean(measured.values["expected"][part], weight)
-
-    def summary(self, parts: list[Measured]) -> dict[str, float]:
-        """Averages over all that was measured; its value is the ``"mean"``."""
-        chosen = np.concatenate([part.chosen for part in parts])
-        weight = self._weight[chosen]
-        expected, best, worst, std = (
-            np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
-        )
-        ranked = sum(part.ranked for part in parts)
-        return {
-            "mean": mean(expected, weight),
-            "best": mean(best, weight),
-            "worst": mean(worst, weight),
-            "tie_std": std_of_mean(std, weight),
-            "tied_documents": sum(part.tied for part in parts) / max(ranked, 1),
-            "n_queries": len(chosen),
-        }
-
-
-class Step(NamedTuple):
-    """Queries measured together, and the places in them of each of their buckets."""
-
-    measured: Measured
-    buckets: list[tuple[int, IntArray]]
-    is_last: bool
 
 
 class QueryObjective(StudyCreator):
     """An Optuna objective whose value is the mean of a measure over queries.
+
+    Of a list of measures it has a value each, for a study of several objectives.
 
     `ScoringObjective`, `LinearScoringObjective` and `RankerObjective` are the ones
     to use; all take these options.
@@ -140,8 +52,9 @@ class QueryObjective(StudyCreator):
         Labels: finite and >= 0. NaN is unjudged.
     qid : array-like of shape (n_rows,)
         Query of each row.
-    measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+    measure : str, Measure or list of such, default="ndcg@10"
+        See `parse_measure`. A list makes as many objectives, of which none comes
+        twice: see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
@@ -156,8 +69,35 @@ class QueryObjective(StudyCreator):
         every trial, and draws their order, another one for every trial. Processes
         that share a study must draw the same buckets: give each the same int.
 
+    Attributes
+    ----------
+    measure : Measure or tuple of Measure
+
     Notes
     -----
+    **Pruning.** `create_study` brings `WilcoxonPruner`, and by default
+    (``prune="auto"``) lets the first trial say whether to use it. Pruning adds to
+    each block of queries what it takes to gather them (about as long as to measure
+    them), to report up to 256 values (.3 ms each in a journal) and to check them
+    (.5 to 1.5 ms). It saves *scoring*: so it starts only where a block takes longer
+    to score than all this. CPU seconds of 40 trials of 16 blocks on one core, for
+    functions that take 9, 100 and 350 ms for a million documents
+    (``python -m benchmarks.pruning``):
+
+    ==========  =======  ======  =======  =====
+    documents   ms/10^6   never   always   auto
+    ==========  =======  ======  =======  =====
+    10^4              9      .1       .5     .1
+    10^4            350      .2       .6     .3
+    10^5              9      .3       .6     .3
+    10^5            100      .8       .8     .7
+    10^5            350     1.9      1.3    1.3
+    5 x 10^5          9      .9      1.4    1.1
+    5 x 10^5        100     4.1      2.4    2.7
+    10^6              9     1.9      3.0    2.2
+    10^6            350    27.3     12.1   12.0
+    ==========  =======  ======  =======  =====
+
     For `WilcoxonPruner`, which compares trials bucket by bucket, buckets are scored
     in an order drawn for each trial. It is asked once 14 values are reported. A
     pruned trial returns its running mean, so that Optuna counts it as complete; it
@@ -165,10 +105,15 @@ class QueryObjective(StudyCreator):
     buckets; with them a trial ends as pruned. A value that is undefined is never
     reported.
 
+    **Several measures.** With ``measure=["ndcg@10", "ap"]`` a call returns a tuple of
+    exact means. Ties are found once for all. `create_study` brings a study of as many
+    objectives, each with its direction and its name, which TPE samples;
+    ``study.best_trials`` is the Pareto front. Optuna has no pruning there.
+
     Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the
-    measure over the orders of tied documents, ``tied_documents`` (the share of
-    documents whose score another one has), ``n_queries`` that were scored, and
-    ``pruned``.
+    measure over the orders of tied documents (``NDCG@10 best`` and so on of each of
+    several measures), ``tied_documents`` (the share of documents whose score another
+    one has), ``n_queries`` that were scored, and ``pruned``.
     """
 
     def __init__(
@@ -177,15 +122,18 @@ class QueryObjective(StudyCreator):
         y: ArrayLike,
         *,
         qid: Any,
-        measure: str | Measure = "ndcg@10",
+        measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
         zero_relevance: float | str = 0.0,
         unjudged: str = "raise",
         query_weight: ArrayLike | None = None,
         report_every: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
-        self.measure = parse_measure(measure)
-        asked = ask([self.measure], zero_relevance, unjudged)
+        measures = tuple(parse_measures(measure, name="measure"))
+        asked = ask(measures, zero_relevance, unjudged)
+        self._measures = measures
+        self._is_one = isinstance(measure, (str, Measure))
+        self.measure = measures[0] if self._is_one else measures
         if report_every is not None:
             check_count(report_every, "report_every")
         self._seed = seed_of(random_state)
@@ -215,13 +163,22 @@ class QueryObjective(StudyCreator):
 
     @property
     def direction(self) -> str:
-        """``"maximize"`` or ``"minimize"``: what a study must do with the measure."""
-        return "maximize" if self.measure.greater_is_better else "minimize"
+        """``"maximize"`` or ``"minimize"``: what a study must do with the measure.
+
+        RuntimeError for a list of measures, which has `directions`.
+        """
+        if not self._is_one:
+            raise RuntimeError(
+                "an objective of a list of measures has no single direction: see "
+                f"directions, {self.directions}"
+            )
+        return self.directions[0]
 
     @property
     def directions(self) -> list[str]:
-        """The direction, as `optuna.create_study` takes several."""
-        return [self.direction]
+        """The direction of each measure, as `optuna.create_study` takes them."""
+        ups = [measure.greater_is_better for measure in self._measures]
+        return ["maximize" if up else "minimize" for up in ups]
 
     @abstractmethod
     def _steps(
@@ -236,7 +193,7 @@ class QueryObjective(StudyCreator):
     def _step_queries(self) -> list[IntArray]:
         """The queries of each bucket."""
 
-    def __call__(self, trial: Any) -> float:
+    def __call__(self, trial: Any) -> float | tuple[float, ...]:
         """The exact mean of the measure, or of the queries before pruning.
 
         Parameters
@@ -245,64 +202,55 @@ class QueryObjective(StudyCreator):
 
         Returns
         -------
-        float
+        float, or tuple of float for a list of measures
 
         Raises
         ------
         ValueError
-            If the study's direction does not go with the measure, if it has several
+            If the study's directions do not go with the measures, if it has several
             objectives and prunes, and for scores that cannot rank.
         """
         pruner = self._check_study(trial)
-        prune = pruner is not None
-        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
+        paired = is_paired(pruner)
         order = np.random.default_rng([self._seed, trial.number]) if paired else None
+        reports = None if pruner is None else self._reports(trial, paired)
         parts: list[Measured] = []
-        reported = 0
         pruned = False
-        for step in self._steps(trial, order, prune):
+        for step in self._steps(trial, order, reports is not None):
             parts.append(step.measured)
-            if not prune:
-                continue
-            reported += self._report(trial, step, parts, paired)
-            few = paired and reported < _LEAST_PAIRS
-            if not (step.is_last or few) and self._ends(trial, parts, paired):
+            if reports is not None and reports.end(step, parts):
                 pruned = True
                 break
         summary = self._data.summary(parts)
-        value = summary.pop("mean")
-        for name, attribute in {**summary, "pruned": pruned}.items():
+        for name, attribute in self._attributes(summary, pruned).items():
             trial.set_user_attr(name, attribute)
+        if reports is not None:
+            reports.finish()
         if pruned and not paired:
+            (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
-                f"{self.measure} of {summary['n_queries']} queries: {value:.6g}"
+                f"{measure} of {summary.n_queries} queries: {value:.6g}"
             )
-        return value
+        return summary.mean[0] if self._is_one else tuple(summary.mean)
 
-    def _report(
-        self, trial: Any, step: Step, parts: list[Measured], paired: bool
-    ) -> int:
-        """Report what a step adds to its trial; how many values that is."""
-        if paired:
-            measured = step.measured
-            values = [(n, self._data.mean(measured, part)) for n, part in step.buckets]
-        else:
-            so_far = self._data.summary(parts)
-            values = [(int(so_far["n_queries"]), so_far["mean"])]
-        defined = [(number, value) for number, value in values if not math.isnan(value)]
-        for number, value in defined:
-            trial.report(value, step=number)
-        return len(defined)
+    def _attributes(self, summary: Summary, pruned: bool) -> dict[str, Any]:
+        """What a trial is to remember."""
+        out: dict[str, Any] = {}
+        for j, measure in enumerate(self._measures):
+            of = "" if self._is_one else f"{measure} "
+            for name in ("best", "worst", "tie_std"):
+                out[of + name] = getattr(summary, name)[j]
+        return {
+            **out,
+            "tied_documents": summary.tied_documents,
+            "n_queries": summary.n_queries,
+            "pruned": pruned,
+        }
 
-    def _ends(self, trial: Any, parts: list[Measured], paired: bool) -> bool:
-        """Whether a trial ends with the queries measured so far."""
-        if not trial.should_prune():
-            return False
-        if not paired:
-            return True
-        # a part of the queries must not pass for the best trial
-        value, best = self._data.summary(parts)["mean"], trial.study.best_value
-        return bool(value < best if self.measure.greater_is_better else value > best)
+    def _reports(self, trial: Any, paired: bool) -> Reports:
+        if trial.study.user_attrs.get(PRUNE) == AUTO:
+            return TimedReports(trial, self._data, self._measures[0])
+        return Reports(trial, self._data, self._measures[0], paired)
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
@@ -312,30 +260,36 @@ class QueryObjective(StudyCreator):
         pruner = study.pruner
         if isinstance(pruner, optuna.pruners.NopPruner):
             pruner = None
-        inner = getattr(pruner, "_wrapped_pruner", None)
-        if isinstance(inner, optuna.pruners.WilcoxonPruner):
+        if is_paired(getattr(pruner, "_wrapped_pruner", None)):
             raise ValueError(
                 "the pruner must be WilcoxonPruner itself, got PatientPruner around "
                 "it: patience has no meaning for values of buckets"
             )
-        if len(study.directions) > 1:
-            if pruner is not None:
+        if len(study.directions) > len(self.directions):  # and other values beside
+            if len(self._measures) == 1 and pruner is not None:
                 raise ValueError(
                     "a study of several objectives cannot prune, got "
                     f"{type(pruner).__name__}: create it with "
                     "pruner=optuna.pruners.NopPruner()"
                 )
             return None
-        self._check_directions(trial, self.measure)
-        if pruner is not None:
-            self._check_reports(study, pruner)
+        self._check_directions(trial, *self._measures)
+        said = study.user_attrs.get(PRUNE)
+        if pruner is None or said is False or len(self._measures) > 1:
+            return None
+        if said == AUTO and not is_paired(pruner):
+            raise ValueError(
+                "the study must be joined with WilcoxonPruner, by objective."
+                "create_study(..., load_if_exists=True): its first trial is yet to say "
+                f"whether that prunes; got {type(pruner).__name__}"
+            )
+        self._check_reports(study, pruner)
         return pruner
 
     def _check_reports(self, study: Any, pruner: Any) -> None:
         """Refuse a study whose trials reported other things under the same steps."""
-        paired = isinstance(pruner, optuna.pruners.WilcoxonPruner)
-        kind = "values of buckets" if paired else "running means"
-        mine = f"{kind} of {self.measure}, {self._data_digest}"
+        kind = "values of buckets" if is_paired(pruner) else "running means"
+        mine = f"{kind} of {self._measures[0]}, {self._data_digest}"
         theirs = study.user_attrs.get(_REPORTS)
         if theirs is None:
             study.set_user_attr(_REPORTS, mine)
@@ -360,11 +314,11 @@ class QueryObjective(StudyCreator):
             digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
         return f"data {digest.hexdigest()}"
 
-    def _pruner(self) -> Any:
-        with warnings.catch_warnings():
-            # Optuna has called it experimental since 3.6
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            return optuna.pruners.WilcoxonPruner()
+    def _metric_names(self) -> list[str]:
+        return [] if self._is_one else list(map(str, self._measures))
+
+    def _prunes(self) -> bool | str:
+        return AUTO if len(self._measures) == 1 else False
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""

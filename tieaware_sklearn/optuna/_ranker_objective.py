@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,9 @@ from .._engine.validation import Queries
 from ..model_selection import QueryKFold
 from ..model_selection._predictions import check_response_method, predicted_scores
 from ..rankers._signature import options_of
-from ._query_objective import QueryObjective, Step
-from ._studies import optuna
+from ._query_buckets import Step
+from ._query_objective import QueryObjective
+from ._studies import best_trial, optuna
 
 
 class _Fold(NamedTuple):
@@ -68,7 +70,12 @@ class RankerObjective(QueryObjective):
     A ranker may fit otherwise to rows in another order. Rows are therefore handed
     over query by query, the queries in the order of their ids and the rows of a
     query in an order that their contents decide: the order in which they came does
-    not matter.
+    not matter, to the last bit. A ranker with ``row_order="input"`` fits to them as
+    they are handed over, as XGBoost's and LightGBM's own rankers do; one with
+    ``row_order="canonical"`` puts them into the order of its own `random_state`.
+
+    The first trial of a study tells whether fits take long enough to prune, as they
+    do but for the smallest data: see `QueryObjective`.
 
     Examples
     --------
@@ -170,13 +177,19 @@ class RankerObjective(QueryObjective):
             order.shuffle(numbers)
         for number in numbers:
             fold = self._folds[number]
+            start = perf_counter()
             fitted = self._fitted(clone(model), fold.train)
             rows = self._data.prepared.queries.rows(fold.held_out)
             scores = predicted_scores(
-                fitted, take_rows(self._X, rows), len(rows), self._response_method
+                fitted,
+                take_rows(self._X, rows),
+                len(rows),
+                self._response_method,
+                qid=self._queries.qid[self._number[rows]],
             )
+            seconds = perf_counter() - start
             measured = self._data.measured(fold.held_out, scores)
-            yield Step(measured, fold.buckets, number == numbers[-1])
+            yield Step(measured, fold.buckets, number == numbers[-1], seconds)
 
     def _step_queries(self) -> list[IntArray]:
         return [fold.held_out[part] for fold in self._folds for _, part in fold.buckets]
@@ -215,13 +228,19 @@ class RankerObjective(QueryObjective):
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials.
+            A study of this objective, or one of its trials; of several measures, a
+            trial, say one of ``study.best_trials``.
 
         Returns
         -------
         estimator
+
+        Raises
+        ------
+        ValueError
+            For a study of several objectives, which has no best trial.
         """
-        trial = getattr(study, "best_trial", study)
+        trial = best_trial(study)
         parameters = self._suggest(optuna.trial.FixedTrial(trial.params))
         return self._fitted(clone(self.estimator).set_params(**parameters), slice(None))
 

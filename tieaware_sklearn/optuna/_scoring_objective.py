@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from .._engine.qid_column import take_rows
 from .._engine.ties import IntArray
 from .._engine.validation import check_count, check_scores
 from ..rankers._signature import options_of
-from ._query_objective import QueryObjective, Step
+from ._query_buckets import Step
+from ._query_objective import QueryObjective
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
@@ -39,6 +41,9 @@ class ScoringObjective(QueryObjective):
 
     Notes
     -----
+    The first trial of a study tells whether the function is dear enough to prune:
+    see `QueryObjective`.
+
     The score of a row may depend on the rows of its own query, not on other rows of
     the block.
 
@@ -94,7 +99,7 @@ class ScoringObjective(QueryObjective):
             X = self._X
             if hasattr(X, "iloc") or hasattr(X, "tocsr"):
                 X = X.copy()
-            scores = self._checked(trial, X)
+            scores, _ = self._scored(trial, X)
             yield Step(self._data.measured(everything, scores), [], True)
             return
         numbers = np.arange(len(self._dealt))
@@ -105,20 +110,24 @@ class ScoringObjective(QueryObjective):
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._data.prepared.queries.rows(chosen)
-            measured = self._data.measured(
-                chosen, self._checked(trial, take_rows(self._X, rows))
-            )
+            scores, seconds = self._scored(trial, take_rows(self._X, rows))
+            measured = self._data.measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
             is_last = start + self._per_block >= len(numbers)
-            yield Step(measured, list(zip(block, places, strict=True)), is_last)
+            buckets = list(zip(block, places, strict=True))
+            yield Step(measured, buckets, is_last, seconds)
 
     def _step_queries(self) -> list[IntArray]:
         return self._dealt
 
-    def _checked(self, trial: Any, X: Any) -> Any:
+    def _scored(self, trial: Any, X: Any) -> tuple[Any, float]:
+        """Checked scores, and how long they took."""
         if isinstance(X, np.ndarray):  # what is written is written into our own data
             X = X.view()
             X.setflags(write=False)
-        scores, name = self._score(trial, X), "what score(trial, X) returns"
-        return check_scores(scores, n_rows=X.shape[0], name=name)
+        start = perf_counter()
+        scores = self._score(trial, X)
+        seconds = perf_counter() - start
+        name = "what score(trial, X) returns"
+        return check_scores(scores, n_rows=X.shape[0], name=name), seconds

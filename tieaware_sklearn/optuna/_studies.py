@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,10 @@ from .._optional import import_optional
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
 
+#: the user attribute of a study that says whether its trials may be pruned
+PRUNE = "prune"
+#: the first trial decides
+AUTO = "auto"
 _WORKER = "worker "
 
 
@@ -34,15 +41,16 @@ class StudyCreator(ABC):
         load_if_exists: bool = False,
         sampler: Any = None,
         pruner: Any = None,
+        prune: bool | str = AUTO,
     ) -> Any:
         """A study that suits the objective; `optuna.create_study` does as well.
 
         Parameters
         ----------
         seed : int, optional
-            With one worker, equal seeds give equal studies. Workers that join a
-            study derive seeds of their own: with equal ones they would all try the
-            same.
+            With one worker, equal seeds and equal decisions to prune give equal
+            studies, bit by bit (see `prune`). Workers that join a study derive
+            seeds of their own: with equal ones they would all try the same.
         n_trials : int, optional
             How many trials there will be, where the choice of a sampler depends on
             it.
@@ -51,21 +59,45 @@ class StudyCreator(ABC):
             ``JournalStorage(JournalFileBackend(path))``.
         sampler, pruner : optional
             By default those that suit the objective. A sampler is used as it is: two
-            workers whose samplers have one seed try the same.
+            workers whose samplers have one seed try the same. A pruner that is given
+            prunes from the second trial on, whatever that costs.
+        prune : bool or "auto", default="auto"
+            Whether the default pruner prunes. ``"auto"`` times the first trial,
+            which is scored to its end, and prunes from then on if to score a block
+            of queries took longer than what else pruning makes of it: to gather,
+            measure, report and check it (medians over blocks). No value of a trial
+            that is not pruned goes by the clock, but which trials are pruned, and so
+            what is sampled after them, does where the two are close. The decision is
+            ``study.user_attrs["prune"]``, beside ``"scoring_seconds"`` and
+            ``"checking_seconds"``; all workers keep to it. Give it as `prune` to
+            have a study again bit by bit. Linear scores, and several objectives, are
+            not pruned by default.
 
         Returns
         -------
         optuna.study.Study
+
+        Raises
+        ------
+        ValueError
+            For a `prune` that is none, that is given beside a pruner, or that is not
+            what the study that is joined goes by, and for several objectives that
+            are to be pruned.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
+        told = self._told(prune, pruner)
         study = optuna.create_study(
             directions=self.directions,
             storage=storage,
             study_name=study_name,
             load_if_exists=load_if_exists,
-            pruner=self._pruner() if pruner is None else pruner,
+            pruner=_default_pruner(told) if pruner is None else pruner,
         )
+        _agree(study, told, is_default=prune == AUTO and pruner is None)
+        if names := self._metric_names():
+            with _experimental():
+                study.set_metric_names(names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
         study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
         # the first worker alone enqueues them
@@ -87,6 +119,10 @@ class StudyCreator(ABC):
                 f"optuna.create_study(directions={self.directions})"
             )
 
+    def _metric_names(self) -> list[str]:
+        """What the values of a new study are called, where that is not left open."""
+        return []
+
     def _first_trials(self) -> list[dict[str, Any]]:
         """Parameters that a new study begins with."""
         return []
@@ -94,8 +130,68 @@ class StudyCreator(ABC):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
 
-    def _pruner(self) -> Any:
+    def _prunes(self) -> bool | str:
+        """What `prune` is by default."""
+        return False
+
+    def _told(self, prune: bool | str, pruner: Any) -> bool | str:
+        """Whether the trials of a new study may be pruned."""
+        if not isinstance(prune, bool) and prune != AUTO:
+            raise ValueError(f'prune must be True, False or "auto", got {prune!r}')
+        if pruner is not None and prune != AUTO:
+            raise ValueError(
+                "prune is for the default pruner, and must be left out beside another, "
+                f"got {prune!r} and {type(pruner).__name__}"
+            )
+        told = self._prunes() if prune == AUTO else prune
+        if pruner is not None:
+            told = not isinstance(pruner, optuna.pruners.NopPruner)
+        if told is True and len(self.directions) > 1:
+            raise ValueError(
+                "a study of several objectives cannot prune, got "
+                f"{'prune=True' if pruner is None else type(pruner).__name__}"
+            )
+        return told
+
+
+def best_trial(study: Any) -> Any:
+    """The best trial of a study; a trial is itself."""
+    if not isinstance(study, optuna.study.Study):
+        return study
+    if len(study.directions) > 1:
+        raise ValueError(
+            "study must have one objective, or be one of its trials, got a study of "
+            f"{len(study.directions)} objectives: choose from study.best_trials"
+        )
+    return study.best_trial
+
+
+def _default_pruner(told: bool | str) -> Any:
+    if told is False:
         return optuna.pruners.NopPruner()
+    with _experimental():
+        return optuna.pruners.WilcoxonPruner()
+
+
+@contextmanager
+def _experimental() -> Iterator[None]:
+    """What Optuna has called experimental for years, used without its warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        yield
+
+
+def _agree(study: Any, told: bool | str, *, is_default: bool) -> None:
+    """Let a new study say what it was told, or see that one goes on as it began."""
+    said = study.user_attrs.get(PRUNE)
+    if said is None:
+        if not study.get_trials(deepcopy=False):
+            study.set_user_attr(PRUNE, told)
+    elif said != told and not is_default:
+        raise ValueError(
+            f"prune must be what the study goes by, {said!r}, or be left out, got "
+            f"{told!r}"
+        )
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:

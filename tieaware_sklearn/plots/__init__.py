@@ -2,6 +2,7 @@
 
 from ._feature_screening import FeatureScreeningDisplay
 from ._pairwise_p_value import PairwisePValueDisplay
+from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_loss import PrecisionLossDisplay
 from ._precision_recall_band import PrecisionRecallBandDisplay
 from ._score_precision_front import ScorePrecisionDisplay
@@ -11,6 +12,7 @@ from ._user_model import UserModelDisplay
 __all__ = [
     "FeatureScreeningDisplay",
     "PairwisePValueDisplay",
+    "PermutationImportanceDisplay",
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
     "ScorePrecisionDisplay",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._display.tables import number
+from .._display.tables import clip, number
 from .._engine.ties import FloatArray
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
@@ -18,7 +18,7 @@ CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 #: names of more characters lose their middle
-_LONGEST, _HEAD, _TAIL = 32, 17, 14
+_LONGEST = 32
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -41,8 +41,7 @@ def short(names: Sequence[str]) -> list[str]:
     seen: dict[str, int] = {}
     out = []
     for name in names:
-        if len(name) > _LONGEST:
-            name = f"{name[:_HEAD]}…{name[-_TAIL:]}"
+        name = clip(name, _LONGEST)
         seen[name] = seen.get(name, 0) + 1
         out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
     return out

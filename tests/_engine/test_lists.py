@@ -1,0 +1,218 @@
+"""Queries as the rows of matrices: the numbers of flat arrays, to the bit."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import dcg_score, ndcg_score
+
+from tests.strategies import LABELS, SCORES, ranking
+from tieaware_sklearn import (
+    PreparedRanking,
+    evaluate,
+    ranking_score,
+    residuals,
+    sample_orderings,
+    sampled,
+    tie_distributions,
+    tie_report,
+    tie_treatments,
+)
+
+NAN, INF = math.nan, math.inf
+MEASURES = ["ndcg@3", "ap", "rr", "esl", "fallout@2"]
+PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
+TIES = ("expected", "best", "worst", "input")
+
+
+@st.composite
+def padded(draw):
+    """Labels and scores with queries as rows, NaN in both behind the end or between."""
+    rows = draw(st.lists(ranking(), min_size=1, max_size=4))
+    width = max(2, *(len(labels) for labels, _ in rows)) + draw(st.integers(0, 2))
+    matrices = np.full((2, len(rows), width), NAN)
+    for i, row in enumerate(rows):
+        places = draw(st.permutations(range(width)))[: len(row[0])]
+        for j, place in enumerate(places):
+            matrices[:, i, place] = row[0][j], row[1][j]
+    return tuple(matrices)
+
+
+def flat(labels, scores):
+    """The same documents by rows and ids."""
+    there = ~(np.isnan(labels) & np.isnan(scores))
+    return labels[there], scores[there], np.nonzero(there)[0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@settings(max_examples=40)
+@given(padded(), st.sampled_from(TIES), st.sampled_from(["macro", "median", None]))
+def test_the_same_bits_as_flat_arrays(matrices, ties, average):
+    labels, scores = matrices
+    there = ~np.isnan(labels)
+    y_true, y_score, qid = flat(labels, scores)
+    weight = 1.0 + np.arange(len(labels)) % 3
+    given = {
+        "NaN": (labels, scores, None),
+        "mask": (np.where(there, labels, -1), np.where(there, scores, INF), there),
+        "masked": (np.ma.masked_invalid(labels), scores, None),
+    }
+    options = {"measure": "ap", "ties": ties, "average": average}
+    wanted = ranking_score(y_true, y_score, qid=qid, **options)
+    weighted = ranking_score(
+        y_true, y_score, qid=qid, query_weight=weight[qid], **options
+    )
+    table = evaluate(y_true, y_score, qid=qid, measures=MEASURES)
+    prepared = PreparedRanking(labels, mask=there)
+    assert_array_equal(prepared.score(scores, **options), wanted)
+    assert prepared.n_documents == len(y_true)
+    for y, s, mask in given.values():
+        assert_array_equal(ranking_score(y, s, mask=mask, **options), wanted)
+        found = ranking_score(y, s, mask=mask, query_weight=weight, **options)
+        assert_array_equal(found, weighted)
+        report = evaluate(y, s, mask=mask, measures=MEASURES)
+        assert report.qid.tolist() == list(range(len(labels)))
+        for name in PER_QUERY:
+            assert_array_equal(getattr(report, name), getattr(table, name), name)
+
+
+@settings(max_examples=30)
+@given(st.data(), st.integers(2, 6), st.sampled_from([1, 3, 9]))
+def test_scikit_learns_functions(data, width, k):
+    shape = (data.draw(st.integers(1, 4)), width)
+    labels = data.draw(arrays(np.int64, shape, elements=LABELS))
+    scores = data.draw(arrays(np.float64, shape, elements=SCORES.filter(np.isfinite)))
+    weight = 1.0 + np.arange(shape[0])
+    options = {"convention": "sklearn", "query_weight": weight}
+    if np.unique(labels).size < 2:
+        labels[0, 0] += 5  # one label makes no multi-label target
+    found = ranking_score(labels, scores, measure=f"ndcg@{k}", **options)
+    wanted = ndcg_score(labels, scores, k=k, sample_weight=weight)
+    assert found == pytest.approx(wanted, abs=1e-12)
+    found = ranking_score(labels, scores, measure=f"dcg@{k}", **options)
+    wanted = dcg_score(labels, scores, k=k, sample_weight=weight)
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_every_function_with_labels_and_scores_takes_matrices():
+    labels = np.array([[1, 0, 2], [0, 1, NAN]])
+    scores = np.array([[2, 1, 1], [1, 1, NAN]])
+    y_true, y_score, qid = flat(labels, scores)
+    assert str(tie_report(labels, scores)) == str(tie_report(y_true, y_score, qid=qid))
+    keys = np.array([["c", "b", "a"], ["z", "y", ""]])
+    found = tie_treatments(labels, scores, external={"name": keys})
+    wanted = tie_treatments(
+        y_true, y_score, qid=qid, external={"name": keys.ravel()[:5]}
+    )
+    assert_array_equal(found.per_query, wanted.per_query)
+    found = sampled(labels, scores, "rr", n_orders=9)
+    wanted = sampled(y_true, y_score, "rr", n_orders=9, qid=qid)
+    assert_array_equal(found.expected, wanted.expected)
+    assert tie_distributions(labels, scores)[1].values.tolist() == [0.5, 1]
+    assert residuals(labels, scores, measures="rr").qid.tolist() == [0, 1]
+
+
+def test_orders_are_places_in_the_flattened_matrix():
+    labels = np.array([[NAN, 0, 2], [NAN, 1, 0]])
+    scores = np.array([[NAN, 1, 2], [NAN, 1, 2]])
+    for rows in sample_orderings(labels, scores, n_orders=3):
+        assert rows.tolist() == [2, 1, 5, 4]
+
+
+def test_a_label_without_a_judgment_is_no_padding():
+    labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
+    with pytest.raises(ValueError, match=r"judged .*padding is NaN in the scores, too"):
+        ranking_score(labels, scores, measure="rr")
+    found = ranking_score(
+        labels, scores, measure="rr", unjudged="nonrelevant", average=None
+    )
+    assert found.tolist() == [1 / 3, 1]
+    prepared = PreparedRanking(labels, mask=~np.isnan(scores), unjudged="nonrelevant")
+    assert prepared.score(scores, "rr", average=None).tolist() == found.tolist()
+    strict = PreparedRanking(labels, mask=~np.isnan(scores))
+    with pytest.raises(ValueError, match=r"got nan in row 0, column 1$"):
+        strict.score(scores, "rr")
+
+
+def test_frames_and_lists():
+    labels, scores = [[1, 0, 2], [0, 1, 0]], [[2, 1, 1], [1, 1, 0]]
+    wanted = ranking_score(labels, scores, average=None).tolist()
+    polars = partial(pl.DataFrame, orient="row")
+    for frame in (np.array, pd.DataFrame, polars):
+        found = ranking_score(frame(labels), frame(scores), average=None)
+        assert found.tolist() == wanted
+    assert (
+        ranking_score(tuple(map(np.array, labels)), scores, average=None)[0]
+        == (wanted[0])
+    )
+    missing = pd.DataFrame(scores, dtype="Int64").mask(pd.DataFrame(scores) == 0)
+    judged = pd.DataFrame(labels, dtype="Int64").mask(pd.DataFrame(scores) == 0)
+    found = evaluate(judged, missing, measures="p")
+    assert found.expected[:, 0].tolist() == [2 / 3, 1 / 2]
+
+
+def test_no_number_is_rounded():
+    near = [[2**53, 2**53 + 1, 0.5]]
+    with pytest.raises(ValueError, match="differ but are equal as 64-bit floats"):
+        ranking_score([[1, 0, 0]], near)
+    exact = np.array([[2**53, 2**53 + 1, 2**62]])
+    assert ranking_score([[0, 1, 0]], exact, measure="rr") == 1 / 2
+
+
+def test_a_column_is_a_column_of_documents():
+    column = np.array([[1], [0], [2]])
+    with pytest.warns(DataConversionWarning, match="got a column of shape"):
+        found = ranking_score(column, [3, 1, 2])
+    assert found == ranking_score([1, 0, 2], [3, 1, 2])
+
+
+ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
+BAD = [
+    ({"qid": [0, 1]}, "qid must be left out where y_true has two dimensions"),
+    ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
+    ({"y_score": [1, 2, 3, 4]}, r"shape of y_true, \(2, 2\), got \(4,\)"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must be .*rows of one length"),
+    ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
+    ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
+    ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
+    (
+        {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]},
+        r"mask must be left out unless y_true has shape \(n_queries, n_documents\)",
+    ),
+    ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
+    ({"y_true": np.ones((3, 0))}, r"y_true must not be empty, got shape \(3, 0\)"),
+    (
+        {"y_true": [[1, 0], [0, -1]]},
+        r"be >= 0 \(mask=y_true >= 0 leaves out padding\), got -1.0 in row 1, column 1",
+    ),
+    ({"y_true": [[1, INF], [0, 1]]}, "be finite, got inf in row 0, column 1"),
+    ({"y_score": [[2, NAN], [1, 2]]}, "y_score must not be NaN, .* row 0, column 1"),
+    ({"y_score": [[2, 1], [INF, 2]]}, "y_score must be finite, .* row 1, column 0"),
+    ({"y_score": [[2, 1], ["a", 2]]}, "y_score must be numeric, .* row 0, column 0"),
+    (
+        {"y_score": np.array([[2, 1], ["a", 2]], object)},
+        "y_score must be numeric, got dtype object with 'a' in row 1, column 0",
+    ),
+    ({"query_weight": [1, 2, 3]}, r"query_weight must have one value per row \(2\)"),
+    (
+        {"query_weight": [1, -2]},
+        "query_weight must be finite and >= 0, got -2.0 in",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD, ids=[m for _, m in BAD])
+def test_bad_input(changes, message):
+    arguments = {**ONE, **changes}
+    with pytest.raises(ValueError, match=message):
+        ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)

@@ -1,0 +1,150 @@
+"""Queries as the rows of a matrix: which of its cells are documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .exact import is_missing
+from .qid_column import array_of
+from .segments import offsets_of
+from .tensors import from_tensor
+from .validation import Queries
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Documents in the cells of a matrix, a row for each query; others are padding.
+
+    Attributes
+    ----------
+    there : ndarray of shape (n_queries, n_columns), bool
+        The cells that are documents.
+    """
+
+    there: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, y_true: Any, y_score: Any, mask: Any, names: tuple[str, str]) -> Lists:
+        """The cells of a mask, or those that are not missing in both arrays.
+
+        Without scores (None) all labels are of documents.
+        """
+        label, score = names
+        labels = matrix_of(y_true, label)
+        if labels.size == 0:
+            raise ValueError(f"{label} must not be empty, got shape {labels.shape}")
+        if mask is not None:
+            there = _mask_of(mask, labels.shape, label)
+        elif y_score is None:
+            there = np.ones(labels.shape, dtype=bool)
+        else:
+            scores = matrix_of(y_score, score)
+            _check_shape(scores, labels.shape, score, label)
+            there = ~(_missing(labels) & _missing(scores))
+        empty = ~there.any(axis=1)
+        if empty.any():
+            raise ValueError(
+                f"{label} must have a document in every row, got nothing but padding "
+                f"in row {int(np.argmax(empty))}"
+            )
+        return cls(there)
+
+    @cached_property
+    def _full(self) -> bool:
+        return bool(self.there.all())
+
+    @property
+    def queries(self) -> Queries:
+        """The documents by query; ids are the numbers of the rows."""
+        sizes = self.there.sum(axis=1)
+        return Queries(np.arange(len(sizes)), offsets_of(sizes), None)
+
+    @property
+    def rows(self) -> Queries:
+        """The rows, each as a query of its own: for what queries have one of."""
+        numbers = np.arange(len(self.there) + 1)
+        return Queries(numbers[:-1], numbers, None)
+
+    @property
+    def cells(self) -> NDArray[np.intp]:
+        """Where documents stand in the flattened matrix."""
+        return np.flatnonzero(self.there)
+
+    def documents(self, values: Any, name: str, like: str = "y_true") -> NDArray[Any]:
+        """What a matrix of this shape holds for documents, query by query."""
+        matrix = matrix_of(values, name)
+        _check_shape(matrix, self.there.shape, name, like)
+        if self._full:
+            return matrix.reshape(-1)
+        found: NDArray[Any] = matrix[self.there]
+        return found
+
+    def place(self, document: int) -> str:
+        """Where a document stands, for a message."""
+        row, column = divmod(int(self.cells[document]), self.there.shape[1])
+        return f"row {row}, column {column}"
+
+
+def are_lists(y_true: Any) -> bool:
+    """Whether labels are a matrix with a query in each row; a column is none."""
+    shape = getattr(y_true, "shape", None)
+    if shape is None and isinstance(y_true, (list, tuple)):
+        first = y_true[0] if len(y_true) else 0.0
+        shape = (len(y_true), *_shape_of(first))
+    return shape is not None and len(shape) == 2 and shape[1] != 1
+
+
+def _shape_of(value: Any) -> tuple[int, ...]:
+    """Of what stands in a list: numbers have none."""
+    if isinstance(value, (list, tuple)):
+        return (len(value),)
+    return tuple(getattr(value, "shape", ()))
+
+
+def matrix_of(values: Any, name: str) -> NDArray[Any]:
+    """An array in which no number is rounded, masked cells included."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values
+    values = from_tensor(values, name)
+    try:
+        return array_of(values)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a 1-D array, or a matrix with rows of one length (NaN "
+            f"pads them): {error}"
+        ) from None
+
+
+def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
+    values, missing = np.ma.getdata(matrix), np.ma.getmaskarray(matrix)
+    if values.dtype.kind == "f":
+        missing = missing | np.isnan(values)
+    elif values.dtype.kind == "O":
+        flat = np.fromiter(map(is_missing, values.ravel()), bool, values.size)
+        missing = missing | flat.reshape(values.shape)
+    return missing
+
+
+def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]:
+    there = np.asarray(from_tensor(mask, "mask"))
+    if there.dtype.kind != "b":
+        raise ValueError(
+            "mask must be boolean, True where there is a document, got dtype "
+            f"{there.dtype}"
+        )
+    _check_shape(there, shape, "mask", label)
+    return there
+
+
+def _check_shape(
+    matrix: NDArray[Any], shape: tuple[int, ...], name: str, like: str
+) -> None:
+    if matrix.shape != shape:
+        raise ValueError(
+            f"{name} must have the shape of {like}, {shape}, got {matrix.shape}"
+        )

@@ -1,0 +1,208 @@
+"""Averages over queries, of all of them and by segment, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.result import Result, by_query
+from .._display.tables import bracketed, format_columns, format_table, number
+from .._display.terminal import printable, width
+from .._engine.ties import FloatArray
+
+#: decimals and columns of a terminal of a table by segment
+_DIGITS, _COLUMNS = 3, 80
+_FIGURES = (
+    *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval"),
+    *("sampling_error", "n_estimated", "n_queries"),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingSummary(Result):
+    """Averages over queries of a `RankingReport`; prints as a table.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    average : {"macro", "geometric", "median"}
+    mean, best, worst : ndarray of shape (n_measures,)
+        Averages over queries.
+    tie_std : ndarray of shape (n_measures,)
+        Standard deviation of the average over the orders of tied documents; NaN
+        for geometric means and medians.
+    chance, ideal : ndarray of shape (n_measures,)
+        Averages over queries. `ideal` is the best value when all documents of a
+        query are retrieved and tie.
+    lift : ndarray of shape (n_measures,)
+        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
+        ideal; 0 where the two are equal.
+    interval : ndarray of shape (n_measures, 2)
+        95 % interval of the average over queries: t of the mean, from the ranks
+        of the values of the median; NaN for too few queries. That of a mean is
+        symmetric, and may reach beyond what the measure can be.
+    sampling_error : ndarray of shape (n_measures,)
+        Standard error of `mean` where orders had to be sampled (long ties under
+        IPrec and IAP); 0 where it is exact, as it is for all other measures.
+    n_estimated : ndarray of shape (n_measures,), int
+        Queries whose standard deviation comes from sampled orders.
+    n_queries : ndarray of shape (n_measures,), int
+        Queries averaged.
+    """
+
+    measures: tuple[str, ...]
+    average: str
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    chance: FloatArray
+    ideal: FloatArray
+    lift: FloatArray
+    interval: FloatArray
+    sampling_error: FloatArray
+    n_estimated: NDArray[np.int64]
+    n_queries: NDArray[np.int64]
+
+    def __str__(self) -> str:
+        macro, median = self.average == "macro", self.average == "median"
+        columns = [
+            ("measure" if macro else self.average, self.measures),
+            ("median" if median else "mean", self.mean),
+            ("worst", self.worst),
+            ("best", self.best),
+            ("tie std", self.tie_std),
+            ("chance", self.chance),
+            ("lift", self.lift),
+            ("95% interval", self.interval),
+            ("queries", self.n_queries),
+        ]
+        return "\n".join([format_columns(columns), *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What in the table is an estimate."""
+        notes = []
+        for i, name in enumerate(self.measures):
+            if self.sampling_error[i] > 0:
+                notes.append(
+                    f"{name}: mean over sampled orders, standard error "
+                    f"{self.sampling_error[i]:.1g}"
+                )
+            if self.n_estimated[i]:
+                count = self.n_estimated[i]
+                of = "1 query" if count == 1 else f"{count} queries"
+                notes.append(f"{name}: tie std of {of} from sampled orders")
+        return notes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentSummary(Result):
+    """Averages over the queries of each segment; prints as a table per measure.
+
+    Names of segments are cut where a table would be wider than 80 columns.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    average : {"macro", "geometric", "median"}
+    segment : ndarray of shape (n_segments,)
+        In ascending order.
+    mean, best, worst, tie_std, chance, ideal, lift, sampling_error : \
+ndarray of shape (n_segments, n_measures)
+        As in `RankingSummary`, of the queries of a segment.
+    interval : ndarray of shape (n_segments, n_measures, 2)
+    n_estimated, n_queries : ndarray of shape (n_segments, n_measures), int
+    overall : RankingSummary
+        Of all queries.
+    """
+
+    measures: tuple[str, ...]
+    average: str
+    segment: NDArray[Any]
+    mean: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    tie_std: FloatArray
+    chance: FloatArray
+    ideal: FloatArray
+    lift: FloatArray
+    interval: FloatArray
+    sampling_error: FloatArray
+    n_estimated: NDArray[np.int64]
+    n_queries: NDArray[np.int64]
+    overall: RankingSummary
+
+    def _columns(self) -> dict[str, Any]:
+        figures = {name: getattr(self, name) for name in _FIGURES}
+        low, high = np.moveaxis(figures.pop("interval"), -1, 0)
+        columns = by_query(self.segment, self.measures, figures)
+        segment = {"segment": columns.pop("qid")}
+        ends = {"interval_low": low.ravel(), "interval_high": high.ravel()}
+        return segment | columns | ends
+
+    def __str__(self) -> str:
+        tables = [self._table(j) for j in range(len(self.measures))]
+        return "\n\n".join(["\n\n".join(tables), *self.overall.notes()])
+
+    def _table(self, measure: int) -> str:
+        """All segments by one measure."""
+        first = {"macro": "mean", "geometric": "geom.", "median": "median"}
+        shown = ("mean", "worst", "best", "tie_std", "chance", "lift")
+        names = [printable(str(name)) for name in [*self.segment.tolist(), "all"]]
+        header = [
+            *(self.measures[measure], "queries", first[self.average]),
+            *(name.replace("_", " ") for name in shown[1:]),
+            "95% interval",
+        ]
+
+        def cells(name: str) -> Iterator[Any]:
+            yield from getattr(self, name)[:, measure]
+            yield getattr(self.overall, name)[measure]
+
+        columns = [
+            map(str, cells("n_queries")),
+            *((number(value, _DIGITS) for value in cells(name)) for name in shown),
+            (bracketed(ends, _DIGITS) for ends in cells("interval")),
+        ]
+        rows = list(zip(*columns, strict=True))
+
+        def table(names: list[str]) -> str:
+            named = zip(names, rows, strict=True)
+            return format_table(header, [[name, *row] for name, row in named])
+
+        found = table(names)
+        over = width(found.split("\n", 1)[0]) - _COLUMNS
+        if over <= 0:
+            return found
+        longest = max(max(map(width, names)) - over, len(self.measures[measure]))
+        return table([_cut(name, longest) for name in names])
+
+
+def stack_summaries(
+    segment: NDArray[Any], summaries: Sequence[RankingSummary], overall: RankingSummary
+) -> SegmentSummary:
+    """Summaries of each segment, and of all queries, as one."""
+    figures = {
+        name: np.stack([getattr(summary, name) for summary in summaries])
+        for name in _FIGURES
+    }
+    return SegmentSummary(
+        measures=overall.measures,
+        average=overall.average,
+        segment=segment,
+        overall=overall,
+        **figures,
+    )
+
+
+def _cut(name: str, columns: int) -> str:
+    """A name in so many columns of a terminal."""
+    if width(name) <= columns:
+        return name
+    while width(name) > columns - 3:
+        name = name[:-1]
+    return f"{name}..."

@@ -1,0 +1,127 @@
+"""Permutation importances, as data and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.result import Result
+from .._display.tables import bracketed, clip, format_table, number, probability
+from .._engine.ties import FloatArray, IntArray
+
+#: rows of a table in print
+_SHOWN = 20
+#: characters of a name, so that a table has at most 80 columns
+_LONGEST = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationImportance(Result):
+    """What a ranker loses when columns of X are permuted; prints as a table.
+
+    `query_permutation_importance` makes it. A table per measure, the value on the
+    data as they are in its head, the columns that matter most on top.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of columns, or of groups of them.
+    measures : tuple of str
+    baseline : ndarray of shape (n_measures,)
+        Mean over queries with X as it is.
+    importances : ndarray of shape (n_columns, n_measures, n_repeats)
+        By how much the mean gets worse, each time: `baseline` less the mean with
+        the column permuted; where lower is better, the other way round.
+    importances_mean, importances_std : ndarray of shape (n_columns, n_measures)
+        Mean and standard deviation over repeats.
+    interval : ndarray of shape (n_columns, n_measures, 2)
+        t interval of `importances_mean` over queries.
+    pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
+        Of the one-sided paired t test over queries that the mean gets worse at all;
+        as they are, and corrected for the number of columns.
+    ranking : ndarray of shape (n_columns,), int
+        1 matters most by the first measure.
+    qid : ndarray of shape (n_queries,)
+        By id.
+    differences : ndarray of shape (n_queries, n_columns, n_measures)
+        What each query loses, averaged over repeats; NaN where undefined.
+    query_weight : ndarray of shape (n_queries,) or None
+    within_queries : bool
+        How rows were permuted.
+    confidence : float
+    correction : str or None
+    """
+
+    columns: tuple[str, ...]
+    measures: tuple[str, ...]
+    baseline: FloatArray
+    importances: FloatArray
+    importances_mean: FloatArray
+    interval: FloatArray
+    pvalues: FloatArray
+    adjusted_pvalues: FloatArray
+    qid: NDArray[Any]
+    differences: FloatArray
+    query_weight: FloatArray | None
+    within_queries: bool
+    confidence: float
+    correction: str | None
+
+    @property
+    def importances_std(self) -> FloatArray:
+        return np.asarray(self.importances.std(axis=2))
+
+    @property
+    def ranking(self) -> IntArray:
+        return np.argsort(self._order(0)) + 1
+
+    def _order(self, measure: int) -> IntArray:
+        """Columns, what matters most by a measure first."""
+        return np.argsort(-self.importances_mean[:, measure], kind="stable")
+
+    def _columns(self) -> dict[str, Any]:
+        figures = {
+            "importances_mean": self.importances_mean,
+            "importances_std": self.importances_std,
+            "interval_low": self.interval[..., 0],
+            "interval_high": self.interval[..., 1],
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+        }
+        return {
+            "column": np.repeat(np.array(self.columns, object), len(self.measures)),
+            "measure": list(self.measures) * len(self.columns),
+            **{name: values.ravel() for name, values in figures.items()},
+        }
+
+    def __str__(self) -> str:
+        tables = map(self._table, range(len(self.measures)))
+        return "\n\n".join(tables)
+
+    def _table(self, m: int) -> str:
+        order = self._order(m)
+        worth = f"{self.measures[m]} {number(self.baseline[m])}"
+        header = [worth, "loses", f"{self.confidence:.0%} interval", "±repeats"]
+        shown: FloatArray = self.pvalues
+        if self.correction is None or len(order) == 1:
+            header.append("p")
+        else:
+            header.append(f"p ({self.correction})")
+            shown = self.adjusted_pvalues
+        rows: list[Sequence[str]] = [
+            [
+                clip(self.columns[j], _LONGEST),
+                number(self.importances_mean[j, m]),
+                bracketed(self.interval[j, m]),
+                number(self.importances_std[j, m]),
+                probability(shown[j, m]),
+            ]
+            for j in order[:_SHOWN].tolist()
+        ]
+        more = len(order) - _SHOWN
+        rest = f"\n... and {more} more" if more > 0 else ""
+        return format_table(header, rows) + rest

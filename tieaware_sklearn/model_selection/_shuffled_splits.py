@@ -1,0 +1,279 @@
+"""Training and test sets of whole queries, drawn at random."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import BaseShuffleSplit
+
+from .._engine.exact import as_floats, numbers_of, show
+from .._engine.qid_column import count_rows, ids_of, take_rows
+from .._engine.seeds import check_seed
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import (
+    Queries,
+    check_count,
+    check_length,
+    check_qid,
+    is_number,
+    reject,
+)
+from ._query_splits import (
+    Part,
+    QuerySplits,
+    are_numbers,
+    flags,
+    query_means,
+    query_ranks,
+    rows_of,
+)
+
+
+class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
+    """Training and test sets of whole queries, drawn at random several times.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        How often they are drawn.
+    test_size, train_size : float or int, optional
+        A share of the queries, not of the documents, or a number of queries. By
+        default what the other leaves; 0.2 for testing if neither is given.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), which works without metadata routing. By default they come as
+        ``qid`` by metadata routing, without further request, or as `groups`.
+    random_state : int, RandomState instance or None, default=None
+        An int for the same sets at every call.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 1 split. When it splits, for sizes that leave one of the sets
+        without a query.
+
+    See Also
+    --------
+    sklearn.model_selection.GroupShuffleSplit : The same for any groups.
+
+    Notes
+    -----
+    Sets do not depend on the order of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import QueryShuffleSplit
+    >>> qid = np.array(["a", "b", "a", "c", "b", "d"])
+    >>> cv = QueryShuffleSplit(2, test_size=0.5, random_state=0)
+    >>> for train, test in cv.split(np.zeros((6, 1)), groups=qid):
+    ...     print(qid[train], qid[test])
+    ['a' 'b' 'a' 'b'] ['c' 'd']
+    ['b' 'b' 'd'] ['a' 'a' 'c']
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        test_size: float | int | None = None,
+        train_size: float | int | None = None,
+        qid: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        check_count(n_splits, "n_splits")
+        super().__init__(
+            n_splits,
+            test_size=test_size,
+            train_size=train_size,
+            random_state=random_state,
+        )
+        self.qid = qid
+
+    def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
+        n_queries = queries.n_queries
+        n_train, n_test = _part_sizes(n_queries, self.train_size, self.test_size, 0.2)
+        rng = check_seed(self.random_state)
+        drawn = (rng.permutation(n_queries) for _ in range(self.n_splits))
+        return (_cut(order, n_train, n_test) for order in drawn)
+
+
+def train_test_split_queries(
+    *arrays: Any,
+    qid: Any,
+    test_size: float | int | None = None,
+    train_size: float | int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    shuffle: bool = True,
+    stratify: Any = None,
+) -> list[Any]:
+    """Split arrays into training and test rows, queries whole.
+
+    Parameters
+    ----------
+    *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
+        Of the same number of rows.
+    qid : array-like of shape (n_rows,), or str or int
+        Query of each row, which is split as well and comes last. Or the column of
+        the first array that holds it (a name for data frames, an index for arrays).
+    test_size, train_size : float or int, optional
+        A share of the queries, not of the documents, or a number of queries. By
+        default what the other leaves; 0.25 for testing if neither is given.
+    random_state : int, RandomState instance or None, default=None
+        An int for the same split at every call.
+    shuffle : bool, default=True
+        Draw queries at random. Otherwise the first ones by id are for training, the
+        last ones for testing.
+    stratify : array-like of shape (n_rows,), optional
+        What both sets are to be alike in. Numbers such as the labels: the mean of
+        each query. Others, such as a market or a device: one value per query.
+
+    Returns
+    -------
+    list
+        Of length ``2 * len(arrays)``, training and test rows of each array, and two
+        more for `qid` unless it is a column. Rows keep their order, arrays their
+        type (sparse matrices are CSR).
+
+    Raises
+    ------
+    ValueError
+        For arrays of other lengths, sizes that leave a set without a query, and
+        `stratify` without `shuffle`, with values that are missing, or texts that vary
+        within a query.
+
+    See Also
+    --------
+    QueryShuffleSplit : The same as a splitter for cross-validation.
+    QueryTimeSeriesSplit : Later queries for testing.
+
+    Notes
+    -----
+    To stratify, queries are sorted by their values and cut into as many runs of
+    neighbours as the smaller set has queries; of each, one is drawn. Which queries
+    are in which set does not depend on the order of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import train_test_split_queries
+    >>> X, y = np.arange(12).reshape(6, 2), np.array([1, 0, 0, 2, 1, 0])
+    >>> qid = np.array(["a", "b", "a", "c", "b", "d"])
+    >>> X_train, X_test, y_train, y_test, qid_train, qid_test = (
+    ...     train_test_split_queries(X, y, qid=qid, random_state=0))
+    >>> qid_train, qid_test
+    (array(['a', 'b', 'a', 'b', 'd'], dtype='<U1'), array(['c'], dtype='<U1'))
+    """
+    if not arrays:
+        raise ValueError("arrays must be one or more, got none")
+    ids, is_column = ids_of(arrays[0], qid)
+    queries = check_qid(ids, n_rows=count_rows(ids)).by_id()
+    for number, array in enumerate(arrays):
+        if array is None or count_rows(array) != queries.n_rows:
+            got = "None" if array is None else count_rows(array)
+            raise ValueError(
+                f"arrays must have one row per value of qid ({queries.n_rows}), got "
+                f"{got} in array {number}"
+            )
+    part = _one_part(queries, train_size, test_size, random_state, shuffle, stratify)
+    ((train, test),) = rows_of(queries, [part])
+    given = arrays if is_column else (*arrays, ids)
+    return [take_rows(array, rows) for array in given for rows in (train, test)]
+
+
+def _one_part(
+    queries: Queries,
+    train_size: float | int | None,
+    test_size: float | int | None,
+    random_state: Any,
+    shuffle: bool,
+    stratify: Any,
+) -> Part:
+    n_queries = queries.n_queries
+    n_train, n_test = _part_sizes(n_queries, train_size, test_size, 0.25)
+    if not shuffle:
+        if stratify is not None:
+            raise ValueError("stratify must be None with shuffle=False, got values")
+        by_id = np.arange(n_queries)
+        return by_id < n_train, (by_id >= n_train) & (by_id < n_train + n_test)
+    rng = check_seed(random_state)
+    order = rng.permutation(n_queries)
+    if stratify is None:
+        return _cut(order, n_train, n_test)
+    order = order[np.argsort(_strata(stratify, queries)[order], kind="stable")]
+    test = _spread(order, n_test, rng)
+    train = _spread(order[~np.isin(order, test)], n_train, rng)
+    return flags(n_queries, train), flags(n_queries, test)
+
+
+def _cut(order: NDArray[np.intp], n_train: int, n_test: int) -> Part:
+    """The first of these queries for testing, the next for training."""
+    test, train = order[:n_test], order[n_test : n_test + n_train]
+    return flags(len(order), train), flags(len(order), test)
+
+
+def _strata(values: Any, queries: Queries) -> FloatArray | IntArray:
+    """What queries are sorted by: mean numbers, or ranks of what is none."""
+    if not are_numbers(values, "stratify"):
+        return query_ranks(values, queries, "stratify")
+    floats = as_floats(numbers_of(values, "stratify"), "stratify")
+    check_length(floats, queries.n_rows, "stratify")
+    reject(~np.isfinite(floats), floats, "stratify", "be finite")
+    return query_means(floats, queries)
+
+
+def _spread(
+    order: NDArray[np.intp], number: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """So many of these, drawn evenly along the order."""
+    if number == 0:
+        return order[:0]
+    if 2 * number > len(order):
+        left_out = _spread(order, len(order) - number, rng)
+        return order[~np.isin(order, left_out)]
+    ends = np.arange(number + 1) * len(order) // number
+    return order[rng.randint(ends[:-1], ends[1:])]
+
+
+def _part_sizes(
+    n_queries: int,
+    train_size: float | int | None,
+    test_size: float | int | None,
+    default: float,
+) -> tuple[int, int]:
+    """Queries for training and for testing, rounded as scikit-learn does it."""
+    if train_size is None and test_size is None:
+        test_size = default
+    n_train = _part_size(train_size, "train_size", n_queries, math.floor)
+    n_test = _part_size(test_size, "test_size", n_queries, math.ceil)
+    if n_train is None:
+        n_train = n_queries - (n_test or 0)
+    if n_test is None:
+        n_test = n_queries - n_train
+    if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
+        raise ValueError(
+            "train_size and test_size must be numbers of queries, or shares of them, "
+            f"that leave some for both sets, got {train_size!r} and {test_size!r}: "
+            f"{n_train} and {n_test} of {n_queries} queries"
+        )
+    return n_train, n_test
+
+
+def _part_size(
+    size: float | int | None, name: str, n_queries: int, rounded: Callable[..., int]
+) -> int | None:
+    if size is None:
+        return None
+    if isinstance(size, numbers.Integral) and is_number(size, least=1):
+        return int(size)
+    if not is_number(size, above=0, below=1):
+        raise ValueError(
+            f"{name} must be a share of the queries in (0, 1) or a number of them, got "
+            f"{show(size)}"
+        )
+    return rounded(size * n_queries)

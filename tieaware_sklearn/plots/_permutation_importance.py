@@ -1,0 +1,180 @@
+"""What a ranker loses when columns of X are permuted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._display.tables import number
+from .._engine.ties import FloatArray
+from .._engine.validation import check_count
+from ..inspection import PermutationImportance, query_permutation_importance
+from ._axes import BLACK, GREY, SKY, plain, short, title
+from ._display_base import Display, Panels
+
+
+@dataclass(eq=False)
+class PermutationImportanceDisplay(Display):
+    """Columns by what a ranker loses without them, with intervals over queries.
+
+    Make it with `from_importance` or `from_estimator`.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        What matters most by the first measure comes first.
+    measures : tuple of str
+    baseline : ndarray of shape (n_measures,)
+        Mean over queries with X as it is.
+    importances_mean : ndarray of shape (n_columns, n_measures)
+    interval : ndarray of shape (n_columns, n_measures, 2)
+        Over queries.
+    confidence : float
+        Of the intervals.
+    within_queries : bool
+        Whether the rows of each query were permuted among themselves.
+    n_hidden : int
+        Further columns that are not shown.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : list of matplotlib Axes
+        A panel per measure.
+    ax_ : matplotlib Axes
+        The only panel, for one measure.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.linear_model import Ridge
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PermutationImportanceDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> display = PermutationImportanceDisplay.from_estimator(
+    ...     Ridge().fit(web.data, web.target), web.data, web.target, qid=web.qid,
+    ...     measures="ndcg@10", max_features=5,
+    ...     columns={name: j for j, name in enumerate(web.feature_names)})
+    >>> display.columns[0]
+    'log_clicks'
+    """
+
+    columns: tuple[str, ...]
+    measures: tuple[str, ...]
+    baseline: FloatArray
+    importances_mean: FloatArray
+    interval: FloatArray
+    confidence: float
+    within_queries: bool
+    n_hidden: int
+
+    @classmethod
+    def from_importance(
+        cls,
+        importance: PermutationImportance,
+        *,
+        max_features: int = 20,
+        ax: Any = None,
+    ) -> Self:
+        """Plot what `query_permutation_importance` found.
+
+        Parameters
+        ----------
+        importance : PermutationImportance
+        max_features : int, default=20
+            How many columns to show, what matters most by the first measure.
+        ax : matplotlib Axes or list of them, optional
+            One per measure.
+
+        Returns
+        -------
+        PermutationImportanceDisplay
+
+        Raises
+        ------
+        ValueError
+            For `max_features` < 1.
+        """
+        check_count(max_features, "max_features")
+        shown = np.argsort(importance.ranking)[:max_features]
+        return cls(
+            columns=tuple(importance.columns[j] for j in shown),
+            measures=importance.measures,
+            baseline=importance.baseline,
+            importances_mean=importance.importances_mean[shown],
+            interval=importance.interval[shown],
+            confidence=importance.confidence,
+            within_queries=importance.within_queries,
+            n_hidden=len(importance.columns) - len(shown),
+        ).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        max_features: int = 20,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Permute the columns of X, and plot.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+            Labels.
+        qid : array-like of shape (n_rows,), or str or int, optional
+            Query of each row, or the column of X that holds it.
+        max_features, ax
+            As in `from_importance`.
+        **options
+            As in `query_permutation_importance`.
+
+        Returns
+        -------
+        PermutationImportanceDisplay
+
+        Raises
+        ------
+        ValueError
+            As in `query_permutation_importance`.
+        """
+        found = query_permutation_importance(estimator, X, y, qid=qid, **options)
+        return cls.from_importance(found, max_features=max_features, ax=ax)
+
+    def _panels(self) -> Panels:
+        height = max(1.6 + 0.3 * len(self.columns), 2.4)
+        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
+
+    def _draw(self, axes: list[Any]) -> None:
+        rows = np.arange(len(self.columns))
+        how = "permuted within queries" if self.within_queries else "permuted"
+        interval = f"{self.confidence:.0%} interval over queries"
+        for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
+            lost = self.importances_mean[:, m]
+            axis.barh(rows, lost, 0.62, color=SKY, label=f"column {how}: mean loss")
+            axis.hlines(
+                rows, *self.interval[:, m].T, color=BLACK, linewidth=1.2, label=interval
+            )
+            axis.axvline(0, color=GREY, linewidth=1)
+            axis.locator_params(axis="x", nbins=5)
+            axis.set_yticks(rows, short(self.columns))
+            axis.set_ylim(len(rows) - 0.4, -0.6)
+            axis.tick_params(axis="y", length=0)
+            axis.grid(visible=False, axis="y")
+            axis.set_xlabel(f"loss of {plain(measure)}")
+            title(axis, f"{plain(measure)} is {number(self.baseline[m])} unpermuted")
+        if self.n_hidden:
+            # below the names, beside the numbers of the scale
+            beside = {"transform": axes[0].transAxes, "ha": "right", "va": "top"}
+            more = f"… {self.n_hidden} more"
+            axes[0].text(-0.03, -0.02, more, color=GREY, fontsize="small", **beside)
