@@ -78,9 +78,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     ----------
     model_ : catboost.CatBoostRanker
         What was trained: for explanations, plots and files.
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Columns of X as given to `fit`, that of `qid` included.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
         CatBoost's ``PredictionValuesChange``, NaN for the column of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of

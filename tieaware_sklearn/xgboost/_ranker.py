@@ -118,9 +118,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Columns of X as given to `fit`, that of `qid` included.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
         One value per column of X, NaN for that of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
