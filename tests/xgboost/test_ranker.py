@@ -69,6 +69,15 @@ def test_sorted_rows_give_xgboosts_own_model(web, objective):
     assert np.array_equal(ours.apply(web.data), theirs.apply(web.data))
 
 
+def test_a_random_state_is_drawn_from_once(web):
+    options = {**OPTIONS, "subsample": 0.5}
+    theirs = xgb.XGBRanker(**options, random_state=np.random.RandomState(5))
+    theirs.fit(web.data, web.target, qid=web.qid)
+    ours = ranker(**options, row_order="input", random_state=np.random.RandomState(5))
+    ours.fit(web.data, web.target, qid=web.qid)
+    assert bits(ours) == bits(theirs)
+
+
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, sp.csr_array])
 def test_any_order_of_rows_gives_the_same_bits(web, valid, kind):
     """Training, stopping and logs."""
@@ -278,6 +287,11 @@ def test_routing_and_columns_give_the_same_folds(web):
         ({"eval_metric": "ndgc"}, {}, "eval_metric: .*did you mean 'NDCG'"),
         ({"eval_metric": ["ap", "map"]}, {}, "eval_metric: measures must differ"),
         ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an evaluation"),
+        (
+            {"early_stopping_rounds": 2, "eval_metric": None},
+            {"eval_X": [[0.0] * 12], "eval_y": [1], "eval_qid": [1]},
+            "early_stopping_rounds needs a metric, got none: give eval_metric",
+        ),
         ({"row_order": "sorted"}, {}, "row_order must be one of"),
         ({}, {"eval_X": [[1.0]]}, "eval_y must have the labels of eval_X, got None"),
         ({}, {"y": 0.5}, r"y must be integers up to 31 .*got 0.5 in row 0"),

@@ -293,6 +293,6 @@ def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
         )
     if not measured:
         raise ValueError(
-            "early_stopping_rounds needs a metric, got none: give eval_metric to "
-            "fit or metric to the constructor"
+            "early_stopping_rounds needs a metric, got none: give eval_metric, or "
+            "metric to the constructor of QueryLGBMRanker"
         )

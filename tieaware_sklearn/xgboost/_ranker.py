@@ -429,7 +429,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map {advice}"
             reject((labels != 0) & (labels != 1), labels, "y", rule)
-        exponential = self.get_params().get("ndcg_exp_gain")
+        # get_params would draw from a RandomState
+        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
         if self.objective == "rank:ndcg" and exponential in (None, True):
             rule = (
                 f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
