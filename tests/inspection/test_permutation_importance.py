@@ -298,7 +298,7 @@ def test_one_document_and_a_pickle():
         ({"columns": {"none": []}}, "each once, got none in 'none'"),
         ({"columns": {"both": [1, 1]}}, "each once, got a column twice in 'both'"),
         ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
-        ({"within_queries": "yes"}, "within_queries must be one of"),
+        ({"within_queries": "yes"}, "within_queries must be True or False"),
         ({"correction": "bonferroni"}, "correction must be one of"),
         ({"confidence": 95}, "confidence must be a number in"),
         ({"response_method": "transform"}, "response_method must be one of"),

@@ -19,6 +19,7 @@ from .._engine.validation import (
     Queries,
     check_choice,
     check_count,
+    check_flag,
     check_labels,
     check_length,
     check_qid,
@@ -151,7 +152,8 @@ def query_permutation_importance(
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     check_count(n_repeats, "n_repeats")
-    check_choice(within_queries, "within_queries", (True, False))
+    check_flag(within_queries, "within_queries")
+    check_flag(progress, "progress")
     check_choice(correction, "correction", CORRECTIONS)
     check_share(confidence, "confidence")
     method = check_response_method(response_method)
