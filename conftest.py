@@ -7,6 +7,7 @@ from pathlib import Path
 
 #: what examples need beyond scikit-learn
 NEEDED = {
+    "catboost": ("catboost",),
     "dask": ("dask", "distributed", "pandas"),
     "io/_tabular": ("pandas",),
     "lightgbm": ("lightgbm",),

@@ -23,10 +23,14 @@ MODULES = [
         f"tieaware_sklearn.{name}"
         for name in (
             *("comparison", "score_precision", "judgments", "datasets", "plots"),
-            *("lightgbm", "xgboost", "optuna", "dask"),
+            *("lightgbm", "xgboost", "catboost", "optuna", "dask"),
         )
     ),
 ]
+#: rooms whose rankers show the parameters of a library's own
+BOOSTERS = tuple(
+    f"tieaware_sklearn.{name}" for name in ("lightgbm", "xgboost", "catboost")
+)
 
 
 class Taken(NamedTuple):
@@ -73,10 +77,17 @@ def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Its parameters; those that a ranker hands on to its library are not ours."""
+    shown = inspect.signature(call).parameters
+    ours = set(shown)
+    if call.__module__.startswith(BOOSTERS):
+        code = (call.__init__ if inspect.isclass(call) else call).__code__
+        n_parameters = code.co_argcount + code.co_kwonlyargcount
+        ours &= set(code.co_varnames[:n_parameters])
     return [
         parameter
-        for parameter in inspect.signature(call).parameters.values()
-        if parameter.name not in ("self", "cls")
+        for name, parameter in shown.items()
+        if name in ours and name not in ("self", "cls")
     ]
 
 

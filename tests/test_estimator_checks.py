@@ -19,8 +19,10 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector
+from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
+from tieaware_sklearn.xgboost import QueryXGBRanker
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,29 @@ LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
     "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
     "check_complex_data": "y is refused first",
-    "check_estimators_pickle": "puts NaN into the column of ids",
-    "check_fit2d_1feature": "the only column holds query ids there",
 }
 LIGHTGBM_OPTIONS = {
     "qid": 0, "objective": "regression", "verbosity": -1, "n_jobs": 1
 }  # fmt: skip
+BOOSTERS = {
+    "check_estimators_pickle": "puts NaN into the column of ids",
+    "check_fit2d_1feature": "the only column holds query ids there",
+}
+XGBOOST = {
+    "check_all_zero_sample_weights_error": "the message says 0, not zero",
+    "check_sample_weights_not_overwritten": "gives rows of one query other weights",
+}
+CATBOOST = {
+    "check_all_zero_sample_weights_error": "CatBoost's message says 0, not zero",
+    "check_complex_data": "y is refused first",
+    "check_fit2d_1sample": "CatBoost says that all features are constant",
+}
+CATBOOST_OPTIONS = {
+    **{"qid": 0, "iterations": 4, "thread_count": 1},
+    **{"verbose": False, "allow_writing_files": False},
+}
+#: ids of the checks are those of other data, too
+SAME_IDS = ("qid holds ids that QueryCatBoostRanker was fitted on",)
 
 TABLE = {
     "selector": Checked(RankingFeatureSelector(), warns=ONE_QUERY),
@@ -109,8 +128,33 @@ TABLE = {
     ),
     "lightgbm, qid=0": Checked(
         QueryLGBMRanker(**LIGHTGBM_OPTIONS),
-        {**QID, **LIGHTGBM},
+        {**QID, **BOOSTERS, **LIGHTGBM},
         warns=("Converting data to scipy sparse",),
+    ),
+    "xgboost, qid=0": Checked(
+        QueryXGBRanker(qid=0, objective="rank:pairwise", n_estimators=4, n_jobs=1),
+        {**BOOSTERS, **XGBOOST},
+    ),
+    "catboost, qid=0": Checked(
+        QueryCatBoostRanker(**CATBOOST_OPTIONS),
+        {**QID, **BOOSTERS, **CATBOOST},
+        warns=SAME_IDS,
+    ),
+    "catboost, RMSE": Checked(
+        QueryCatBoostRanker(**CATBOOST_OPTIONS, loss_function="RMSE"),
+        {
+            **QID,
+            **BOOSTERS,
+            **CATBOOST,
+            **dict.fromkeys(
+                (
+                    "check_sample_weight_equivalence_on_dense_data",
+                    "check_sample_weight_equivalence_on_sparse_data",
+                ),
+                "CatBoost bins and samples rows, not weights",
+            ),
+        },
+        warns=(*SAME_IDS, "Regression loss"),
     ),
 }
 

@@ -1,6 +1,6 @@
 """The README's table of scikit-learn tools, line by line, routing on and off.
 
-Every tool runs for three rankers in both settings, and must give the same values:
+Every tool runs for each ranker in both settings, and must give the same values:
 with routing on, ``qid`` is passed once; with routing off, it is a column of X.
 """
 
@@ -19,6 +19,7 @@ from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
@@ -29,6 +30,7 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRanker
 
@@ -39,13 +41,22 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
 )
+from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.xgboost import QueryXGBRanker
 
 WEB = make_web_search(n_queries=30, n_documents=20, random_state=0)
 FRAME = pd.DataFrame(WEB.data, columns=WEB.feature_names)
 WITH_QID = FRAME.assign(qid=WEB.qid)
-RANKERS = ("lightgbm", "xgboost", "regressor")
+QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+#: rankers with query ids, and the parameter that is searched
+BOOSTERS = {
+    "lightgbm": (QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1), "num_leaves"),
+    "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
+    "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
+}
+RANKERS = (*BOOSTERS, "regressor")
 
 
 class Setting(NamedTuple):
@@ -71,25 +82,22 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, routing: bool) -> Setting:
-    lightgbm = QueryLGBMRanker(n_estimators=4, verbosity=-1, n_jobs=1)
-    xgboost = XGBRanker(n_estimators=4, n_jobs=1)
-    tree = DecisionTreeRegressor(random_state=0)
-    if routing:
-        rankers = {
-            "lightgbm": (lightgbm, "num_leaves"),
-            "xgboost": (xgboost.set_fit_request(qid=True), "max_depth"),
-            "regressor": (Pipeline([("tree", tree)]), "tree__max_depth"),
-        }
-        given = {"qid": WEB.qid}
-        return Setting(FRAME, *rankers[name], None, given, {"params": given})
-    # XGBRanker itself reads a column of this name
-    drop = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
-    rankers = {
-        "lightgbm": (lightgbm.set_params(qid="qid"), "num_leaves"),
-        "xgboost": (xgboost, "max_depth"),
-        "regressor": (Pipeline([("drop", drop), ("tree", tree)]), "tree__max_depth"),
-    }
-    return Setting(WITH_QID, *rankers[name], "qid", {}, {})
+    if name in BOOSTERS:
+        booster, parameter = BOOSTERS[name]
+        ranker = clone(booster).set_params(qid=None if routing else "qid")
+    else:
+        # XGBRanker itself reads a column of this name
+        drop = ColumnTransformer([("qid", "drop", ["qid"])], remainder="passthrough")
+        tree = DecisionTreeRegressor(random_state=0)
+        steps = [("tree", tree)] if routing else [("drop", drop), ("tree", tree)]
+        ranker, parameter = Pipeline(steps), "tree__max_depth"
+    if name == "XGBRanker":
+        ranker, parameter = XGBRanker(n_estimators=4, n_jobs=1), "max_depth"
+        ranker = ranker.set_fit_request(qid=True) if routing else ranker
+    if not routing:
+        return Setting(WITH_QID, ranker, parameter, "qid", {}, {})
+    given = {"qid": WEB.qid}
+    return Setting(FRAME, ranker, parameter, None, given, {"params": given})
 
 
 def in_both_settings(name, run):
@@ -120,7 +128,7 @@ def splits(search):
     return [search.cv_results_[f"split{i}_test_score"][0] for i in range(3)]
 
 
-@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize("name", [*RANKERS, "XGBRanker"])
 def test_cross_val_score(name):
     found = in_both_settings(
         name,
@@ -223,7 +231,7 @@ def test_randomized_search(name):
     in_both_settings(name, run)
 
 
-@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("name", BOOSTERS)
 @pytest.mark.parametrize("Search", [HalvingGridSearchCV, HalvingRandomSearchCV])
 def test_halving_over_a_resource_of_the_estimator(name, Search):
     options = {} if Search is HalvingGridSearchCV else {"n_candidates": 2}
@@ -342,13 +350,14 @@ def test_a_pipeline_with_the_selector_and_routing(name):
     assert scores.tolist() == selected
 
 
-def test_a_pipeline_with_the_selector_and_a_column():
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_a_pipeline_with_the_selector_and_a_column(name):
     """The selector drops the column; a ranker behind it needs it handed on."""
     selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
     keep_qid = ColumnTransformer(
         [("features", selector, list(WITH_QID)), ("qid", "passthrough", ["qid"])]
     )
-    at = setting("lightgbm", False)
+    at = setting(name, False)
     ranker = clone(at.ranker).set_params(qid=-1)
     off = cross_val_score(
         make_pipeline(keep_qid, ranker),
@@ -359,7 +368,7 @@ def test_a_pipeline_with_the_selector_and_a_column():
         error_score="raise",
     )
     with sklearn.config_context(enable_metadata_routing=True):
-        on = setting("lightgbm", True)
+        on = setting(name, True)
         routed = cross_val_score(
             make_pipeline(RankingFeatureSelector(n_features_to_select=4), on.ranker),
             FRAME,
@@ -370,6 +379,11 @@ def test_a_pipeline_with_the_selector_and_a_column():
             **on.params,
         )
     assert off.tolist() == routed.tolist()
+
+
+def test_a_pipeline_with_the_selector_and_a_regressor():
+    selector = RankingFeatureSelector(n_features_to_select=4, qid="qid")
+    at = setting("regressor", False)
     tree = DecisionTreeRegressor(random_state=0)
     scores = cross_val_score(
         make_pipeline(selector, tree),
@@ -423,7 +437,9 @@ def test_rfecv_and_sequential_selection_need_routing(name):
             for j in range(X.shape[1])
         ]
         assert np.flatnonzero(sfs.get_support()) == np.argmax(single)
-    at = setting("lightgbm", False)
+    if name == "regressor":
+        return
+    at = setting(name, False)
     for selector in (
         RFECV(at.ranker, cv=at.cv, scoring=at.scorer()),
         SequentialFeatureSelector(at.ranker, cv=at.cv, scoring=at.scorer()),
@@ -456,3 +472,96 @@ def test_several_measures_do_not_fit_where_one_number_is_wanted():
         cross_val_score(
             at.ranker, at.X, WEB.target, scoring=at.scorer(["ndcg@10", "rr"]), cv=at.cv
         )
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_early_stopping_in_a_search(name):
+    valid = make_web_search(n_queries=10, n_documents=20, random_state=1)
+    given = {"eval_y": (valid.target,)}
+
+    def run(at):
+        held_out = pd.DataFrame(valid.data, columns=WEB.feature_names)
+        if at.qid is None:
+            params = {**given, **at.fit, "eval_X": (held_out,)}
+            params["eval_qid"] = (valid.qid,)
+        else:
+            params = {**given, "eval_X": (held_out.assign(qid=valid.qid),)}
+        ranker = clone(at.ranker).set_params(
+            n_estimators=30, learning_rate=0.5, early_stopping_rounds=2
+        )
+        search = GridSearchCV(ranker, at.grid, scoring=at.scorer(), cv=at.cv)
+        search.set_params(error_score="raise").fit(at.X, WEB.target, **params)
+        found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
+        assert len(found) < 30
+        return [*search.cv_results_["mean_test_score"], *found]
+
+    in_both_settings(name, run)
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_early_stopping_in_a_pipeline(name):
+    valid = make_web_search(n_queries=10, n_documents=20, random_state=1)
+    held_out = {"eval_y": valid.target, "eval_qid": valid.qid}
+    with sklearn.config_context(enable_metadata_routing=True):
+        at = setting(name, True)
+        ranker = at.ranker.set_params(n_estimators=30, early_stopping_rounds=2)
+        model = make_pipeline(StandardScaler(), ranker, transform_input=["eval_X"])
+        model.fit(WEB.data, WEB.target, eval_X=valid.data, **held_out, **at.fit)
+    found = model[-1].evals_result_["valid_0"]["NDCG@10"]
+    assert max(found) == ranking_score(
+        valid.target, model.predict(valid.data), qid=valid.qid
+    )
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_scorers_by_name(name):
+    def run(at):
+        found = cross_validate(
+            at.ranker,
+            at.X,
+            WEB.target,
+            scoring={"a": at.scorer(), "b": at.scorer("rr")},
+            cv=at.cv,
+            error_score="raise",
+            **at.params,
+        )
+        return [found["test_a"], found["test_b"]]
+
+    found = in_both_settings(name, run)
+    assert found[0].tolist() == by_hand(name)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_group_k_fold(name):
+    def run(at):
+        cv, given = GroupKFold(3), {"groups": WEB.qid}
+        if at.qid is None:
+            cv, given = cv.set_split_request(groups="qid"), at.params
+        return cross_val_score(
+            at.ranker,
+            at.X,
+            WEB.target,
+            scoring=at.scorer(),
+            cv=cv,
+            error_score="raise",
+            **given,
+        )
+
+    in_both_settings(name, run)
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_an_integer_splits_queries(name):
+    for routing in (True, False):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            at = setting(name, routing)
+            with pytest.raises(ValueError, match="folds split queries"):
+                cross_val_score(
+                    at.ranker,
+                    at.X,
+                    WEB.target,
+                    scoring=at.scorer(),
+                    cv=4,
+                    error_score="raise",
+                    **at.params,
+                )

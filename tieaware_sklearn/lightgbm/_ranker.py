@@ -89,9 +89,9 @@ random_state, n_jobs, importance_type
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features_in_,)
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
         Columns of X as given to `fit`, that of `qid` included.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_columns,)
         One value per column of X, NaN for that of `qid`. LightGBM's own
         `n_features_`, `feature_name_` and plots leave it out.
     evals_result_ : dict

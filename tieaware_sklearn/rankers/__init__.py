@@ -1,4 +1,4 @@
-"""The linear ranker, and what the companions of LightGBM and XGBoost share."""
+"""The linear ranker, and what the rankers of LightGBM, XGBoost and CatBoost share."""
 
 from ._linear import LinearRanker
 

@@ -15,6 +15,7 @@ from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._tree_by_tree import measured
 
 
 class _DataSet(NamedTuple):
@@ -92,8 +93,7 @@ class BoostingMeasures:
         prepared = self._prepare(owner, given)
         n_rows = prepared.queries.n_rows
         scores = check_scores(scores, n_rows=n_rows, name="predictions")
-        found = prepared.values(self._asked, scores)
-        means = prepared.means(self._asked, found["expected"])
+        means = measured(self._asked, prepared, scores)
         results = list(map(self.result, self.measures, means))
         return results[0] if self.single else results
 

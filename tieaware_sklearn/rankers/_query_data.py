@@ -100,6 +100,11 @@ def gather_queries(
             f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
             "constructor"
         )
+    if y is None:  # as scikit-learn says it
+        raise ValueError(
+            f"{name}y must be the labels of {name}X: a ranker requires y to be passed, "
+            "but the target y is None"
+        )
     labels = check_labels(y, name=f"{name}y")
     X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
     if len(X.shape) != 2:
@@ -220,18 +225,18 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     return [values]
 
 
-def without_qid(categorical: Any, X: Any, qid: str | int | None) -> Any:
-    """Categorical features, numbered without the qid column of X."""
-    if qid is None or isinstance(categorical, str) or categorical is None:
-        return categorical
+def without_qid(
+    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
+) -> Any:
+    """Features of a kind, numbered without the qid column of X."""
+    if qid is None or isinstance(given, str) or given is None:
+        return given
     at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
     features = []
-    for feature in categorical:
+    for feature in given:
         counted = isinstance(feature, numbers.Integral)
         if feature == (at if counted else qid):
-            raise ValueError(
-                f"categorical_feature must not hold the qid column, got {feature!r}"
-            )
+            raise ValueError(f"{name} must not hold the qid column, got {feature!r}")
         features.append(feature - 1 if counted and feature > at else feature)
     return features
 
@@ -288,6 +293,6 @@ def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
         )
     if not measured:
         raise ValueError(
-            "early_stopping_rounds needs a metric, got none: give eval_metric to "
-            "fit or metric to the constructor"
+            "early_stopping_rounds needs a metric, got none: give eval_metric, or "
+            "metric to the constructor of QueryLGBMRanker"
         )

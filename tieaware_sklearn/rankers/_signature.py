@@ -7,7 +7,6 @@ from inspect import Parameter, signature
 from operator import attrgetter
 from typing import TypeVar
 
-_OPTIONS = (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
 Init = TypeVar("Init", bound=Callable[..., None])
 
 
@@ -20,10 +19,11 @@ def options_of(parent: Callable[..., None]) -> Callable[[Init], Init]:
     def decorate(init: Init) -> Init:
         *own, _ = signature(init).parameters.values()
         taken = {parameter.name for parameter in own}
+        _, *theirs = signature(parent).parameters.values()
         options = [
-            parameter
-            for parameter in signature(parent).parameters.values()
-            if parameter.kind in _OPTIONS and parameter.name not in taken
+            parameter.replace(kind=max(parameter.kind, Parameter.KEYWORD_ONLY))
+            for parameter in theirs
+            if parameter.name not in taken
         ]
         shown = sorted([*own, *options], key=attrgetter("kind"))
         signed = signature(init).replace(parameters=shown)

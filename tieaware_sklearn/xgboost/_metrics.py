@@ -1,23 +1,15 @@
-"""XGBoost with metrics that no order of rows changes."""
+"""Tie-aware metrics for `xgboost.train` and `xgboost.cv`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ._engine.ties import FloatArray
-from ._optional import import_optional
-from .measures import Measure
-from .rankers._boosting_measures import BoostingMeasures
-
-__all__ = ["custom_metric"]
-
-_ranker_module = import_optional(
-    "xgboost.sklearn", extra="xgboost", purpose="tieaware_sklearn.xgboost"
-)
+from .._engine.ties import FloatArray
+from ..measures import Measure
+from ..rankers._boosting_measures import BoostingMeasures
 
 #: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
 _MAXIMISED = "precise-"
@@ -41,7 +33,9 @@ class _CustomMetric(BoostingMeasures):
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
                 "custom_metric takes predictions and a DMatrix, got "
-                f"{type(data).__name__}: it cannot be averaged over single queries"
+                f"{type(data).__name__}: it is for xgboost.train and xgboost.cv. "
+                "XGBRanker hands metrics single queries, which have no exact average; "
+                'QueryXGBRanker(eval_metric="ndcg@10") evaluates all of them'
             )
         starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
@@ -57,7 +51,9 @@ def custom_metric(
     *,
     zero_relevance: float | str = 0.0,
 ) -> Callable[[FloatArray, Any], Any]:
-    """A tie-aware metric for `xgboost.train`, `xgboost.cv` and `XGBRanker`.
+    """A tie-aware metric for `xgboost.train` and `xgboost.cv`.
+
+    `QueryXGBRanker` takes the names of measures as they are.
 
     Parameters
     ----------
@@ -71,15 +67,17 @@ def custom_metric(
     -------
     callable
         ``metric(predictions, data)``, with `data` a `DMatrix` that has query ids,
-        which gives the name and the value, or a list of such. It is for
-        ``xgboost.train(custom_metric=...)`` and ``XGBRanker(eval_metric=...)``. The
-        weights of `data`, one per query in XGBoost, weigh its queries.
+        which gives the name and the value, or a list of such, for
+        ``xgboost.train(custom_metric=...)``. The weights of `data`, one per query in
+        XGBoost, weigh its queries.
 
     Raises
     ------
     ValueError
         For an unknown measure. In training, for data without query groups, labels
         that break a rule of `ranking_score`, and NaN predictions.
+    TypeError
+        In training, where `XGBRanker` calls it.
 
     Notes
     -----
@@ -87,11 +85,8 @@ def custom_metric(
     whether early stopping maximises, "pre" among them. Lower-is-better measures go
     by their names alone. XGBoost rounds custom metrics to six decimals.
 
-    `XGBRanker` hands a callable one query at a time, weighs the values by numbers of
-    documents, and gives queries of one document 1. Importing
-    `tieaware_sklearn.xgboost` therefore replaces `xgboost.sklearn`'s decorator of
-    ranking metrics: these metrics get all of the data, other callables are called as
-    before.
+    It is no metric for `XGBRanker`, which hands a callable one query at a time, weighs
+    the values by numbers of documents, and gives queries of one document 1.
 
     XGBoost's own metric is reported as well, unless the parameters have
     ``disable_default_eval_metric=1``. `xgboost.cv` keeps queries whole by itself
@@ -111,30 +106,5 @@ def custom_metric(
     ...                     evals_result=history, verbose_eval=False)
     >>> list(history["train"])
     ['precise-NDCG@10']
-    >>> ranker = xgb.XGBRanker(n_estimators=50, early_stopping_rounds=5,
-    ...                        eval_metric=custom_metric("ndcg@10"))
-    >>> valid = make_web_search(n_queries=20, random_state=1)
-    >>> _ = ranker.fit(web.data, web.target, qid=web.qid, eval_qid=[valid.qid],
-    ...                eval_set=[(valid.data, valid.target)], verbose=False)
-    >>> ranker.best_score > 0.5
-    True
     """
     return _CustomMetric(measure, zero_relevance)
-
-
-def _call_ours_once(decorate: Callable[..., Any]) -> Callable[..., Any]:
-    """XGBoost's decorator of ranking metrics, which leaves ours as they are."""
-
-    @wraps(decorate)
-    def decorator(func: Any, *args: Any, **kwargs: Any) -> Any:
-        ours = isinstance(func, _CustomMetric)
-        return func if ours else decorate(func, *args, **kwargs)
-
-    return decorator
-
-
-# no callable can be right once it is averaged by documents; where a release of
-# XGBoost has no such decorator, the TypeError above speaks
-_theirs = getattr(_ranker_module, "ltr_metric_decorator", None)
-if _theirs is not None:
-    _ranker_module.ltr_metric_decorator = _call_ours_once(_theirs)

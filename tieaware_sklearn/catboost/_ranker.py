@@ -1,0 +1,349 @@
+"""CatBoost's ranker with query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, safely_cast_index_arrays
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._engine.segments import owners
+from .._optional import import_optional
+from ..measures import Measure
+from ..rankers._query_data import (
+    GivenSet,
+    QueryData,
+    check_stopping,
+    name_eval_sets,
+    split_eval_sets,
+    without_qid,
+)
+from ..rankers._query_ranker import QueryRankerMixin
+from ..rankers._signature import options_of
+from ..rankers._tree_by_tree import ask_eval_metric, prepare
+from ._metrics import RecordedMeasures
+
+catboost = import_optional(
+    "catboost", extra="catboost", purpose="tieaware_sklearn.catboost"
+)
+
+#: parameters that CatBoostRanker has not, or has for its own metrics
+_OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
+#: parameters that name columns of X
+_KINDS = ("cat_features", "text_features", "embedding_features")
+
+
+class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
+    """CatBoost's ranker with query ids of any kind, and exact early stopping.
+
+    It trains a `catboost.CatBoostRanker`, in `model_`. Rows may stand in any order.
+    Cross-validation slices ``qid`` as it does ``y``, so that searches, pipelines and
+    `cross_validate` work, with ``qid`` by metadata routing (there is no need to call
+    `set_fit_request`) or from a column of X. Parameters are kept as scikit-learn keeps
+    them: a fitted ranker may be given others, and be fitted again.
+
+    Parameters
+    ----------
+    eval_metric : str, Measure or list of them, default="ndcg@10"
+        Measures of the evaluation sets, tie-aware; see `parse_measure` (``"ndcg"``
+        has no cut-off). The first decides on early stopping and the best model. None
+        leaves both to CatBoost's own metric, which goes by the order of rows.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`, for `eval_metric`.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
+        still has it. It is never a feature. By default `fit` takes ``qid``.
+    row_order : {"canonical", "input"}, default="canonical"
+        The order in which CatBoost gets the rows of X. ``"canonical"``: queries in the
+        order of their ids, and rows of a query in one that is drawn from their
+        contents and the seed, so that the trees are the same, to the last bit, however
+        X is ordered. ``"input"``: queries in order of first appearance, rows as they
+        are given, so that rows which stand query by query give just the trees of
+        `CatBoostRanker`.
+    **options
+        Other parameters of `catboost.CatBoostRanker`, by its names. ``cat_features``,
+        ``text_features`` and ``embedding_features`` count the columns of X, that of
+        `qid` included; other parameters count features. ``early_stopping_rounds``
+        goes by the first measure of `eval_metric` in the last evaluation set that is
+        not the training data. ``custom_metric`` adds metrics of CatBoost's own.
+
+    Attributes
+    ----------
+    model_ : catboost.CatBoostRanker
+        What was trained: for explanations, plots and files.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
+        Columns of X as given to `fit`, that of `qid` included.
+    feature_importances_ : ndarray of shape (n_columns,)
+        CatBoost's ``PredictionValuesChange``, NaN for the column of `qid`.
+    evals_result_ : dict
+        Values of each evaluation set after each tree, by canonical names of
+        measures, ``evals_result_["valid_0"]["NDCG@10"]``, and CatBoost's own.
+    best_iteration_ : int or None
+        The best tree, counted from 0; None without an evaluation set.
+    best_score_ : dict
+        Values of `eval_metric` after the best tree: ``best_score_["valid_0"]["AP"]``.
+
+    See Also
+    --------
+    QueryLGBMRanker : The same for LightGBM.
+    make_ranking_scorer : Scores it in searches and cross-validation.
+    eval_metric : The same metrics for `CatBoostRanker`.
+
+    Notes
+    -----
+    As in CatBoost, an evaluation set makes it keep the trees up to the best one
+    (``use_best_model=False`` keeps all), it prints its progress (``verbose=False``)
+    and writes files (``allow_writing_files=False``). Exact measures are for training
+    on the CPU.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.catboost import QueryCatBoostRanker
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> train = make_web_search(n_queries=60, random_state=0)
+    >>> valid = make_web_search(n_queries=30, random_state=1)
+    >>> ranker = QueryCatBoostRanker(iterations=20, early_stopping_rounds=5,
+    ...                              verbose=False, allow_writing_files=False)
+    >>> _ = ranker.fit(train.data, train.target, qid=train.qid, eval_X=valid.data,
+    ...                eval_y=valid.target, eval_qid=valid.qid)
+    >>> best = ranker.best_score_["valid_0"]["NDCG@10"]
+    >>> scores = ranker.predict(valid.data)
+    >>> best == ranking_score(valid.target, scores, qid=valid.qid, measure="ndcg@10")
+    True
+    """
+
+    @options_of(catboost.CatBoostRanker.__init__)
+    def __init__(
+        self,
+        *,
+        eval_metric: str | Measure | Iterable[str | Measure] | None = "ndcg@10",
+        zero_relevance: float | str = 0.0,
+        qid: str | int | None = None,
+        row_order: str = "canonical",
+        **options: Any,
+    ) -> None:
+        self.eval_metric = eval_metric
+        self.zero_relevance = zero_relevance
+        self.qid = qid
+        self.row_order = row_order
+        for name, parameter in signature(type(self)).parameters.items():
+            if name not in _OURS:
+                setattr(self, name, options.pop(name, parameter.default))
+        if options:
+            raise TypeError(f"CatBoostRanker has no parameter {', '.join(options)}")
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        eval_qid: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_init_score: Any = None,
+        callbacks: Sequence[Any] | None = None,
+        init_model: Any = None,
+    ) -> QueryCatBoostRanker:
+        """Train on whole queries.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame
+            Of shape (n_rows, n_features).
+        y : array-like of shape (n_rows,)
+            Labels: finite and >= 0.
+        qid : array-like of shape (n_rows,)
+            Query of each row, unless a column of X holds it: any hashable values.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row. Where they are constant within queries, they are
+            CatBoost's ``group_weight``; otherwise weights of documents, which its
+            pairwise losses do without.
+        init_score : array-like of shape (n_rows,), optional
+            Scores that boosting starts from: CatBoost's ``baseline``.
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+            One evaluation set, or several. Inside a search or cross-validation
+            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
+            whatever has as many rows as X down to the rows of the fold.
+        eval_names : str or list of str, optional
+            Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
+            ``training`` for the very objects of X, y and qid.
+        eval_sample_weight : array-like or tuple, list or dict of such, optional
+            Weight of each row's query in the evaluation: constant within a query.
+        eval_init_score : array-like or tuple, list or dict of such, optional
+            Scores that the predictions are added to, one per row.
+        callbacks, init_model
+            As in CatBoost.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Without query ids, or with ids given twice; for an evaluation set
+            without labels or query ids; for labels, weights, lengths and names of
+            measures that break a rule above; for early stopping without an
+            evaluation set; for evaluation sets with the same labels in other queries,
+            which CatBoost does not tell apart.
+        TypeError
+            For other metrics in `eval_metric`.
+        """
+        own = GivenSet(X, y, qid, sample_weight, init_score)
+        sets = split_eval_sets(
+            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
+        )
+        train, evals = self._gather(own, sets)
+        names, shown = name_eval_sets(sets, own, eval_names)
+        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
+        check_stopping(self.early_stopping_rounds, names, measured=True)
+        # CatBoost goes by the last one
+        order = sorted(range(len(names)), key=lambda i: names[i] != "training")
+        by_name = {shown[i]: evals[i] for i in order}
+        params = self._model_params(X)
+        kinds = {name: params.pop(name) for name in _KINDS if name in params}
+        if not set(names) - {"training"}:
+            params.setdefault("use_best_model", False)
+        callbacks = list(callbacks or [])
+        recorded = None
+        if asked is not None and evals:
+            prepared = {name: prepare(data) for name, data in by_name.items()}
+            recorded = params["eval_metric"] = RecordedMeasures(asked, prepared)
+            callbacks.insert(0, recorded)
+        model = catboost.CatBoostRanker(**params)
+        model.fit(
+            _pool(train, kinds),
+            eval_set=[_pool(data, kinds) for data in by_name.values()] or None,
+            callbacks=callbacks or None,
+            init_model=init_model,
+        )
+        self.model_ = model
+        self._set_results(recorded, list(by_name))
+        self._remember(X, train)
+        return self
+
+    def predict(
+        self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
+    ) -> NDArray[np.float64]:
+        """Scores of the rows of X, in their order.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame
+            Of shape (n_rows, n_features). A frame may have the qid column or not;
+            an array has it if it has a column more than there are features.
+        ntree_start, ntree_end : int, default=0
+            The first tree that counts and the one after the last; 0 is all.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), float64
+
+        Raises
+        ------
+        ValueError
+            For a data frame with other columns than that of `fit`, or in another
+            order.
+        """
+        features = _readable(self._features(X))
+        if len(features.shape) != 2:
+            raise ValueError(
+                f"X must be 2-dimensional, got shape {features.shape}. Reshape your "
+                "data"
+            )
+        scores: NDArray[np.float64] = self.model_.predict(
+            features,
+            ntree_start=ntree_start,
+            ntree_end=ntree_end,
+            thread_count=-1 if self.thread_count is None else self.thread_count,
+        )
+        return scores
+
+    @property
+    def feature_importances_(self) -> NDArray[Any]:
+        """One value per column of X, NaN for that of `qid`."""
+        check_is_fitted(self)
+        values = self.model_.get_feature_importance(type="PredictionValuesChange")
+        return self._per_column(np.asarray(values))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.nan_mode != "Forbidden"
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = self.task_type == "GPU"
+        return tags
+
+    def _model_params(self, X: Any) -> dict[str, Any]:
+        """Parameters of the CatBoostRanker that is trained on X."""
+        params = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in _OURS and value is not None
+        }
+        for name in _KINDS:
+            if name in params:
+                params[name] = without_qid(params[name], X, self.qid, name=name)
+        return params
+
+    def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
+        """What CatBoost and our metric say of the evaluation sets."""
+        found = self.model_.get_evals_result()
+        best = self.model_.get_best_iteration()
+        keys = [f"validation_{i}" for i in range(len(names))]
+        results = dict(zip(names, map(found.get, keys), strict=True))
+        if len(names) == 1:
+            results[names[0]] = found["validation"]
+        if "learn" in found:
+            results["learn"] = found["learn"]
+        self.best_iteration_: int | None = best
+        self.best_score_: dict[str, dict[str, float]] = {}
+        if recorded is not None:
+            for values in results.values():
+                values.pop(type(recorded).__name__, None)
+            for name, values in recorded.trees.history.items():
+                results[name] = {**values, **results[name]}
+            self.best_score_ = recorded.after_tree.get(best, {})
+            recorded.forget()
+        self.evals_result_ = {name: of for name, of in results.items() if of}
+
+
+def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
+    """Rows query by query, as CatBoost takes them."""
+    weights = {}
+    if data.weight is not None:
+        varies = replace(data.queries, order=None).varying(data.weight).any()
+        weights["weight" if varies else "group_weight"] = data.weight.astype(np.float64)
+    return catboost.Pool(
+        _readable(data.X),
+        data.y,
+        group_id=owners(data.queries.sizes),
+        baseline=data.init_score,
+        **weights,
+        **kinds,
+    )
+
+
+def _readable(X: Any) -> Any:
+    """X as CatBoost reads it: of sparse ones, matrices with 32-bit indices alone."""
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X.tocsr()
+    return csr_matrix((X.data, *safely_cast_index_arrays(X, np.int32)), shape=X.shape)

@@ -1,0 +1,440 @@
+"""XGBoost's ranker with query ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._engine.qid_column import list_columns
+from .._engine.validation import check_labels, reject
+from .._optional import import_optional
+from ..evaluation._undefined import Asked
+from ..measures import Measure
+from ..rankers._query_data import (
+    GivenSet,
+    QueryData,
+    check_stopping,
+    name_eval_sets,
+    split_eval_sets,
+)
+from ..rankers._query_ranker import QueryRankerMixin
+from ..rankers._signature import options_of
+from ..rankers._tree_by_tree import (
+    TreeByTree,
+    ask_eval_metric,
+    measured,
+    prepare,
+    weights_of_queries,
+)
+
+xgboost = import_optional(
+    "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"
+)
+
+#: parameters that XGBRanker has not, or has for its own metrics
+_OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
+#: what XGBRanker takes from a model that it loads
+_LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
+#: the largest label of which XGBoost takes 2^label - 1
+LARGEST_LABEL = 31
+
+
+class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
+    """Exact measures of evaluation sets, put where XGBoost keeps those of its own.
+
+    They never pass through XGBoost's texts, which keep six decimals. The callbacks of
+    `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
+    is given in a set, in any order.
+    """
+
+    def __init__(
+        self, asked: Asked, evals: dict[str, tuple[QueryData, Any]], then: list[Any]
+    ) -> None:
+        super().__init__()
+        self._trees = TreeByTree(asked, list(evals))
+        self._evals = {
+            name: (prepare(data), matrix) for name, (data, matrix) in evals.items()
+        }
+        self._then = then
+
+    def before_training(self, model: Any) -> Any:
+        for callback in self._then:
+            model = callback.before_training(model=model)
+        return model
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        for name, (prepared, matrix) in self._evals.items():
+            # XGBoost keeps the scores of a matrix, and adds those of a new tree
+            scores = model.predict(matrix)
+            self._trees.add(name, measured(self._trees.asked, prepared, scores))
+        evals_log.update(self._trees.history)
+        return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
+
+    def after_training(self, model: Any) -> Any:
+        for callback in self._then:
+            model = callback.after_training(model=model)
+        return model
+
+
+class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
+    """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
+
+    Rows may stand in any order. Cross-validation slices ``qid`` as it does ``y``,
+    so that searches, pipelines and `cross_validate` work, with ``qid`` by metadata
+    routing (there is no need to call `set_fit_request`) or from a column of X.
+
+    Parameters
+    ----------
+    objective : str, default="rank:ndcg"
+        As in `xgboost.XGBRanker`.
+    eval_metric : str, Measure or list of them, default="ndcg@10"
+        Measures of the evaluation sets, tie-aware; see `parse_measure` (``"ndcg"``
+        has no cut-off). None evaluates nothing.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`, for `eval_metric`.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index
+        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
+        still has it. It is never a feature. By default `fit` takes ``qid``.
+    row_order : {"canonical", "input"}, default="canonical"
+        The order in which XGBoost gets the rows of X. ``"canonical"``: queries in the
+        order of their ids, and rows of a query in one that is drawn from their
+        contents and `random_state`, so that the model is the same, to the last bit,
+        however X is ordered. ``"input"``: queries in order of first appearance, rows
+        as they are given, so that rows which stand query by query give just the trees
+        of `XGBRanker`.
+    **options
+        Other parameters of `xgboost.XGBRanker`. ``early_stopping_rounds`` stops on
+        the first measure of `eval_metric` in the last evaluation set that is not the
+        training data.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
+        Columns of X as given to `fit`, that of `qid` included.
+    feature_importances_ : ndarray of shape (n_columns,)
+        One value per column of X, NaN for that of `qid`.
+    evals_result_ : dict
+        Values of each evaluation set after each tree, by canonical names of
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+    best_iteration, best_score : int, float
+        The best tree, counted from 0, and its value, after early stopping.
+
+    See Also
+    --------
+    QueryLGBMRanker : The same for LightGBM.
+    make_ranking_scorer : Scores it in searches and cross-validation.
+    custom_metric : The same metrics for `xgboost.train`.
+
+    Notes
+    -----
+    `XGBRanker` calls a metric of the user's on one query at a time. Here, a callback
+    takes all scores after each tree, in full precision; XGBoost's own metrics, which
+    go by the order of rows, are not evaluated.
+
+    `fit` takes ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
+    ``eval_group`` and ``eval_qid``, and ``init_score`` for ``base_margin``, as
+    `QueryLGBMRanker` does. Weights are one per row: where `XGBRanker` takes one per
+    query, cross-validation could not slice them.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.xgboost import QueryXGBRanker
+    >>> train = make_web_search(n_queries=60, random_state=0)
+    >>> valid = make_web_search(n_queries=30, random_state=1)
+    >>> ranker = QueryXGBRanker(early_stopping_rounds=5)
+    >>> _ = ranker.fit(train.data, train.target, qid=train.qid, eval_X=valid.data,
+    ...                eval_y=valid.target, eval_qid=valid.qid)
+    >>> scores = ranker.predict(valid.data)
+    >>> ranker.best_score == ranking_score(valid.target, scores, qid=valid.qid,
+    ...                                    measure="ndcg@10")
+    True
+    """
+
+    @options_of(xgboost.XGBModel.__init__)
+    def __init__(
+        self,
+        *,
+        objective: str = "rank:ndcg",
+        eval_metric: str | Measure | Iterable[str | Measure] | None = "ndcg@10",
+        zero_relevance: float | str = 0.0,
+        qid: str | int | None = None,
+        row_order: str = "canonical",
+        **options: Any,
+    ) -> None:
+        self.zero_relevance = zero_relevance
+        self.qid = qid
+        self.row_order = row_order
+        # fit checks the objective, as scikit-learn has it, not XGBRanker's constructor
+        xgboost.XGBModel.__init__(
+            self, objective=objective, eval_metric=eval_metric, **options
+        )
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        eval_qid: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_init_score: Any = None,
+        verbose: bool | int = False,
+        init_model: Any = None,
+    ) -> QueryXGBRanker:
+        """Train on whole queries.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            Of shape (n_rows, n_features).
+        y : array-like of shape (n_rows,)
+            Labels: finite and >= 0; for ``rank:ndcg`` integers up to 31 (any number
+            with ``ndcg_exp_gain=False``), for ``rank:map`` 0 or 1.
+        qid : array-like of shape (n_rows,)
+            Query of each row, unless a column of X holds it: any hashable values.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row's query: constant within a query.
+        init_score : array-like of shape (n_rows,), optional
+            Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+            One evaluation set, or several. Inside a search or cross-validation
+            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
+            whatever has as many rows as X down to the rows of the fold.
+        eval_names : str or list of str, optional
+            Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
+            ``training`` for the very objects of X, y and qid.
+        eval_sample_weight : array-like or tuple, list or dict of such, optional
+            Weight of each row's query in the evaluation: constant within a query.
+        eval_init_score : array-like or tuple, list or dict of such, optional
+            Scores that the predictions are added to, one per row.
+        verbose : bool or int, default=False
+            Print the values of the evaluation sets after each tree, or after each
+            that many.
+        init_model : str, Booster or XGBModel, optional
+            A model to go on from: ``xgb_model`` of `XGBRanker`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Without query ids, or with ids given twice; for an evaluation set
+            without labels or query ids; for labels, weights, lengths and names of
+            measures that break a rule above; for early stopping without an
+            evaluation set.
+        TypeError
+            For other metrics in `eval_metric`.
+        """
+        own = GivenSet(X, y, qid, sample_weight, init_score)
+        sets = split_eval_sets(
+            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
+        )
+        train, evals = self._gather(own, sets)
+        self._check_limits(y, train.X)
+        names, shown = name_eval_sets(sets, own, eval_names)
+        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
+        check_stopping(self.early_stopping_rounds, names, asked is not None)
+        params = self._model_params()
+        if asked is not None and evals:
+            matrices = [(data, self._matrix(data)) for data in evals]
+            by_name = dict(zip(shown, matrices, strict=True))
+            others = [a for a, b in zip(shown, names, strict=True) if b != "training"]
+            then = [*(self.callbacks or []), *self._stopping(asked.measures[0], others)]
+            if verbose:
+                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+            params["callbacks"] = [_Evaluation(asked, by_name, then)]
+        model = xgboost.XGBRanker(**params)
+        model.fit(
+            train.X,
+            train.y,
+            group=train.queries.sizes,
+            sample_weight=weights_of_queries(train, "sample_weight"),
+            base_margin=train.init_score,
+            xgb_model=init_model,
+        )
+        model.callbacks = self.callbacks  # ours holds the evaluation sets
+        self._model_ = model
+        self._remember(X, train)
+        return self
+
+    @wraps(xgboost.XGBRanker.predict, assigned=())
+    def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
+        """Scores of the rows of X, in their order.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            Of shape (n_rows, n_features). A frame may have the qid column or not;
+            an array has it if it has a column more than there are features.
+        output_margin, validate_features, base_margin, iteration_range
+            As in XGBoost.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), float32
+
+        Raises
+        ------
+        ValueError
+            For a data frame with other columns than that of `fit`, or in another
+            order.
+        """
+        return super().predict(self._features(X), **options)  # type: ignore[no-any-return]
+
+    @wraps(xgboost.XGBRanker.apply, assigned=())
+    def apply(self, X: Any, iteration_range: Any = None) -> NDArray[np.float32]:
+        """The leaf of each tree that each row of X falls into.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            As in `predict`.
+        iteration_range : tuple of two int, optional
+            As in XGBoost.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+        """
+        return super().apply(self._features(X), iteration_range)  # type: ignore[no-any-return]
+
+    def get_booster(self) -> Any:
+        """The `xgboost.Booster` that was trained.
+
+        Returns
+        -------
+        Booster
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        return self._model_.get_booster()
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """Parameters of the booster.
+
+        Returns
+        -------
+        dict
+        """
+        return xgboost.XGBRanker(**self._model_params()).get_xgb_params()  # type: ignore[no-any-return]
+
+    def load_model(self, fname: Any) -> None:
+        """Load what `save_model` of this or of `XGBRanker` has saved.
+
+        Parameters
+        ----------
+        fname : str, path-like or bytearray
+            As in XGBoost. The model knows its features, and no qid column.
+        """
+        model = xgboost.XGBRanker(**self._model_params())
+        model.load_model(fname)
+        for name in _LOADED:
+            setattr(self, name, getattr(model, name))
+        self._model_ = model
+        for forgotten in ("_columns_", "_fitted_queries_"):
+            self.__dict__.pop(forgotten, None)
+
+    @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """Values of each evaluation set after each tree."""
+        check_is_fitted(self)
+        return self._model_.evals_result_  # type: ignore[no-any-return]
+
+    @property
+    def feature_importances_(self) -> NDArray[Any]:
+        """One value per column of X, NaN for that of `qid`."""
+        check_is_fitted(self)
+        self._model_.importance_type = self.importance_type
+        return self._per_column(self._model_.feature_importances_)
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Coefficients of ``booster="gblinear"``, NaN for the column of `qid`."""
+        check_is_fitted(self)
+        return self._per_column(self._model_.coef_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model_" in self.__dict__
+
+    def _features(self, X: Any) -> Any:
+        # one that was loaded knows nothing of columns
+        loaded = self.__sklearn_is_fitted__() and "_columns_" not in self.__dict__
+        return X if loaded else super()._features(X)
+
+    def _model_params(self) -> dict[str, Any]:
+        """Parameters of the XGBRanker that is trained."""
+        params: dict[str, Any] = self.get_params()
+        for name in _OURS:
+            del params[name]
+        # it would look for metrics of XGBoost's own
+        del params["early_stopping_rounds"]
+        return params
+
+    def _matrix(self, data: QueryData) -> Any:
+        """An evaluation set as `XGBRanker.predict` makes it."""
+        return xgboost.DMatrix(
+            data.X,
+            base_margin=data.init_score,
+            missing=self.missing,
+            nthread=self.n_jobs,
+            feature_types=self.feature_types,
+            enable_categorical=self.enable_categorical,
+        )
+
+    def _stopping(self, first: Measure, sets: list[str]) -> list[Any]:
+        """XGBoost's early stopping, on our values."""
+        if not self.early_stopping_rounds:
+            return []
+        return [
+            xgboost.callback.EarlyStopping(
+                rounds=self.early_stopping_rounds,
+                metric_name=str(first),
+                data_name=sets[-1],
+                maximize=first.greater_is_better,
+            )
+        ]
+
+    def _check_limits(self, y: ArrayLike, X: Any) -> None:
+        """What XGBoost refuses, in plain words."""
+        if self.qid is None and "qid" in list_columns(X):
+            raise ValueError(
+                "X must not have a column 'qid' that is a feature, for XGBoost takes "
+                'it to be the query ids: give qid="qid" to the constructor, or rename '
+                "it"
+            )
+        labels = check_labels(y, name="y")
+        advice = '(objective="rank:pairwise" has no such limit)'
+        if self.objective == "rank:map":
+            rule = f"be 0 or 1 for XGBoost's rank:map {advice}"
+            reject((labels != 0) & (labels != 1), labels, "y", rule)
+        # get_params would draw from a RandomState
+        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
+        if self.objective == "rank:ndcg" and exponential in (None, True):
+            rule = (
+                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
+                f"(ndcg_exp_gain=False takes any; {advice[1:]}"
+            )
+            wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
+            reject(wrong, labels, "y", rule)
