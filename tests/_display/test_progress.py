@@ -11,11 +11,11 @@ from tieaware_sklearn import (
     LinearRanker,
     RankingFeatureSelector,
     precision_study,
+    query_permutation_importance,
     sampled,
 )
 from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
-from tieaware_sklearn.inspection import query_permutation_importance
 
 TAKE_PROGRESS = {
     "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
@@ -24,7 +24,7 @@ TAKE_PROGRESS = {
     "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
     "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
     "query_permutation_importance": lambda wanted: query_permutation_importance(
-        LinearRanker([1]).fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
+        LinearRanker().fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
     ),
     "sampled": lambda wanted: sampled([0, 1], [1, 2], "rr", progress=wanted),
 }
