@@ -269,6 +269,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             sample_weight=weights_of_queries(train, "sample_weight"),
             base_margin=train.init_score,
             xgb_model=init_model,
+            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
         )
         model.callbacks = self.callbacks  # ours holds the evaluation sets
         self._model_ = model
