@@ -289,6 +289,8 @@ def test_one_document_and_a_pickle():
             {"columns": [4]},
             "columns must be the index of one of the 4 columns",
         ),
+        ({"columns": 0}, "columns must be a list of columns or a mapping, got 0"),
+        ({"columns": "x0"}, "columns must be a list of columns or a mapping, got 'x0'"),
         ({"columns": ["a"]}, "columns must be an index where X has no column names"),
         (
             {"columns": []},

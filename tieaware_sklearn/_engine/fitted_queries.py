@@ -31,14 +31,22 @@ _ALIKE = 0.5
 _FILLED = 0.25
 #: queries that are kept, 32 bytes each
 MOST_KEPT = 8192
+#: queries that are compared, of those that are shared: enough to tell half of them
+MOST_COMPARED = 256
+#: ids that count from 0 or 1 begin with at most this one, where some are absent
+_START = 2
 _LARGEST = np.uint64(2**64 - 1)
 
 SILENT, WARN, REFUSE = "silent", "warn", "refuse"
 
 
 class _Contents(NamedTuple):
-    """The distinct rows of queries, and the least digest of some columns in each."""
+    """The distinct rows of queries, and the least digest of some columns in each.
 
+    With one digest of all cells.
+    """
+
+    cells: int
     rows: Digests
     sizes: IntArray
     n_columns: int
@@ -75,8 +83,10 @@ class FittedQueries:
     alike : float
         The chance that two of the queries have the same features.
     n_columns : int
+    cells : int
+        A digest of all cells of all rows of the fit, whatever rows they stand in.
     numbered : bool
-        Ids are 0, 1, 2, ... or 1, 2, 3, ...: numbers that other data have too.
+        Ids count from the start, as those of other data do, too: see `_are_numbers`.
     """
 
     ids: Digests
@@ -86,17 +96,20 @@ class FittedQueries:
     feature_columns: tuple[int, ...]
     alike: float
     n_columns: int
+    cells: int
     numbered: bool
 
     @classmethod
     def of(cls, X: Any, queries: Queries) -> FittedQueries:
         """Of features as the ranker sees them, their rows query by query."""
         ids, numbered = value_bits(queries.qid), _are_numbers(queries.qid)
+        whole = X
         if len(ids) > MOST_KEPT:
             kept = np.sort(np.argsort(ids)[:MOST_KEPT])
             X, ids = take_rows(X, queries.rows(kept)), ids[kept]
             queries = queries.some(kept)
         found = _contents(X, queries.offsets)
+        cells = found.cells if X is whole else _total(row_digests(whole))
         features = found.features
         order = np.argsort(ids)
         return cls(
@@ -107,6 +120,7 @@ class FittedQueries:
             feature_columns=tuple(found.least),
             alike=_chance_alike(features),
             n_columns=found.n_columns,
+            cells=cells,
             numbered=numbered,
         )
 
@@ -116,6 +130,13 @@ class FittedQueries:
         at = np.searchsorted(self.ids, ids)
         at[at == len(self.ids)] = 0
         return np.where(self.ids[at] == ids, at, -1)
+
+    def has_cells_of(self, X: Any) -> bool:
+        """Whether X is that of the fit, but for columns that may be permuted.
+
+        Permutation importance on training data scores such ones.
+        """
+        return X is not None and _total(row_digests(X)) == self.cells
 
     def verdict(
         self,
@@ -203,12 +224,14 @@ def _contents(
     for column, varying in n_varying.items():
         if varying > fewest:
             del least[column]
+    total = _total(digests)
     # what is summed must not be sums of cells: rows that swap cells are others
     digests = mixed(digests)
     digests = digests[np.lexsort((digests, codes))]
     fresh = np.ones(len(digests), dtype=bool)
     fresh[1:] = (np.diff(codes) > 0) | (digests[1:] != digests[:-1])
-    return _Contents(digests[fresh], count_segments(fresh, sizes), X.shape[1], least)
+    n_distinct = count_segments(fresh, sizes)
+    return _Contents(total, digests[fresh], n_distinct, X.shape[1], least)
 
 
 def _ends(
@@ -240,14 +263,22 @@ def _own_rows(found: _Contents) -> Digests:
     return np.asarray(np.minimum.reduceat(own, np.cumsum(found.sizes) - found.sizes))
 
 
+def _total(digests: Digests) -> int:
+    """Of rows: the digest of all their cells, which no permuted column changes."""
+    return int(digests.sum(dtype=np.uint64))
+
+
 def _are_numbers(qid: NDArray[Any]) -> bool:
-    """Whether ids fill a range from 0 or 1."""
+    """Whether ids count from 0 or 1, with half of the numbers there or more.
+
+    So they do still in a training set that some queries were kept out of.
+    """
     if qid.dtype.kind not in "iuf":
         if not all(isinstance(one, numbers.Integral) for one in qid.tolist()):
             return False
         qid = qid.astype(float)
-    first = qid.min()
-    return bool(first in (0, 1) and (np.sort(qid) == first + np.arange(len(qid))).all())
+    from_start = 0 <= qid.min() <= _START and qid.max() < 2 * len(qid)
+    return bool(from_start and (qid == np.floor(qid)).all())
 
 
 def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
@@ -275,19 +306,24 @@ def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
     """
     for ranker, path in _rankers_inside(estimator):
         fitted: FittedQueries = ranker._fitted_queries_
-        shared = np.flatnonzero(fitted.places(queries.qid) >= 0)
+        places = fitted.places(queries.qid)
+        shared = np.flatnonzero(places >= 0)
         if not len(shared):
             continue
-        rows = queries.given(queries.rows(shared))
+        # by digest: a sample that no order of rows changes
+        compared = shared[np.argsort(places[shared])[:MOST_COMPARED]]
+        rows = queries.given(queries.rows(compared))
         seen, exact = _as_seen(ranker, path, X, rows)
         verdict = fitted.verdict(
             seen,
-            queries.some(shared),
+            queries.some(compared),
             numbered=_are_numbers(queries.qid),
             exact=exact,
             # as bagging does; asked of the class, since it draws them again
             drawn=any(hasattr(type(one), "estimators_samples_") for one in path),
         )
+        if verdict != SILENT and fitted.has_cells_of(_as_seen(ranker, path, X)[0]):
+            continue
         name = type(ranker).__name__
         if verdict == WARN:
             warn(
@@ -362,9 +398,9 @@ def _estimators_in(value: Any) -> Iterator[Any]:
 
 
 def _as_seen(
-    ranker: Any, path: _Path, X: Any, rows: NDArray[np.intp]
+    ranker: Any, path: _Path, X: Any, rows: NDArray[np.intp] | None = None
 ) -> tuple[Any, bool]:
-    """Rows as they come to the ranker, and whether as exactly as in its fit."""
+    """Rows (all for None) as they come to the ranker, and whether exactly as in fit."""
     exact = True
     try:
         X = take_rows(X if hasattr(X, "shape") else np.asarray(X), rows)

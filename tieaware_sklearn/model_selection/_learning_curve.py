@@ -134,7 +134,7 @@ def query_learning_curve(
             n_jobs=n_jobs,
             error_score=error_score,
             return_train_score=True,
-            params=given or None,
+            params=given,  # scikit-learn 1.6 cannot route None
         )
     names = ["train_score", "test_score"]
     names += ["fit_time", "score_time"] * return_times
@@ -147,7 +147,7 @@ def _folds(cv: Any, X: Any, y: Any, ids: Any) -> list[tuple[Rows, Rows]]:
         cv = QueryKFold(int(cv))
     if isinstance(cv, str) or not hasattr(cv, "split"):
         raise ValueError(
-            f"cv must be a number of folds or a cross-validator, got {cv!r}"
+            f"cv must be a number of folds or a cross-validator, got {show(cv)}"
         )
     groups = ids if getattr(cv, "qid", None) is None else None
     return list(cv.split(X, y, groups))

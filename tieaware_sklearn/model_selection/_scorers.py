@@ -143,7 +143,9 @@ optional
     - without such features, ids that count from 0 or 1 in both data sets say little:
       scores come with a warning. Other ids say that the query was split.
 
-    What holds for half of these queries or more decides: split queries are refused.
+    What holds for half of these queries or more (of 256, if there are more) decides:
+    split queries are refused. Training data with permuted columns, as
+    `sklearn.inspection.permutation_importance` has them, are still training data.
 
     Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
 
