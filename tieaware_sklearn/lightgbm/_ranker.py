@@ -217,7 +217,8 @@ random_state, n_jobs, importance_type
             Without query ids, or with ids given twice; for an evaluation set
             without labels or query ids; for labels, weights, lengths and names of
             measures that break a rule above; for early stopping without an
-            evaluation set.
+            evaluation set; for an `eval_metric` in the constructor, which
+            LightGBM would ignore.
         """
         own = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
@@ -232,6 +233,11 @@ random_state, n_jobs, importance_type
             name if name == "training" else other
             for name, other in zip(names, shown, strict=True)
         ]
+        if "eval_metric" in self.get_params():
+            raise ValueError(
+                "eval_metric must be given to fit, not to the constructor, got "
+                f"QueryLGBMRanker(eval_metric={self.get_params()['eval_metric']!r})"
+            )
         metrics = metrics_of(eval_metric)
         theirs = self._given("metric") is not None
         rounds = self._given("early_stopping_round")

@@ -95,10 +95,11 @@ def gather_queries(
     X, y, qid, weight, init_score = given
     X, qid = resolve_qid(X, column, qid, prefix=name)
     if qid is None:
+        # evaluation sets are passed to fit as they are, with routing on or off
+        way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
         raise ValueError(
             f"{name}qid must name the query of each row of {name}X, got None: pass "
-            f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
-            "constructor"
+            f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
         )
     if y is None:  # as scikit-learn says it
         raise ValueError(
