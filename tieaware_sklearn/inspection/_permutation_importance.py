@@ -31,6 +31,7 @@ from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..evaluation._undefined import Asked, ask
+from ..feature_selection._columns import warn_one_query
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ..model_selection._predictions import check_response_method, predicted_scores
@@ -76,7 +77,7 @@ def query_permutation_importance(
     qid : array-like of shape (n_rows,), or str or int, optional
         Query of each row, or the column of X that holds it (a name for data frames,
         an index for arrays), which the estimator leaves out of its features and
-        which is never permuted. None is one query.
+        which is never permuted. Without it all rows are one query, with a warning.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         See `parse_measure`.
     columns : list or mapping, optional
@@ -114,6 +115,11 @@ def query_permutation_importance(
     ------
     ValueError
         For columns that X does not have, an unknown option, and as in `evaluate`.
+
+    Warns
+    -----
+    UserWarning
+        Without query ids.
 
     See Also
     --------
@@ -158,6 +164,8 @@ def query_permutation_importance(
     check_share(confidence, "confidence")
     method = check_response_method(response_method)
     rng = check_seed(random_state)
+    if qid is None:
+        warn_one_query(count_rows(X), "pass qid, or the column of X that holds it")
     ids, is_column = (None, False) if qid is None else ids_of(X, qid)
     predict = partial(predicted_scores, estimator, response_method=method)
     model = Measured(predict, asked, X, y, ids, query_weight, hand_on=not is_column)
