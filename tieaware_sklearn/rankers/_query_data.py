@@ -88,7 +88,8 @@ def gather_queries(
     ------
     ValueError
         Without query ids, for those given twice, for labels that are not finite
-        and >= 0, for lengths that differ, and for another `row_order`.
+        and >= 0, for lengths that differ, for X without a feature, and for another
+        `row_order`.
     """
     check_choice(row_order, "row_order", ROW_ORDERS)
     name = "eval_" if evaluation else ""
@@ -111,6 +112,11 @@ def gather_queries(
     if len(X.shape) != 2:
         raise ValueError(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
+    if not X.shape[1]:
+        raise ValueError(
+            f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
+            "minimum of 1 is required. A selector in front may have kept none"
         )
     check_length(labels, X.shape[0], f"{name}y")
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
