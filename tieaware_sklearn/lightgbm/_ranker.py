@@ -99,7 +99,8 @@ random_state, n_jobs, importance_type
         measures: ``evals_result_["valid_0"]["NDCG@10"]``. They are the same in every
         release, and no metric of LightGBM's own has one of them.
     best_iteration_, best_score_, booster_, ...
-        As in `lightgbm.LGBMRanker`.
+        As in `lightgbm.LGBMRanker`, which counts trees from 1 (XGBoost and CatBoost
+        from 0).
 
     See Also
     --------
