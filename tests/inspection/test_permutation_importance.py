@@ -110,7 +110,8 @@ def test_scikit_learns_own_on_one_query(monkeypatch):
         return rows
 
     monkeypatch.setattr(module, "permutations", composed)
-    ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
+    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
+        ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
     np.testing.assert_allclose(ours.importances[:, 0], theirs.importances, atol=1e-12)
     np.testing.assert_allclose(
         ours.importances_std[:, 0], theirs.importances_std, atol=1e-12

@@ -14,7 +14,9 @@ import scipy.sparse as sp
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.xgboost import QueryXGBRanker
 
 
 def test_frames_must_have_the_columns_of_fit(web):
@@ -242,3 +244,12 @@ def test_rows_of_the_training_data_that_are_evaluated(web, orders):
 def test_other_orders_are_refused(web):
     with pytest.raises(ValueError, match=r"row_order must be .*got 'sorted'"):
         ranker(row_order="sorted").fit(**rows_of(web))
+
+
+@pytest.mark.parametrize(
+    "Ranker", [QueryLGBMRanker, QueryXGBRanker, QueryCatBoostRanker]
+)
+def test_ids_alone_are_no_features(Ranker):
+    X = np.array([[1], [1], [2], [2]])
+    with pytest.raises(ValueError, match=r"got 0 feature\(s\) .* selector in front"):
+        Ranker(qid=0).fit(X, [0, 1, 0, 1])

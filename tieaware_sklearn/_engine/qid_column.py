@@ -175,7 +175,8 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     if isinstance(column, str):
         advice = (
             " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            "switch metadata routing on and pass qid)"
+            "switch metadata routing on and pass qid; SelectKBest and the like hand on "
+            "arrays of all columns: give the index)"
         )
         raise ValueError(
             f"{name} must be an index where X has no column names, got {column!r}"

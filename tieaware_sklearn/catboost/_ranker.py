@@ -98,10 +98,11 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    As in CatBoost, an evaluation set makes it keep the trees up to the best one
-    (``use_best_model=False`` keeps all), it prints its progress (``verbose=False``)
-    and writes files (``allow_writing_files=False``). Exact measures are for training
-    on the CPU.
+    As in CatBoost, an evaluation set makes it keep only the trees up to the best one
+    (``use_best_model=False`` keeps all); it prints its progress unless
+    ``verbose=False``, and writes files into ``catboost_info`` unless
+    ``allow_writing_files=False``. Exact measures are of evaluation sets only, so that
+    it prints 0 for ``learn``, and need training on the CPU.
 
     Examples
     --------

@@ -88,17 +88,19 @@ def gather_queries(
     ------
     ValueError
         Without query ids, for those given twice, for labels that are not finite
-        and >= 0, for lengths that differ, and for another `row_order`.
+        and >= 0, for lengths that differ, for X without a feature, and for another
+        `row_order`.
     """
     check_choice(row_order, "row_order", ROW_ORDERS)
     name = "eval_" if evaluation else ""
     X, y, qid, weight, init_score = given
     X, qid = resolve_qid(X, column, qid, prefix=name)
     if qid is None:
+        # evaluation sets are passed to fit as they are, with routing on or off
+        way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
         raise ValueError(
             f"{name}qid must name the query of each row of {name}X, got None: pass "
-            f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
-            "constructor"
+            f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
         )
     if y is None:  # as scikit-learn says it
         raise ValueError(
@@ -110,6 +112,11 @@ def gather_queries(
     if len(X.shape) != 2:
         raise ValueError(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
+    if not X.shape[1]:
+        raise ValueError(
+            f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
+            "minimum of 1 is required. A selector in front may have kept none"
         )
     check_length(labels, X.shape[0], f"{name}y")
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
