@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn._engine import digests
 from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.xgboost import QueryXGBRanker
@@ -183,6 +184,36 @@ def test_early_stopping_by_the_same_bits(web, valid, orders, measure):
         assert model.best_iteration_ < 60
         found.add((trees_of(model), str(model.evals_result_), model.best_iteration_))
     assert len(found) == 1
+
+
+def test_each_cell_is_digested_once(web, monkeypatch):
+    cells = []
+
+    def counted(values):
+        cells.append(values.size)
+        return digests_of(values)
+
+    digests_of = digests.bits_of
+    monkeypatch.setattr(digests, "bits_of", counted)
+    ranker(n_estimators=1).fit(web.data, web.target, qid=web.qid)
+    # once for the order, and the first two rows of queries to see what varies
+    pairs = 2 * len(np.unique(web.qid)) * web.data.shape[1]
+    beside = 3 * len(web.target) + pairs  # labels, and columns of query features
+    assert web.data.size < sum(cells) <= web.data.size + beside
+
+
+def test_labels_of_mixed_rows_are_named_as_given(web, orders):
+    order = orders[0]
+    labels = web.target.astype(float)
+    labels[order[7]] = 0.5
+    with pytest.raises(ValueError, match=r"y must be integers .*0.5 in row 7$"):
+        ranker().fit(web.data[order], labels[order], qid=web.qid[order])
+
+
+def test_a_column_of_labels_is_warned_of_once(web):
+    with pytest.warns(UserWarning, match="y must be 1-dimensional") as caught:
+        ranker().fit(web.data, web.target[:, None], qid=web.qid)
+    assert len(caught) == 1
 
 
 def test_the_seed_decides_the_order(web):

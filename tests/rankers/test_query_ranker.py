@@ -131,6 +131,18 @@ def test_columns_of_x_as_given(web, frame):
         _ = ranker(qid="qid").fit(numbered, web.target).feature_names_in_
 
 
+@pytest.mark.parametrize("module", ["lightgbm", "xgboost", "catboost"])
+def test_matrices_have_two_dimensions(web, module):
+    room = pytest.importorskip(f"tieaware_sklearn.{module}")
+    name = next(name for name in room.__all__ if name.startswith("Query"))
+    quiet = {"verbose": False, "allow_writing_files": False}
+    options = quiet if module == "catboost" else {}
+    model = getattr(room, name)(n_estimators=2, **options)
+    model.fit(web.data, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=r"2-dimensional, got shape .*Reshape your"):
+        model.predict(web.data[0])
+
+
 def test_it_is_fitted_again_on_other_columns(web, frame):
     model = ranker(qid="qid").fit(frame, web.target)
     model.set_params(qid=None).fit(web.data[:, :3], web.target, qid=web.qid)

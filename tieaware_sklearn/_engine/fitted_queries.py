@@ -7,7 +7,7 @@ that is split has some of its rows in training, and others where it is scored.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from .._display.warn import warn
 from .digests import Digests, column_digests, mixed, row_digests, value_bits
 from .qid_column import split_qid_column, take_rows
-from .segments import IntArray, count_segments, owners, sum_segments
+from .segments import IntArray, consecutive, count_segments, owners, sum_segments
 from .validation import Queries
 
 #: a feature of queries varies within at most this share of them
@@ -41,12 +41,8 @@ SILENT, WARN, REFUSE = "silent", "warn", "refuse"
 
 
 class _Contents(NamedTuple):
-    """The distinct rows of queries, and the least digest of some columns in each.
+    """The distinct rows of queries, and the least digest of some columns in each."""
 
-    With one digest of all cells.
-    """
-
-    cells: int
     rows: Digests
     sizes: IntArray
     n_columns: int
@@ -100,16 +96,23 @@ class FittedQueries:
     numbered: bool
 
     @classmethod
-    def of(cls, X: Any, queries: Queries) -> FittedQueries:
-        """Of features as the ranker sees them, their rows query by query."""
+    def of(
+        cls, X: Any, queries: Queries, digests: Digests | None = None
+    ) -> FittedQueries:
+        """Of features as the ranker sees them, their rows query by query.
+
+        Who has the `digests` of these rows saves a pass over X.
+        """
         ids, numbered = value_bits(queries.qid), _are_numbers(queries.qid)
-        whole = X
+        if digests is None:
+            digests = row_digests(X)
+        cells = _total(digests)
         if len(ids) > MOST_KEPT:
             kept = np.sort(np.argsort(ids)[:MOST_KEPT])
-            X, ids = take_rows(X, queries.rows(kept)), ids[kept]
+            rows, ids = queries.rows(kept), ids[kept]
+            X, digests = take_rows(X, rows), digests[rows]
             queries = queries.some(kept)
-        found = _contents(X, queries.offsets)
-        cells = found.cells if X is whole else _total(row_digests(whole))
+        found = _contents(X, queries.offsets, digests=digests)
         features = found.features
         order = np.argsort(ids)
         return cls(
@@ -199,56 +202,70 @@ class FittedQueries:
 
 
 def _contents(
-    X: Any, offsets: IntArray, columns: tuple[int, ...] | None = None
+    X: Any,
+    offsets: IntArray,
+    columns: tuple[int, ...] | None = None,
+    digests: Digests | None = None,
 ) -> _Contents:
     """What is in queries, with these columns or those that tell queries apart."""
     sizes = np.diff(offsets)
-    codes = owners(sizes)
-    sparse = hasattr(X, "tocsc")
-    digests = row_digests(X) if sparse else np.zeros(len(codes), dtype=np.uint64)
-    several = sizes > 1
-    least, n_varying = {}, {}
-    filled = _FILLED * len(sizes)
-    for j, rows, cells in column_digests(X, filled=filled, columns=columns):
-        if not sparse:
-            digests += cells
-        if columns is not None:
-            if j in columns:
-                least[j] = _ends(rows, cells, codes, offsets)[0]
-        elif several.any():
-            low, high = _ends(rows, cells, codes, offsets)
-            varying = int((low != high)[several].sum())
-            if varying <= _VARYING * several.sum() and _chance_alike(low) <= _ALIKE:
-                least[j], n_varying[j] = low, varying
-    fewest = min(n_varying.values(), default=0)
-    for column, varying in n_varying.items():
-        if varying > fewest:
-            del least[column]
-    total = _total(digests)
+    if columns is None:
+        least = _features_of_queries(X, offsets)
+    else:
+        least = {j: low for j, low, _ in _ends(X, offsets, columns=columns)}
     # what is summed must not be sums of cells: rows that swap cells are others
-    digests = mixed(digests)
+    digests = mixed(row_digests(X) if digests is None else digests)
+    codes = owners(sizes)
     digests = digests[np.lexsort((digests, codes))]
     fresh = np.ones(len(digests), dtype=bool)
     fresh[1:] = (np.diff(codes) > 0) | (digests[1:] != digests[:-1])
     n_distinct = count_segments(fresh, sizes)
-    return _Contents(total, digests[fresh], n_distinct, X.shape[1], least)
+    return _Contents(digests[fresh], n_distinct, X.shape[1], least)
+
+
+def _features_of_queries(X: Any, offsets: IntArray) -> dict[int, Digests]:
+    """Columns that (nearly) no query varies, but that vary between queries."""
+    several = np.flatnonzero(np.diff(offsets) > 1)
+    if not len(several):
+        return {}
+    most = _VARYING * len(several)
+    columns = None
+    if not hasattr(X, "tocsc"):
+        # the first two rows of queries already rule most columns out
+        pairs = take_rows(X, consecutive(offsets[several], np.full(len(several), 2)))
+        ends = _ends(pairs, 2 * np.arange(len(several) + 1))
+        columns = [j for j, low, high in ends if (low != high).sum() <= most]
+    least, n_varying = {}, {}
+    filled = _FILLED * (len(offsets) - 1)
+    for j, low, high in _ends(X, offsets, filled=filled, columns=columns):
+        varying = int((low != high)[several].sum())
+        if varying <= most and _chance_alike(low) <= _ALIKE:
+            least[j], n_varying[j] = low, varying
+    fewest = min(n_varying.values(), default=0)
+    return {j: low for j, low in least.items() if n_varying[j] == fewest}
 
 
 def _ends(
-    rows: Any, cells: Digests, codes: IntArray, offsets: IntArray
-) -> tuple[Digests, Digests]:
-    """The least and greatest digest of a column per query."""
-    starts = offsets[:-1]
-    if isinstance(rows, slice):
-        low, high = (end.reduceat(cells, starts) for end in (np.minimum, np.maximum))
-        return low, high
-    # those of a sparse matrix: cells that are not stored have the digest 0
-    low, high = np.full(len(starts), _LARGEST), np.zeros(len(starts), dtype=np.uint64)
-    np.minimum.at(low, codes[rows], cells)
-    np.maximum.at(high, codes[rows], cells)
-    stored = np.bincount(codes[rows], minlength=len(starts))
-    low[stored < np.diff(offsets)] = 0
-    return low, high
+    X: Any,
+    offsets: IntArray,
+    *,
+    filled: float = 0,
+    columns: Sequence[int] | None = None,
+) -> Iterator[tuple[int, Digests, Digests]]:
+    """Columns, as of `column_digests`: the least and greatest digest per query."""
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    codes = owners(sizes)
+    for j, rows, cells in column_digests(X, filled=filled, columns=columns):
+        if isinstance(rows, slice):
+            low, high = (f.reduceat(cells, starts) for f in (np.minimum, np.maximum))
+        else:
+            # those of a sparse matrix: cells that are not stored have the digest 0
+            low = np.full(len(starts), _LARGEST)
+            high = np.zeros(len(starts), dtype=np.uint64)
+            np.minimum.at(low, codes[rows], cells)
+            np.maximum.at(high, codes[rows], cells)
+            low[np.bincount(codes[rows], minlength=len(starts)) < sizes] = 0
+        yield j, low, high
 
 
 def _chance_alike(values: Digests) -> float:

@@ -186,7 +186,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         eval_init_score : array-like or tuple, list or dict of such, optional
             Scores that the predictions are added to, one per row.
         callbacks, init_model
-            As in CatBoost.
+            As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             _pool(train, kinds),
             eval_set=[_pool(data, kinds) for data in by_name.values()] or None,
             callbacks=callbacks or None,
-            init_model=init_model,
+            init_model=getattr(init_model, "model_", init_model),
         )
         self.model_ = model
         self._set_results(recorded, list(by_name))
@@ -260,11 +260,6 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             order.
         """
         features = _readable(self._features(X))
-        if len(features.shape) != 2:
-            raise ValueError(
-                f"X must be 2-dimensional, got shape {features.shape}. Reshape your "
-                "data"
-            )
         scores: NDArray[np.float64] = self.model_.predict(
             features,
             ntree_start=ntree_start,

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.validation import Queries, check_labels, reject
+from .._engine.validation import reject
 from .._optional import import_optional
 from ..rankers._query_data import (
     GivenSet,
+    QueryData,
     check_stopping,
     name_eval_sets,
     split_eval_sets,
@@ -83,8 +84,9 @@ random_state, n_jobs, importance_type
         first appearance, rows as they are given, so that rows which stand query by
         query give just the trees of `LGBMRanker`.
     **kwargs
-        Other parameters of LightGBM. ``early_stopping_rounds`` stops on the first
-        measure of `eval_metric` alone (``first_metric_only=False``: on any).
+        Other parameters of LightGBM; those with one entry per feature
+        (``monotone_constraints``) leave `qid` out. ``early_stopping_rounds`` stops on
+        the first measure of `eval_metric` alone (``first_metric_only=False``: on any).
         ``metric`` adds metrics of LightGBM's own, which go by the order of rows.
 
     Attributes
@@ -202,7 +204,7 @@ random_state, n_jobs, importance_type
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
-            As in LightGBM.
+            As in LightGBM; names are those of the features, without that of `qid`.
         callbacks : list of callable, optional
             As in LightGBM. ``lightgbm.record_evaluation`` and others are given the
             names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
@@ -227,7 +229,7 @@ random_state, n_jobs, importance_type
             GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
         )
         train, evals = self._gather(own, sets)
-        self._check_limits(y, train.queries)
+        self._check_limits(train)
         names, shown = name_eval_sets(sets, own, eval_names)
         # LightGBM knows the training data, and does not stop on it, by this name; the
         # user's is put into the results afterwards
@@ -243,7 +245,8 @@ random_state, n_jobs, importance_type
         metrics = metrics_of(eval_metric)
         theirs = self._given("metric") is not None
         rounds = self._given("early_stopping_round")
-        check_stopping(rounds, names, bool(metrics) or theirs)
+        advice = "give eval_metric to fit, or metric to the constructor"
+        check_stopping(rounds, names, bool(metrics) or theirs, advice=advice)
         callbacks = list(callbacks or [])
         if theirs and metrics:
             first = FirstMetric()
@@ -354,12 +357,13 @@ validate_features, **kwargs
         given = (params.get(name) for name in _NAMES[parameter])
         return next((value for value in given if value is not None), None)
 
-    def _check_limits(self, y: ArrayLike, queries: Queries) -> None:
+    def _check_limits(self, train: QueryData) -> None:
         """What LightGBM's ranking objectives refuse, in plain words."""
         objective = self._given("objective") or "lambdarank"
         if objective not in _RANKING:
             return
         advice = 'objective="regression" has no such limit'
+        queries = train.queries
         largest = int(np.argmax(queries.sizes))
         if queries.sizes[largest] > MAX_QUERY_ROWS:
             raise ValueError(
@@ -369,7 +373,7 @@ validate_features, **kwargs
             )
         if objective != "lambdarank":
             return
-        labels = check_labels(y, name="y")
+        labels = train.labels_as_given()
         rule = f"be integers for LightGBM's {objective} ({advice})"
         reject(labels != np.floor(labels), labels, "y", rule)
         gains = self._given("label_gain")
