@@ -59,8 +59,9 @@ def ranking_score(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels: finite and >= 0. NaN is unjudged. The rows of a matrix are queries,
-        as in scikit-learn's `ndcg_score`; a matrix of one column is a column of
-        documents. A cell that is NaN, or masked, in labels and scores is padding.
+        as in scikit-learn's `ndcg_score`; a matrix of one column is, without a
+        `mask`, a column of documents. A cell that is NaN, or masked, in labels and
+        scores is padding.
     y_score : array-like of the shape of y_true
         Scores of any numeric dtype, higher ranked first, equal ones tied: none is
         rounded. Numbers that no one dtype holds, such as integers beyond 2^53 beside

@@ -226,7 +226,13 @@ class PreparedRanking:
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
         """Each column and what messages call it."""
         if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-            keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+            keys = list(
+                y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+            )
+            if len(set(keys)) < len(keys):
+                raise ValueError(
+                    f"y_score must have columns of different names, got {keys}"
+                )
             given = [(key, y_score[key]) for key in keys]
         else:
             array = matrix_of(y_score, "y_score")

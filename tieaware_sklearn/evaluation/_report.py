@@ -85,9 +85,10 @@ class RankingReport(Result):
         interval : {"t", "bootstrap"}, default="t"
             The interval of the average. ``"t"`` is Student's, which is symmetric and
             may reach beyond the range of the measure; for medians it goes by ranks.
-            ``"bootstrap"`` is BCa by `scipy.stats.bootstrap` (Efron 1987), which
-            resamples queries with their weights and never leaves the range of their
-            values; medians have none.
+            ``"bootstrap"`` is BCa as in `scipy.stats.bootstrap` (Efron 1987): queries
+            are resampled with their weights, and it never leaves the range of their
+            values. It takes about 1.5 s a measure for 20,000 queries, and grows in
+            proportion. Medians have no bootstrap.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
