@@ -13,6 +13,7 @@ import pytest
 import sklearn
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -265,3 +266,11 @@ def test_values_are_logged_under_stable_names(web, valid):
         (part, name) for part in history for name in [*names, "ndcg@10"]
     }
     assert model.best_score_["valid_0"]["NDCG@10"] == history["valid_0"]["NDCG@10"][2]
+
+
+def test_a_column_of_fractions_holds_no_ids(web):
+    X = np.column_stack([web.qid, web.data])
+    select = SelectFromModel(LinearRegression(), max_features=3, threshold=-np.inf)
+    pipeline = make_pipeline(StandardScaler(), select, ranker(qid=0))
+    with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with -1"):
+        pipeline.fit(X, web.target)

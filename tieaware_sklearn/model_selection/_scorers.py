@@ -147,8 +147,8 @@ optional
       scores come with a warning. Other ids say that the query was split.
 
     The case that holds for at least half of these queries (of 256 of them, if there are
-    more) decides. Split queries are an error. Training data with permuted columns, as in
-    `sklearn.inspection.permutation_importance`, are still training data.
+    more) decides. Split queries are an error. Training data with permuted columns, as
+    in `sklearn.inspection.permutation_importance`, are still training data.
 
     Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
 

@@ -160,20 +160,19 @@ class QueryRankerMixin(RankerMixin):
     def _features(self, X: Any) -> Any:
         """X as it was fitted on, without the qid column."""
         check_is_fitted(self)
-        X = given = without_mask(X if hasattr(X, "shape") else np.asarray(X))
+        X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
         if len(X.shape) != 2:
             raise ValueError(
                 f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
             )
-        column = self._qid_column(X)
-        if column is not None:
-            X = split_qid_column(X, column)[0]
-        columns = self._columns_
-        if X.shape[1] != len(columns.features):
+        columns, column = self._columns_, self._qid_column(X)
+        if X.shape[1] != len(columns.features) + (column is not None):
             # as scikit-learn says it
             raise ValueError(
-                f"X has {given.shape[1]} features, but {type(self).__name__} is "
+                f"X has {X.shape[1]} features, but {type(self).__name__} is "
                 f"expecting {len(columns.is_feature)} features as input"
             )
+        if column is not None:
+            X = split_qid_column(X, column)[0]
         check_columns(X, columns.features)
         return X
