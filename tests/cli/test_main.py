@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.helpers import run
 from tieaware_sklearn.cli import main
+from tieaware_sklearn.cli._main import _marked, _parser
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,19 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
     assert "12/12" in err
     _, _, err = run(capsys, "screen", letor, "--quiet")
     assert err == ""
+
+
+@pytest.mark.parametrize("command", ["demo", "screen", "evaluate", "compare"])
+def test_help_begins_with_the_files_and_ends_with_examples(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    files = {"demo": "", "screen": "FILE [FILE ...] "}.get(command, "QRELS RUN ")
+    assert out.startswith(f"usage: tieaware {command} {files}")
+    assert out.splitlines()[0].endswith(" [options]")
+    examples = out.split("\nexamples:\n")[1].splitlines()
+    assert all(line.startswith("  tieaware ") for line in examples)
+    assert max(map(len, out.splitlines())) <= 80
+    for line in examples:
+        # what follows is understood
+        _parser().parse_args(_marked(line.split()[1:]))
