@@ -10,7 +10,6 @@ from tieaware_sklearn._display.tables import (
     Table,
     bracketed,
     definitions,
-    legend_of,
     number,
     probability,
 )
@@ -46,20 +45,29 @@ def test_a_table_by_its_columns():
 
 
 def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
     table = Table.of(
-        ("run", ["x" * 20]), ("mean", [0.5]), ("tie std", [0.1]), ("q", [0.2]), drop=[2]
+        *(("run", ["x" * 20]), ("mean", [0.5]), ("tie std", [0.1]), ("q", [0.2])),
+        drop=[2],
+        terms={"mean": "of both"},
     )
-    assert table.heads() == ["run", "mean", "tie std", "q"]
+    assert list(table.legend()) == ["mean", "tie std", "q"]
+    assert table.legend_shown() == table.legend()
+    assert table.is_whole()
     monkeypatch.setattr(
         "tieaware_sklearn._display.tables.columns_of_terminal", lambda: 34
     )
-    assert table.heads() == ["run", "mean", "q"]
-    legend = legend_of(table.heads())
-    assert legend.startswith("mean  exact mean over all")
-    assert "\nq     p value against" in legend
-    assert "tie std" not in legend
+    assert not table.is_whole()
+    assert list(table.legend_shown()) == ["mean", "q"]
+    legend = definitions(table.legend_shown().items())
+    assert legend.startswith("mean  of both\nq     p value against")
     assert max(map(len, legend.splitlines())) <= 34
     assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
     assert meaning("95% interval of d").startswith("of d")
     assert meaning("measure") == ""
+
+
+def test_terms_stand_below_a_table_that_explains_them():
+    table = Table.of(("a", ["x"]), terms={"a": "alpha"})
+    assert table.text().splitlines() == ["a", "-", "x"]
+    table = Table.of(("a", ["x"]), terms={"a": "alpha"}, explains=True)
+    assert table.text().splitlines() == ["a", "-", "x", "a  alpha"]

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .tables import Ranges, Table, number
+from .tables import Column, Ranges, Table, number
 from .terminal import printable, wrap
-from .words import meaning
 
 #: rows of a table in a notebook
 _ROWS = 60
@@ -59,7 +58,10 @@ def fragment(tables: Sequence[Table]) -> str:
 
 def table_html(table: Table, *, most: int | None = None) -> str:
     """A table with its notes; cells say by what they sort."""
-    heads, at = list(map(_head, table.columns, _kinds(table))), table.left
+    heads, at = (
+        [*map(_head, table.columns, _kinds(table), _meanings(table))],
+        table.left,
+    )
     body = [
         [
             f"<td{kind}{_sort_key(value)}>{_name(cell) if kind else _text(cell)}</td>"
@@ -79,8 +81,9 @@ def table_html(table: Table, *, most: int | None = None) -> str:
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
-    terms = "; ".join(f"{term}: {said}" for term, said in table.terms.items())
-    lines += [f"<p>{_text(terms)}</p>"] if terms else []
+    if table.explains:
+        terms = "; ".join(f"{term}: {said}" for term, said in table.terms.items())
+        lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
 
 
@@ -89,8 +92,11 @@ def _kinds(table: Table) -> list[str]:
     return [' class="name"' if j in names else "" for j in range(len(table.columns))]
 
 
-def _head(column: Any, kind: str) -> str:
-    said = meaning(column.head)
+def _meanings(table: Table) -> list[str]:
+    return [table.meaning(column.head) for column in table.columns]
+
+
+def _head(column: Column, kind: str, said: str) -> str:
     title = f' title="{_text(said)}"' if said else ""
     return f"<th{kind}{title}>{_text(column.head)}</th>"
 

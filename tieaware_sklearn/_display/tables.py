@@ -120,7 +120,9 @@ class Table:
         To how many columns names are wrapped before others are left out.
     notes : tuple of str
     terms : dict of str to str
-        What short heads mean, wherever the table is shown.
+        What heads mean here, if not what they mean elsewhere.
+    explains : bool
+        Whether the text has these terms below the table.
     ranges : Ranges, optional
     """
 
@@ -131,6 +133,7 @@ class Table:
     least: int = LEAST
     notes: Sequence[str] = ()
     terms: Mapping[str, str] = field(default_factory=dict)
+    explains: bool = False
     ranges: Ranges | None = None
 
     @classmethod
@@ -165,25 +168,32 @@ class Table:
         """The table as it fits the terminal, with its notes."""
         lines = [self._laid_out().text]
         lines += [paragraph(printable(note)) for note in self.notes]
-        if self.terms:
+        if self.explains:
             lines.append(definitions(self.terms.items()))
         return "\n".join(lines)
 
-    def heads(self) -> list[str]:
-        """Of the columns that `text` shows."""
-        return [self.columns[j].head for j in self._laid_out().kept]
+    def meaning(self, head: str) -> str:
+        """What the head of a column means; nothing where it needs no word."""
+        return self.terms.get(head, meaning(head))
+
+    def legend(self) -> dict[str, str]:
+        """What heads mean that need a word."""
+        heads = (column.head for column in self.columns)
+        return {head: self.meaning(head) for head in heads if self.meaning(head)}
+
+    def is_whole(self) -> bool:
+        """Whether `text` shows all columns."""
+        return len(self._laid_out().kept) == len(self.columns)
+
+    def legend_shown(self) -> dict[str, str]:
+        """What those heads mean that `text` shows."""
+        kept = {self.columns[j].head for j in self._laid_out().kept}
+        return {head: said for head, said in self.legend().items() if head in kept}
 
 
 def paragraph(text: str) -> str:
     """A text in lines that fit the terminal."""
     return "\n".join(textwrap.wrap(text, columns_of_terminal(), **_PLAIN))
-
-
-def legend_of(heads: Iterable[str]) -> str:
-    """What those heads mean that need a word, a line or more each."""
-    return definitions(
-        (head, said) for head in dict.fromkeys(heads) if (said := meaning(head))
-    )
 
 
 def definitions(terms: Iterable[tuple[str, str]]) -> str:

@@ -10,13 +10,13 @@ _MEANINGS = {
     "documents",
     "geometric": "geometric mean over queries of the exact means over all orders of "
     "tied documents",
-    "worst": "the same in the least favourable order of ties",
-    "best": "the same in the most favourable order of ties",
+    "worst": "average over queries in the least favourable order of ties",
+    "best": "average over queries in the most favourable order of ties",
     "tie std": "standard deviation over the orders of tied documents",
     "chance": "the value if all documents of a query tied",
     "lift": "(mean - chance) / (ideal - chance)",
-    "95% interval": "t interval of the mean over queries",
-    "±95%": "half of the 95% interval of the mean over queries",
+    "95% interval": "of the average over queries",
+    "±95%": "half of the 95% t interval of the mean over queries",
     "q": "p value against chance, adjusted for the number of features (Benjamini and "
     "Hochberg)",
     "first": "which values rank first: high or low ones",

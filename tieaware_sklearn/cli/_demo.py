@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
 from .._display.result import tables_of
-from .._display.tables import Table, legend_of, paragraph
+from .._display.tables import Table, definitions, paragraph
 from .._display.terminal import printable
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import PreparedRanking, evaluate
@@ -64,7 +64,7 @@ def _say(text: str) -> None:
 def _show(tables: list[Table]) -> None:
     """Tables, and what their heads mean."""
     for table in tables:
-        show(f"{table.text()}\n\n{legend_of(table.heads())}\n")
+        show(f"{table.text()}\n\n{definitions(table.legend_shown().items())}\n")
 
 
 def _write(digits: Bunch, path: str) -> None:

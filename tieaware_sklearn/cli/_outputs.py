@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from .._display.tables import Table, legend_of, paragraph
+from .._display.tables import Table, definitions, paragraph
 from .._display.terminal import printable
 from .._optional import import_optional
 from ..io._whole_file import check_writable, whole_file, write_whole
@@ -145,12 +145,14 @@ class Findings:
 
     def text(self) -> str:
         """All of it for a terminal, with what the heads of the tables mean."""
-        heads = [head for _, table in self.tables for head in table.heads()]
+        terms: dict[str, str] = {}
         parts = ["\n".join(map(printable, self.opening))]
-        parts += [table.text() for _, table in self.tables]
+        for _, table in self.tables:
+            parts.append(table.text())
+            terms |= table.legend_shown()
         remarks = (paragraph(printable(remark)) for remark in self.remarks)
-        parts += ["\n".join(remarks), legend_of(heads)]
-        if any(len(table.heads()) < len(table.columns) for _, table in self.tables):
+        parts += ["\n".join(remarks), definitions(terms.items())]
+        if not all(table.is_whole() for _, table in self.tables):
             more = (
                 "A wider terminal shows more columns; --csv and --json have them all."
             )

@@ -16,7 +16,6 @@ from .. import __version__
 from .._display.html import STYLE, table_html
 from .._display.tables import Table
 from .._display.terminal import printable
-from .._display.words import meaning
 from .._optional import import_optional
 
 #: whose versions numbers may depend on
@@ -140,16 +139,18 @@ def page(
         "<body>",
         f"<h1>{_text(title)}</h1>",
         *_items(read),
+        figure.html,
     ]
     for shown, table in tables:
         parts += [f"<h2>{_text(shown)}</h2>", '<div class="tieaware">']
         parts += [table_html(table), "</div>"]
     parts += _items(remarks)
-    heads = [column.head for _, table in tables for column in table.columns]
-    terms = [(head, meaning(head)) for head in dict.fromkeys(heads) if meaning(head)]
+    terms = {head: said for _, table in tables for head, said in table.legend().items()}
     parts += ["<h2>What the columns mean</h2>", "<dl>"]
-    parts += [f"<dt>{_text(head)}</dt><dd>{_text(said)}</dd>" for head, said in terms]
-    parts += ["</dl>", "<h2>Figure</h2>", figure.html]
+    parts += [
+        f"<dt>{_text(head)}</dt><dd>{_text(said)}</dd>" for head, said in terms.items()
+    ]
+    parts.append("</dl>")
     libraries = [*_LIBRARIES, *(["matplotlib"] if figure.drawn else [])]
     versions = [("tieaware-sklearn", __version__), ("Python", python_version())]
     versions += [(name, version(name)) for name in libraries]

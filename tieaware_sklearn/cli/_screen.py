@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._screening import SHOWN
+from ..feature_selection._screening import SHOWN, table_of
 from ..io._letor_format import GROUP_SUFFIXES
 from ..plots import FeatureScreeningDisplay
 from ._outputs import Findings, check_outputs, write_findings
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     top = arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[:SHOWN] if top is None else chosen
-    table = screening.table(shown)
+    table = table_of(screening, shown)
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
             read=arguments.files if len(arguments.files) > 1 else [],
             opening=[summary(screened, arguments.files)],
             tables=[(heading, table)],
-            pages=[(heading, screening.table(chosen))],
+            pages=[(heading, table_of(screening, chosen))],
             remarks=closing(selector),
             draw=lambda: FeatureScreeningDisplay.from_estimator(
                 selector, feature_names=names, max_features=len(shown)

@@ -54,7 +54,8 @@ class CorrelationSummary(Result):
 
     def _tables(self) -> list[Table]:
         header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-        return [Table.of(*zip(header, self._columns().values(), strict=True))]
+        columns = zip(header, self._columns().values(), strict=True)
+        return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -75,6 +75,11 @@ class ResidualReport(Result):
                 ("worst", worst),
                 ("best", best),
                 ranges=Ranges(worst, mean, best),
+                terms={
+                    "mean": "exact mean with no unjudged document relevant",
+                    "worst": "no unjudged document relevant, least favourable order",
+                    "best": "all unjudged documents relevant, most favourable order",
+                },
             )
         ]
 

@@ -323,51 +323,54 @@ class Screening(Result):
         names = ["feature", *(name for name in rows[0] if name != "feature")]
         return {name: [row[name] for row in rows] for name in names}
 
-    def table(self, rows: Sequence[dict[str, Any]]) -> Table:
-        """Some of `rows`, with the chance level above them.
-
-        A narrow terminal does without the intervals of all measures but `sort_by`, then
-        without their q, the rank, and the interval of `sort_by`.
-        """
-        features = np.argsort(self.ranking)[[row["rank"] - 1 for row in rows]]
-        half = np.diff(self._t_interval[features])[..., 0] / 2
-        columns: list[tuple[Any, ...]] = [
-            ("feature", ["(chance)", *(row["feature"] for row in rows)]),
-            ("rank", ["", *(row["rank"] for row in rows)]),
-            ("first", ["", *(_first(row["direction"]) for row in rows)]),
-        ]
-        for m, measure in enumerate(self.measures):
-            means, q = ([row[measure + end] for row in rows] for end in ("", "_q"))
-            columns += [
-                (measure, [float(self.chance[m]), *means]),
-                ("±95%", ["", *half[:, m].tolist()]),
-                ("q", ["", *q], _probability),
-            ]
-        if any(alike := [row["correlation"] >= _ALIKE for row in rows]):
-            repeated = [
-                f"{row['repeats']} ({row['correlation']:.2f})" if repeats else ""
-                for row, repeats in zip(rows, alike, strict=True)
-            ]
-            columns.append(("repeats", ["", *repeated]))
-        first = 3 * self.rule.sort + 4
-        others = [3 * m + 4 for m in range(len(self.measures)) if m != self.rule.sort]
-        worst, mean, best = (
-            np.array([math.nan, *(row[self.sort_by + end] for row in rows)])
-            for end in ("_worst", "", "_best")
-        )
-        return Table.of(
-            *columns,
-            wraps=[len(columns) - 1] if any(alike) else [],
-            drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
-            least=_LEAST,
-            ranges=Ranges(worst, mean, best),
-        )
-
     def _tables(self) -> list[Table]:
         rows = self.rows()
         more = len(rows) - SHOWN
         notes = [f"... and {more} more"] if more > 0 else []
-        return [replace(self.table(rows[:SHOWN]), notes=notes)]
+        return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
+
+
+def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
+    """Some of the rows of a screening, with the chance level above them.
+
+    A narrow terminal does without the intervals of all measures but `sort_by`, then
+    without their q, the rank, and the interval of `sort_by`.
+    """
+    features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
+    half = np.diff(screening._t_interval[features])[..., 0] / 2
+    columns: list[tuple[Any, ...]] = [
+        ("feature", ["(chance)", *(row["feature"] for row in rows)]),
+        ("rank", ["", *(row["rank"] for row in rows)]),
+        ("first", ["", *(_first(row["direction"]) for row in rows)]),
+    ]
+    for m, measure in enumerate(screening.measures):
+        means, q = ([row[measure + end] for row in rows] for end in ("", "_q"))
+        columns += [
+            (measure, [float(screening.chance[m]), *means]),
+            ("±95%", ["", *half[:, m].tolist()]),
+            ("q", ["", *q], _probability),
+        ]
+    if any(alike := [row["correlation"] >= _ALIKE for row in rows]):
+        repeated = [
+            f"{row['repeats']} ({row['correlation']:.2f})" if repeats else ""
+            for row, repeats in zip(rows, alike, strict=True)
+        ]
+        columns.append(("repeats", ["", *repeated]))
+    first = 3 * screening.rule.sort + 4
+    others = [
+        3 * m + 4 for m in range(len(screening.measures)) if m != screening.rule.sort
+    ]
+    worst, mean, best = (
+        np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
+        for end in ("_worst", "", "_best")
+    )
+    return Table.of(
+        *columns,
+        wraps=[len(columns) - 1] if any(alike) else [],
+        drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
+        least=_LEAST,
+        ranges=Ranges(worst, mean, best),
+    )
 
 
 def _first(direction: str) -> str:

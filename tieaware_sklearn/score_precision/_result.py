@@ -263,7 +263,9 @@ class PrecisionStudy(Result):
                 ("tau b", self.tau_b, partial(number, digits=2)),
                 ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
-        return [Table.of(*columns, notes=self._notes(), terms=self._terms())]
+        return [
+            Table.of(*columns, notes=self._notes(), terms=self._terms(), explains=True)
+        ]
 
     def _notes(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
