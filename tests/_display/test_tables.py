@@ -51,14 +51,15 @@ def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
         terms={"mean": "of both"},
     )
     assert list(table.legend()) == ["mean", "tie std", "q"]
-    assert table.legend_shown() == table.legend()
-    assert table.is_whole()
+    shown = table.shown()
+    assert shown == (table.text(), table.legend(), True)
     monkeypatch.setattr(
         "tieaware_sklearn._display.tables.columns_of_terminal", lambda: 34
     )
-    assert not table.is_whole()
-    assert list(table.legend_shown()) == ["mean", "q"]
-    legend = definitions(table.legend_shown().items())
+    shown = table.shown()
+    assert not shown.is_whole
+    assert list(shown.legend) == ["mean", "q"]
+    legend = definitions(shown.legend.items())
     assert legend.startswith("mean  of both\nq     p value against")
     assert max(map(len, legend.splitlines())) <= 34
     assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"

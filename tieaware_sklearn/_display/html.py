@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .tables import Column, Ranges, Table, number
+from .tables import Ranges, Table, number
 from .terminal import printable, wrap
 
 #: rows of a table in a notebook
@@ -58,20 +58,22 @@ def fragment(tables: Sequence[Table]) -> str:
 
 def table_html(table: Table, *, most: int | None = None) -> str:
     """A table with its notes; cells say by what they sort."""
-    heads, at = (
-        [*map(_head, table.columns, _kinds(table), _meanings(table))],
-        table.left,
-    )
-    body = [
-        [
-            f"<td{kind}{_sort_key(value)}>{_name(cell) if kind else _text(cell)}</td>"
-            for value, cell in zip(column.values, column.cells, strict=True)
-        ]
-        for column, kind in zip(table.columns, _kinds(table), strict=True)
-    ]
-    if table.ranges is not None:
-        heads.insert(at, _head_of_bars(table.ranges))
-        body.insert(at, _bars(table.ranges))
+    names = {*range(table.left), *table.wraps}
+    heads, body = [], []
+    for j, column in enumerate(table.columns):
+        if j == table.left and table.ranges is not None:
+            heads.append(_head_of_bars(table.ranges))
+            body.append(_bars(table.ranges))
+        kind, show = (' class="name"', _name) if j in names else ("", _text)
+        said = table.meaning(column.head)
+        title = f' title="{_text(said)}"' if said else ""
+        heads.append(f"<th{kind}{title}>{_text(column.head)}</th>")
+        body.append(
+            [
+                f"<td{kind}{_sort_key(value)}>{show(cell)}</td>"
+                for value, cell in zip(column.values, column.cells, strict=True)
+            ]
+        )
     rows = list(zip(*body, strict=True))
     notes = list(table.notes)
     if most is not None and len(rows) > most:
@@ -87,25 +89,12 @@ def table_html(table: Table, *, most: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _kinds(table: Table) -> list[str]:
-    names = {*range(table.left), *table.wraps}
-    return [' class="name"' if j in names else "" for j in range(len(table.columns))]
-
-
-def _meanings(table: Table) -> list[str]:
-    return [table.meaning(column.head) for column in table.columns]
-
-
-def _head(column: Column, kind: str, said: str) -> str:
-    title = f' title="{_text(said)}"' if said else ""
-    return f"<th{kind}{title}>{_text(column.head)}</th>"
-
-
 def _head_of_bars(ranges: Ranges) -> str:
-    low, high = (ends.tolist() for ends in ranges.scales)
-    each = "each row to its own scale, from 0"
-    alike = len({*zip(low, high, strict=True)}) == 1
-    said = f"from {number(low[0])} to {number(high[0])}" if alike else each
+    said = "each row to its own scale, from 0"
+    scales = set(zip(*ranges.scales, strict=True))
+    if len(scales) == 1:
+        ((low, high),) = scales
+        said = f"from {number(low)} to {number(high)}"
     title = f"{said}; the line is the mean"
     return f'<th title="{_text(title)}">{_text(ranges.head)}</th>'
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .layout import LEAST, Laid, lay_out
+from .layout import LEAST, lay_out
 from .terminal import columns as columns_of_terminal
 from .terminal import printable
 from .words import meaning
@@ -103,6 +103,14 @@ class Ranges(NamedTuple):
         return np.full(len(self.mean), ends.min()), np.full(len(self.mean), ends.max())
 
 
+class Shown(NamedTuple):
+    """A table as text, what its heads mean, and whether it has all columns."""
+
+    text: str
+    legend: dict[str, str]
+    is_whole: bool
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns below heads, names first, and what there is to say of them.
@@ -150,11 +158,11 @@ class Table:
         pairs = zip(heads, cells, strict=True)
         return cls.of(*((head, [cell]) for head, cell in pairs))
 
-    def _laid_out(self) -> Laid:
+    def shown(self) -> Shown:
         """As it fits the terminal."""
         # a row is a row, whatever its cells hold
         cells = [[printable(cell) for cell in one.cells] for one in self.columns]
-        return lay_out(
+        laid = lay_out(
             [column.head for column in self.columns],
             list(zip(*cells, strict=True)),
             columns_of_terminal(),
@@ -163,14 +171,16 @@ class Table:
             drop=self.drop,
             least=self.least,
         )
+        lines = [laid.text, *(paragraph(printable(note)) for note in self.notes)]
+        if self.explains:
+            lines.append(definitions(self.terms.items()))
+        kept = {self.columns[j].head for j in laid.kept}
+        legend = {head: said for head, said in self.legend().items() if head in kept}
+        return Shown("\n".join(lines), legend, len(laid.kept) == len(self.columns))
 
     def text(self) -> str:
         """The table as it fits the terminal, with its notes."""
-        lines = [self._laid_out().text]
-        lines += [paragraph(printable(note)) for note in self.notes]
-        if self.explains:
-            lines.append(definitions(self.terms.items()))
-        return "\n".join(lines)
+        return self.shown().text
 
     def meaning(self, head: str) -> str:
         """What the head of a column means; nothing where it needs no word."""
@@ -180,15 +190,6 @@ class Table:
         """What heads mean that need a word."""
         heads = (column.head for column in self.columns)
         return {head: self.meaning(head) for head in heads if self.meaning(head)}
-
-    def is_whole(self) -> bool:
-        """Whether `text` shows all columns."""
-        return len(self._laid_out().kept) == len(self.columns)
-
-    def legend_shown(self) -> dict[str, str]:
-        """What those heads mean that `text` shows."""
-        kept = {self.columns[j].head for j in self._laid_out().kept}
-        return {head: said for head, said in self.legend().items() if head in kept}
 
 
 def paragraph(text: str) -> str:

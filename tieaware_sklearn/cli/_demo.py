@@ -64,7 +64,8 @@ def _say(text: str) -> None:
 def _show(tables: list[Table]) -> None:
     """Tables, and what their heads mean."""
     for table in tables:
-        show(f"{table.text()}\n\n{definitions(table.legend_shown().items())}\n")
+        shown = table.shown()
+        show(f"{shown.text}\n\n{definitions(shown.legend.items())}\n")
 
 
 def _write(digits: Bunch, path: str) -> None:

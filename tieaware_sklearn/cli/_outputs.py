@@ -145,14 +145,13 @@ class Findings:
 
     def text(self) -> str:
         """All of it for a terminal, with what the heads of the tables mean."""
-        terms: dict[str, str] = {}
+        tables = [table.shown() for _, table in self.tables]
+        terms = {head: said for one in tables for head, said in one.legend.items()}
         parts = ["\n".join(map(printable, self.opening))]
-        for _, table in self.tables:
-            parts.append(table.text())
-            terms |= table.legend_shown()
+        parts += [one.text for one in tables]
         remarks = (paragraph(printable(remark)) for remark in self.remarks)
         parts += ["\n".join(remarks), definitions(terms.items())]
-        if not all(table.is_whole() for _, table in self.tables):
+        if not all(one.is_whole for one in tables):
             more = (
                 "A wider terminal shows more columns; --csv and --json have them all."
             )

@@ -145,12 +145,10 @@ def page(
         parts += [f"<h2>{_text(shown)}</h2>", '<div class="tieaware">']
         parts += [table_html(table), "</div>"]
     parts += _items(remarks)
-    terms = {head: said for _, table in tables for head, said in table.legend().items()}
-    parts += ["<h2>What the columns mean</h2>", "<dl>"]
-    parts += [
-        f"<dt>{_text(head)}</dt><dd>{_text(said)}</dd>" for head, said in terms.items()
-    ]
-    parts.append("</dl>")
+    legends = [table.legend() for _, table in tables]
+    if terms := {head: said for one in legends for head, said in one.items()}:
+        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in terms.items()]
+        parts += ["<h2>What the columns mean</h2>", "<dl>", *items, "</dl>"]
     libraries = [*_LIBRARIES, *(["matplotlib"] if figure.drawn else [])]
     versions = [("tieaware-sklearn", __version__), ("Python", python_version())]
     versions += [(name, version(name)) for name in libraries]
