@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from lightgbm import LGBMRanker
 
+from benchmarks.tables import format_table
 from tieaware_sklearn import QueryKFold, ranking_score
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
