@@ -118,9 +118,9 @@ class PrecisionLossDisplay(SystemsDisplay):
             meanprops=diamond,
             flierprops=dots,
         )
-        drawn["boxes"][0].set_label("middle half, median")
+        drawn["boxes"][0].set_label("interquartile range and median")
         drawn["means"][0].set_label("mean")
-        drawn["fliers"][0].set_label("single queries, far out")
+        drawn["fliers"][0].set_label("outlier queries")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
         axis.set_xticks(np.arange(n), short(self.levels), **angled)
         change = f"change of {self.measure}, per query"

@@ -6,16 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ..comparison._measured_systems import ONE_SYSTEM
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
-from ._axes import line_style, short, title
+from ._axes import BLACK, BLUE, GREY, MEAN, RANGE, line_style, short, title
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay
+
+#: more curves than these have a panel each
+_TOGETHER = 3
 
 
 @dataclass(eq=False)
 class PrecisionRecallBandDisplay(SystemsDisplay):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
+    Up to three curves share a panel. More have one each, where the others are thin
+    lines for comparison.
     Where ties are long, a curve takes a second and more (see `InterpolatedPrecision`).
 
     Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
@@ -29,6 +35,7 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
     ----------
     figure_ : matplotlib Figure
     axes_ : list of matplotlib Axes
+        One panel for up to three curves, else one per curve.
     ax_ : matplotlib Axes
         The only panel.
 
@@ -59,14 +66,15 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         Parameters
         ----------
         curves : PrecisionRecallCurve, or mapping of str to such
-        ax : matplotlib Axes, optional
+        ax : matplotlib Axes or list of them, optional
+            One per panel.
 
         Returns
         -------
         PrecisionRecallBandDisplay
         """
         if isinstance(curves, PrecisionRecallCurve):
-            curves = {"precision": curves}
+            curves = {ONE_SYSTEM: curves}
         return cls(dict(curves)).plot(ax=ax)
 
     @classmethod
@@ -78,16 +86,35 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         return cls.from_curves(curves, ax=ax)
 
     def _panels(self) -> Panels:
-        return Panels(1, width=5.6, height=4.4)
+        if len(self.curves) <= _TOGETHER:
+            return Panels(1, width=5.6, height=4.4)
+        return Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
-        names = short(list(self.curves))
-        for i, curve in enumerate(self.curves.values()):
-            style = line_style(i)
-            band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
-            axis.fill_between(curve.recall, curve.worst, curve.best, **band)
-            axis.plot(curve.recall, curve.mean, label=names[i], **style)
-        axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02))
-        axis.set(xlabel="recall", ylabel="interpolated precision, mean over queries")
-        title(axis, "band: worst to best order of ties")
+        names, curves = short(list(self.curves)), list(self.curves.values())
+        if len(axes) == 1:
+            for i, curve in enumerate(curves):
+                style = line_style(i)
+                _show_band(axes[0], curve, style["color"])
+                axes[0].plot(curve.recall, curve.mean, label=names[i], **style)
+            axes[0].fill_between([], [], color=GREY, alpha=0.3, lw=0, label=RANGE)
+        for axis, name, curve in zip(axes, names, curves, strict=False):
+            if len(axes) > 1:
+                for other in curves:
+                    thin = {"color": "#BBBBBB", "linewidth": 0.8}
+                    axis.plot(other.recall, other.mean, label="all systems", **thin)
+                _show_band(axis, curve, BLUE, label=RANGE)
+                axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
+                title(axis, name)
+            axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+        for axis in axes:
+            if axis.get_subplotspec() is None or axis.get_subplotspec().is_first_col():
+                axis.set_ylabel("interpolated precision,\nmean over queries")
+
+
+def _show_band(
+    axis: Any, curve: PrecisionRecallCurve, colour: str, **label: Any
+) -> None:
+    """What the orders of ties make of a curve."""
+    band = {"color": colour, "alpha": 0.25, "linewidth": 0, **label}
+    axis.fill_between(curve.recall, curve.worst, curve.best, **band)

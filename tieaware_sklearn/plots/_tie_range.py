@@ -10,6 +10,7 @@ import numpy as np
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import evaluate
+from ..evaluation._intervals import QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
 from ._axes import plain, show_ranges
@@ -35,6 +36,10 @@ class TieRangeDisplay(SystemsDisplay):
         What they are.
     greater_is_better : bool, default=True
         Whether the highest mean of the first measure is on top, or the lowest.
+    interval : ndarray of shape (n_systems, n_measures, 2), optional
+        95% interval over queries.
+    chance : ndarray of shape (n_measures,), optional
+        Value if everything ties.
 
     Attributes
     ----------
@@ -68,6 +73,8 @@ class TieRangeDisplay(SystemsDisplay):
     _: KW_ONLY
     average: str = "mean over queries"
     greater_is_better: bool = True
+    interval: FloatArray | None = None
+    chance: FloatArray | None = None
 
     @classmethod
     def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
@@ -86,7 +93,8 @@ class TieRangeDisplay(SystemsDisplay):
         figures = [getattr(averages, name)[:, None] for name in _FIGURES]
         names = comparison.systems, (comparison.measure,)
         up = comparison.greater_is_better
-        return cls(*names, *figures, greater_is_better=up).plot(ax)
+        interval = QueryMoments.of(comparison.expected).interval()[:, None]
+        return cls(*names, *figures, greater_is_better=up, interval=interval).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
@@ -95,13 +103,14 @@ class TieRangeDisplay(SystemsDisplay):
             evaluate(y_true, score, measures=measures, **options).summary()
             for score in systems.values()
         ]
-        figures = [
-            np.stack([getattr(summary, name) for summary in summaries])
-            for name in _FIGURES
-        ]
+        figures = {
+            name: np.stack([getattr(summary, name) for summary in summaries])
+            for name in (*_FIGURES, "interval")
+        }
         names = tuple(systems), summaries[0].measures
         up = measures[0].greater_is_better
-        return cls(*names, *figures, greater_is_better=up).plot(ax)
+        chance = summaries[0].chance
+        return cls(*names, **figures, greater_is_better=up, chance=chance).plot(ax)
 
     def _panels(self) -> Panels:
         height = max(1.4 + 0.32 * len(self.systems), 2.4)
@@ -113,5 +122,9 @@ class TieRangeDisplay(SystemsDisplay):
         names = [self.systems[i] for i in order]
         figures = [getattr(self, name)[order] for name in _FIGURES]
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            show_ranges(axis, names, *(table[:, j] for table in figures))
+            interval = None if self.interval is None else self.interval[order, j]
+            chance = None if self.chance is None else self.chance[j]
+            show_ranges(
+                axis, names, *(table[:, j] for table in figures), interval, chance
+            )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
