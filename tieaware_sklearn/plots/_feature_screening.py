@@ -172,6 +172,7 @@ array-like of shape (n_documents,) or (n_documents, n_features)
     def _draw(self, axes: list[Any]) -> None:
         tables = [getattr(self, name) for name in _TABLES]
         for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            of = [table[:, m] for table in tables]
-            show_ranges(axis, self.feature_names, *of, self.chance[m])
+            mean, best, worst, interval = (table[:, m] for table in tables)
+            ranges = self.feature_names, mean, best, worst
+            show_ranges(axis, *ranges, interval=interval, chance=self.chance[m])
             axis.set_xlabel(f"{plain(measure)}, mean over queries")

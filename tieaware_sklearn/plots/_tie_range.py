@@ -109,7 +109,8 @@ class TieRangeDisplay(SystemsDisplay):
         }
         names = tuple(systems), summaries[0].measures
         up = measures[0].greater_is_better
-        chance = summaries[0].chance
+        # of any that has one: it is the same for all
+        chance = np.fmax.reduce([summary.chance for summary in summaries])
         return cls(*names, **figures, greater_is_better=up, chance=chance).plot(ax)
 
     def _panels(self) -> Panels:
@@ -120,11 +121,15 @@ class TieRangeDisplay(SystemsDisplay):
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]
-        figures = [getattr(self, name)[order] for name in _FIGURES]
+        mean, best, worst = (getattr(self, name)[order] for name in _FIGURES)
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            interval = None if self.interval is None else self.interval[order, j]
-            chance = None if self.chance is None else self.chance[j]
             show_ranges(
-                axis, names, *(table[:, j] for table in figures), interval, chance
+                axis,
+                names,
+                mean[:, j],
+                best[:, j],
+                worst[:, j],
+                interval=None if self.interval is None else self.interval[order, j],
+                chance=None if self.chance is None else self.chance[j],
             )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
