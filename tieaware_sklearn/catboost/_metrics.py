@@ -216,6 +216,10 @@ def eval_metric(
         `ranking_score`, and pools with the same labels in other queries. In training,
         where weights are looked at, CatBoost raises an error that ends in ours.
 
+    See Also
+    --------
+    QueryCatBoostRanker : Has such metrics by default.
+
     Notes
     -----
     In CatBoost's results it is ``ExactMeasure``; the last evaluation set decides on

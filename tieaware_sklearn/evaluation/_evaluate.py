@@ -129,6 +129,12 @@ def ranking_score(
     UndefinedMetricWarning
         Where every query is skipped: the average is NaN.
 
+    See Also
+    --------
+    evaluate : Several measures, query by query, with best, worst and intervals.
+    make_ranking_scorer : The same for searches and cross-validation.
+    parse_measure : Names of measures.
+
     Notes
     -----
     McSherry and Najork, "Computing information retrieval performance measures
@@ -205,6 +211,13 @@ def evaluate(
     ValueError
         As in `ranking_score`.
 
+    See Also
+    --------
+    ranking_score : One measure, as a number.
+    tie_report : How much of a ranking is tied.
+    PreparedRanking : Many columns of scores for the same labels.
+    compare_systems : Several systems, and tests of their differences.
+
     Examples
     --------
     >>> from tieaware_sklearn import evaluate
@@ -255,6 +268,11 @@ def tie_distributions(
     ValueError
         As in `ranking_score`, for other measures, and for ties too long for IPrec
         or BPref.
+
+    See Also
+    --------
+    Distribution : What it returns, one per query.
+    evaluate : Mean, best, worst and standard deviation only, for all measures.
 
     Examples
     --------

@@ -45,6 +45,11 @@ class FeatureScreeningDisplay(Display):
     ax_ : matplotlib Axes
         The only panel, for one measure.
 
+    See Also
+    --------
+    RankingFeatureSelector : What it draws.
+    TieRangeDisplay : The same ranges for systems.
+
     Examples
     --------
     >>> import matplotlib

@@ -44,6 +44,11 @@ class PairwisePValueDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    precision_study : What it draws.
+    PrecisionLossDisplay : What changes on each query.
+
     Notes
     -----
     Yang, Moffat and Turpin (AIRS 2016), Figure 4. p values below 1e-8 are drawn at

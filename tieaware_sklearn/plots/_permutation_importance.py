@@ -47,6 +47,11 @@ class PermutationImportanceDisplay(Display):
     ax_ : matplotlib Axes
         The only panel, for one measure.
 
+    See Also
+    --------
+    query_permutation_importance : What it draws.
+    FeatureScreeningDisplay : Features by themselves, without a ranker.
+
     Examples
     --------
     >>> import matplotlib

@@ -38,6 +38,11 @@ class PrecisionLossDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    precision_study : What it draws.
+    PairwisePValueDisplay : What changes of the tests of pairs.
+
     Notes
     -----
     Yang, Moffat and Turpin (AIRS 2016), Figure 3.

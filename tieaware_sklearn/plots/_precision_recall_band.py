@@ -39,6 +39,11 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    precision_recall_curve : What it draws.
+    sklearn.metrics.PrecisionRecallDisplay : For classifiers, without queries.
+
     Examples
     --------
     >>> import matplotlib

@@ -49,6 +49,11 @@ class TieRangeDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel, for one measure.
 
+    See Also
+    --------
+    evaluate, compare_systems : What it draws.
+    FeatureScreeningDisplay : The same ranges for features.
+
     Notes
     -----
     Yang, Moffat and Turpin (AIRS 2016), Figure 2.
@@ -103,15 +108,21 @@ class TieRangeDisplay(SystemsDisplay):
             evaluate(y_true, score, measures=measures, **options).summary()
             for score in systems.values()
         ]
-        figures = {
-            name: np.stack([getattr(summary, name) for summary in summaries])
-            for name in (*_FIGURES, "interval")
-        }
-        names = tuple(systems), summaries[0].measures
-        up = measures[0].greater_is_better
-        # of any that has one: it is the same for all
-        chance = np.fmax.reduce([summary.chance for summary in summaries])
-        return cls(*names, **figures, greater_is_better=up, chance=chance).plot(ax)
+        mean, best, worst, interval, chance = (
+            np.stack([getattr(summary, name) for summary in summaries])
+            for name in (*_FIGURES, "interval", "chance")
+        )
+        return cls(
+            tuple(systems),
+            summaries[0].measures,
+            mean,
+            best,
+            worst,
+            greater_is_better=measures[0].greater_is_better,
+            interval=interval,
+            # of any system that has one: it is the same for all
+            chance=np.fmax.reduce(chance),
+        ).plot(ax)
 
     def _panels(self) -> Panels:
         height = max(1.4 + 0.32 * len(self.systems), 2.4)

@@ -41,6 +41,10 @@ class UserModelDisplay(Display):
     axes_ : list of matplotlib Axes
         Three panels.
 
+    See Also
+    --------
+    CWL : A measure for any such user.
+
     Notes
     -----
     Moffat, Thomas and Scholer (CIKM 2013); Azzopardi, Thomas and Craswell (SIGIR
