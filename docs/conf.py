@@ -107,10 +107,11 @@ sphinx_gallery_conf = {
 
 
 def link_public_names(app, env, node, contnode):
-    """Link a bare public name, wherever it stands."""
-    target = PUBLIC.get(node.get("reftarget"))
-    if node.get("reftype") != "obj" or target is None:
+    """Link a bare public name, or a method of one, wherever it stands."""
+    name, dot, method = node.get("reftarget", "").partition(".")
+    if node.get("reftype") != "obj" or name not in PUBLIC:
         return None
+    target = PUBLIC[name] + dot + method
     found = env.get_domain("py").objects.get(target)
     if found is None:
         return None

@@ -8,9 +8,11 @@ import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
 
 import tieaware_sklearn
 from tests.instances import MEASURES
@@ -71,6 +73,8 @@ OF_A_WHOLE_ROOM = {
 }
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "matplotlib"}
+#: projects whose objects See Also may name
+OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
 MODULES = [tieaware_sklearn, catboost, comparison, dask, datasets, judgments]
 MODULES += [lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
@@ -243,6 +247,19 @@ def test_public_names_are_documented(thing):
         for parameter in signature:
             # a name of its own: "n" is in every text
             assert re.search(rf"^[^:]*\b{parameter}\b", text, re.MULTILINE), parameter
+
+
+@pytest.mark.parametrize("thing", PATHS.values(), ids=PATHS)
+def test_see_also_names_what_is_there(thing):
+    public = {path.rpartition(".")[2]: found for path, found in PATHS.items()}
+    sections = NumpyDocString(inspect.getdoc(thing))["See Also"]
+    for name, _ in chain.from_iterable(names for names, _ in sections):
+        if name.startswith(OTHERS):
+            continue
+        first, *members = name.removeprefix("tieaware_sklearn.").split(".")
+        if first not in public:  # a room
+            first, *members = members
+        assert all(hasattr(public[first], member) for member in members), name
 
 
 def test_the_reference_names_every_public_thing_once():

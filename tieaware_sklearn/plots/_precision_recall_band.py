@@ -96,25 +96,33 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         return Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        names, curves = short(list(self.curves)), list(self.curves.values())
         if len(axes) == 1:
-            for i, curve in enumerate(curves):
-                style = line_style(i)
-                _show_band(axes[0], curve, style["color"])
-                axes[0].plot(curve.recall, curve.mean, label=names[i], **style)
-            axes[0].fill_between([], [], color=GREY, alpha=0.3, lw=0, label=RANGE)
-        for axis, name, curve in zip(axes, names, curves, strict=False):
-            if len(axes) > 1:
-                for other in curves:
-                    thin = {"color": "#BBBBBB", "linewidth": 0.8}
-                    axis.plot(other.recall, other.mean, label="all systems", **thin)
-                _show_band(axis, curve, BLUE, label=RANGE)
-                axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
-                title(axis, name)
-            axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+            self._draw_together(axes[0])
+        else:
+            self._draw_apart(axes)
         for axis in axes:
-            if axis.get_subplotspec() is None or axis.get_subplotspec().is_first_col():
+            axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+            place = axis.get_subplotspec()
+            if place is None or place.is_first_col():
                 axis.set_ylabel("interpolated precision,\nmean over queries")
+
+    def _draw_together(self, axis: Any) -> None:
+        names = short(list(self.curves))
+        for i, curve in enumerate(self.curves.values()):
+            style = line_style(i)
+            _show_band(axis, curve, style["color"])
+            axis.plot(curve.recall, curve.mean, label=names[i], **style)
+        axis.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=RANGE)
+
+    def _draw_apart(self, axes: list[Any]) -> None:
+        names, curves = short(list(self.curves)), list(self.curves.values())
+        for axis, name, curve in zip(axes, names, curves, strict=True):
+            for other in curves:
+                thin = {"color": "#BBBBBB", "linewidth": 0.8, "label": "all systems"}
+                axis.plot(other.recall, other.mean, **thin)
+            _show_band(axis, curve, BLUE, label=RANGE)
+            axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
+            title(axis, name)
 
 
 def _show_band(
