@@ -97,6 +97,8 @@ sphinx_gallery_conf = {
     "doc_module": ("tieaware_sklearn",),
     "backreferences_dir": "api/generated/backreferences",
     "abort_on_example_error": True,
+    # what is printed is shown, the last value is not
+    "capture_repr": (),
     "download_all_examples": False,
     "notebook_extensions": set(),
     "remove_config_comments": True,
