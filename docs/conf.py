@@ -4,6 +4,7 @@ import os
 from importlib import import_module
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util.nodes import make_refnode
 
 import tieaware_sklearn
@@ -13,6 +14,7 @@ author = copyright = "The tieaware-sklearn developers"
 version = release = tieaware_sklearn.__version__
 extensions = [
     "sphinx.ext.autodoc",
+    "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "sphinx.ext.viewcode",
@@ -84,6 +86,17 @@ if os.environ.get("DOCS_INTERSPHINX"):
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+# formulas are MathML, which browsers draw by themselves, without network or scripts
+html_math_renderer = "mathml"
+# pictures of the guide are drawn by code when the pages are built
+plot_formats = ["svg"]
+plot_include_source = plot_html_show_source_link = plot_html_show_formats = False
+plot_rcparams = {
+    "svg.fonttype": "path",
+    "font.size": 10,
+    "figure.constrained_layout.use": True,
+}
+plot_apply_rcparams = True
 # notebooks show what is committed; the tests execute them
 nb_execution_mode = "off"
 # neither prompts nor what is printed is copied
@@ -134,7 +147,21 @@ def unlink_measures(app, doctree):
             link.replace_self(link.children)
 
 
+def inline_formula(translator, node):
+    """Write a formula of a sentence."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def formula(translator, node):
+    """Write a formula that stands alone, and scrolls where it is too long."""
+    shown = tex2mathml(node.astext(), as_block=True)
+    translator.body.append(f'<div class="formula">{shown}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app):
     app.connect("builder-inited", link_no_other_types)
     app.connect("missing-reference", link_public_names)
+    app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)

@@ -107,8 +107,8 @@ class RankingSummary(Result):
             ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
             the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
             have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
-            other than the mean are named: ``"NDCG_at_10_median/mean"``. What is NaN
-            is left out.
+            other than the mean are named: ``"NDCG_at_10_median/mean"``. NaN values are
+            left out.
 
         Raises
         ------
