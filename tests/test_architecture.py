@@ -291,5 +291,6 @@ def test_a_measure_is_tested_and_told_of(cls):
     text = inspect.getdoc(cls)
     for section in ("Parameters", "Raises", "Notes", "Examples"):
         assert f"{section}\n---" in text, section
-    table = (ROOT / "README.md").read_text()
-    assert re.search(rf"^\| `{cls.name}\b", table, re.MULTILINE), "not in the README"
+    for page in (ROOT / "docs" / "measures.md", REFERENCE / "measures.md"):
+        row = re.compile(rf"^\| \[?`{cls.name}\b", re.MULTILINE)
+        assert row.search(page.read_text()), f"not in {page}"
