@@ -216,6 +216,10 @@ def eval_metric(
         `ranking_score`, and pools with the same labels in other queries. Errors about
         weights are raised in training, at the end of an error message of CatBoost's.
 
+    See Also
+    --------
+    QueryCatBoostRanker : Has such metrics by default.
+
     Notes
     -----
     In CatBoost's results it is ``ExactMeasure``; the last evaluation set decides on

@@ -133,6 +133,8 @@ def ranking_score(
     See Also
     --------
     evaluate : Several measures, with best, worst and intervals.
+    make_ranking_scorer : The same for searches and cross-validation.
+    parse_measure : Names of measures.
     PreparedRanking : For many scores of the same documents.
     sklearn.metrics.ndcg_score : NDCG with linear gain, by the rows of matrices:
         ``convention="sklearn"`` gives its values.
@@ -215,9 +217,12 @@ def evaluate(
 
     See Also
     --------
+    ranking_score : One measure, as a number.
     RankingReport.summary : Averages, with t or bootstrap intervals.
     RankingReport.by_segment : The same by segment.
     PreparedRanking : For many scores of the same documents.
+    tie_report : How much of a ranking is tied.
+    compare_systems : Several systems, and tests of their differences.
 
     Examples
     --------
@@ -270,6 +275,11 @@ def tie_distributions(
     ValueError
         As in `ranking_score`, for other measures, and for ties too long for IPrec
         or BPref.
+
+    See Also
+    --------
+    Distribution : What it returns, one per query.
+    evaluate : Mean, best, worst and standard deviation only, for all measures.
 
     Examples
     --------

@@ -53,6 +53,22 @@ class RankingReport(Result):
     query_weight : ndarray of shape (n_queries,) or None
     segment : ndarray of shape (n_queries,) or None
         The segment of each query, as `evaluate` was given it.
+
+    See Also
+    --------
+    evaluate : The function that returns it.
+    RankingSummary : Its averages over queries.
+    SegmentSummary : Its averages by segment.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> report = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=["a", "a", "b", "b"],
+    ...                   measures="rr")
+    >>> report.qid
+    array(['a', 'b'], dtype='<U1')
+    >>> report.expected[:, 0], report.worst[:, 0]
+    (array([1.  , 0.75]), array([1. , 0.5]))
     """
 
     measures: tuple[str, ...]

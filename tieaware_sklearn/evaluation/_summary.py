@@ -56,6 +56,18 @@ class RankingSummary(Result):
         Queries whose standard deviation comes from sampled orders.
     n_queries : ndarray of shape (n_measures,), int
         Queries averaged.
+
+    See Also
+    --------
+    RankingReport.summary : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> summary = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+    ...                    measures="rr").summary()
+    >>> summary.mean, summary.chance, summary.lift
+    (array([0.875]), array([0.75]), array([0.5]))
     """
 
     measures: tuple[str, ...]
@@ -173,7 +185,16 @@ ndarray of shape (n_segments, n_measures)
 
     See Also
     --------
-    RankingReport.by_segment : Returns it, with an example.
+    RankingReport.by_segment : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> report = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+    ...                   measures="rr", segment=["head", "head", "tail", "tail"])
+    >>> found = report.by_segment()
+    >>> dict(zip(found.segment.tolist(), found.mean[:, 0].tolist()))
+    {'head': 1.0, 'tail': 0.75}
     """
 
     measures: tuple[str, ...]

@@ -56,7 +56,19 @@ class PermutationImportance(Result):
 
     See Also
     --------
-    plots.PermutationImportanceDisplay : Draws it.
+    query_permutation_importance : The function that returns it.
+    tieaware_sklearn.plots.PermutationImportanceDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from tieaware_sklearn import query_permutation_importance
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> X, y, qid = make_web_search(n_queries=20, as_frame=True, return_X_y_qid=True)
+    >>> model = LinearRegression().fit(X, y)
+    >>> found = query_permutation_importance(model, X, y, qid=qid, measures="ap")
+    >>> found.measures, found.importances_mean.shape
+    (('AP',), (12, 1))
     """
 
     columns: tuple[str, ...]

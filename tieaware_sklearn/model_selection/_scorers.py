@@ -287,7 +287,16 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
 
     See Also
     --------
-    make_ranking_scorer : Makes it, with an example.
+    make_ranking_scorer : The function that returns it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from tieaware_sklearn import make_ranking_scorer
+    >>> scorer = make_ranking_scorer("rr")
+    >>> X, y = [[1.0], [2.0], [3.0]], [0, 0, 1]
+    >>> scorer(LinearRegression().fit(X, y), X, y, qid=["a", "a", "a"])
+    1.0
     """
 
     def __init__(self, family: Any, place: int) -> None:

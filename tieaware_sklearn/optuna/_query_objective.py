@@ -73,6 +73,10 @@ class QueryObjective(StudyCreator):
     ----------
     measure : Measure or tuple of Measure
 
+    See Also
+    --------
+    ScoringObjective, LinearScoringObjective, RankerObjective : The objectives.
+
     Notes
     -----
     **Pruning.** `create_study` brings `WilcoxonPruner`, and by default
@@ -114,6 +118,12 @@ class QueryObjective(StudyCreator):
     measure over the orders of tied documents (``NDCG@10 best`` and so on of each of
     several measures), ``tied_documents`` (the share of documents whose score another
     one has), ``n_queries`` that were scored, and ``pruned``.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.optuna import QueryObjective, ScoringObjective
+    >>> issubclass(ScoringObjective, QueryObjective)
+    True
     """
 
     def __init__(

@@ -65,6 +65,11 @@ class RankerObjective(QueryObjective):
     fit_params : dict, optional
         What else `fit` is given, as it is (no values per row).
 
+    See Also
+    --------
+    make_ranking_scorer : For the searches of scikit-learn.
+    QueryKFold : The folds.
+
     Notes
     -----
     A ranker may fit otherwise to rows in another order. Rows are therefore handed

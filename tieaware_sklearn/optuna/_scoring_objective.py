@@ -39,6 +39,11 @@ class ScoringObjective(QueryObjective):
         default a sixteenth of all, in any case whole buckets. Without a pruner it is
         given all at once.
 
+    See Also
+    --------
+    LinearScoringObjective : Weights of features.
+    RankerObjective : Hyperparameters of a ranker.
+
     Notes
     -----
     The first trial of a study decides whether the function is expensive enough to

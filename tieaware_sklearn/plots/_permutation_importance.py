@@ -12,7 +12,7 @@ from .._display.tables import number
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
 from ..inspection import PermutationImportance, query_permutation_importance
-from ._axes import BLACK, GREY, SKY, plain, short, title
+from ._axes import GREY, SKY, plain, short, show_intervals, title
 from ._display_base import Display, Panels
 
 
@@ -49,7 +49,8 @@ class PermutationImportanceDisplay(Display):
 
     See Also
     --------
-    tieaware_sklearn.query_permutation_importance : The figures.
+    query_permutation_importance : What it draws.
+    FeatureScreeningDisplay : Features by themselves, without a ranker.
 
     Examples
     --------
@@ -162,13 +163,10 @@ class PermutationImportanceDisplay(Display):
     def _draw(self, axes: list[Any]) -> None:
         rows = np.arange(len(self.columns))
         how = "permuted within queries" if self.within_queries else "permuted"
-        interval = f"{self.confidence:.0%} interval over queries"
         for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             lost = self.importances_mean[:, m]
             axis.barh(rows, lost, 0.62, color=SKY, label=f"column {how}: mean loss")
-            axis.hlines(
-                rows, *self.interval[:, m].T, color=BLACK, linewidth=1.2, label=interval
-            )
+            show_intervals(axis, self.interval[:, m], self.confidence)
             axis.axvline(0, color=GREY, linewidth=1)
             axis.locator_params(axis="x", nbins=5)
             axis.set_yticks(rows, short(self.columns))
