@@ -1,36 +1,89 @@
 """Sphinx: ``sphinx-build -W -b html docs build/docs``."""
 
+import os
+from importlib import import_module
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util.nodes import make_refnode
 
 import tieaware_sklearn
 
 project = "tieaware-sklearn"
-author = "The tieaware-sklearn developers"
+author = copyright = "The tieaware-sklearn developers"
 version = release = tieaware_sklearn.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_nb",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 html_title = f"tieaware-sklearn {version}"
+templates_path = ["_templates"]
+# what the gallery is made of; its pages are in auto_gallery
+exclude_patterns = ["gallery"]
 
+
+def public_objects():
+    """Every public name with the module that it is documented in."""
+    rooms = ["comparison", "score_precision", "judgments", "datasets", "plots"]
+    companions = ["lightgbm", "xgboost", "catboost", "optuna", "dask"]
+    homes = {}
+    for room in ("", *rooms, *companions):
+        module = import_module(f"tieaware_sklearn.{room}".rstrip("."))
+        for name in module.__all__:
+            homes.setdefault(name, f"{module.__name__}.{name}")
+    return homes
+
+
+PUBLIC = public_objects()
+
+
+# the reference: a page per public object, written to api/generated
+autosummary_generate = True
 # what scikit-learn adds for metadata routing is in its own manual
 requests = ["fit", "partial_fit", "predict", "score", "split", "transform"]
-generated = [f"set_{name}_request" for name in requests]
+routing = [f"set_{name}_request" for name in requests]
 autodoc_default_options = {
     "members": True,
-    "exclude-members": ", ".join(["get_metadata_routing", *generated]),
+    "exclude-members": ", ".join(["get_metadata_routing", *routing]),
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-# what is in single backticks is code
-default_role = "code"
+# of types, only our own are links
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = PUBLIC
+# what is in single backticks is a link where it names something, else code
+default_role = "py:obj"
+
+# The objects of other projects are links where their inventories can be read: builds
+# need no network, so only those that are published ask for it.
+intersphinx_mapping = {}
+if os.environ.get("DOCS_INTERSPHINX"):
+    intersphinx_mapping = {
+        name: (url, None)
+        for name, url in {
+            "lightgbm": "https://lightgbm.readthedocs.io/en/stable/",
+            "matplotlib": "https://matplotlib.org/stable/",
+            "numpy": "https://numpy.org/doc/stable/",
+            "optuna": "https://optuna.readthedocs.io/en/stable/",
+            "pandas": "https://pandas.pydata.org/docs/",
+            "python": "https://docs.python.org/3/",
+            "scipy": "https://docs.scipy.org/doc/scipy/",
+            "sklearn": "https://scikit-learn.org/stable/",
+        }.items()
+    }
+
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # formulas are MathML, which browsers draw by themselves, without network or scripts
@@ -42,6 +95,45 @@ plot_rcparams = {"figure.constrained_layout.use": True}
 plot_apply_rcparams = True
 # notebooks show what is committed; the tests execute them
 nb_execution_mode = "off"
+# neither prompts nor what is printed is copied
+copybutton_exclude = ".linenos, .gp, .go"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": ".*",
+    "within_subsection_order": "FileNameSortKey",
+    "doc_module": ("tieaware_sklearn",),
+    "backreferences_dir": "api/generated/backreferences",
+    "abort_on_example_error": True,
+    # what is printed is shown, the last value is not
+    "capture_repr": (),
+    "download_all_examples": False,
+    "notebook_extensions": set(),
+    "remove_config_comments": True,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 3600,
+}
+
+
+def link_public_names(app, env, node, contnode):
+    """Link a bare public name, or a method of one, wherever it stands."""
+    name, dot, method = node.get("reftarget", "").partition(".")
+    if node.get("reftype") != "obj" or name not in PUBLIC:
+        return None
+    target = PUBLIC[name] + dot + method
+    found = env.get_domain("py").objects.get(target)
+    if found is None:
+        return None
+    return make_refnode(
+        app.builder, node["refdoc"], found.docname, found.node_id, contnode, target
+    )
+
+
+def link_no_other_types(app):
+    """Leave numpydoc's own links out: their targets are not there without network."""
+    app.config.numpydoc_xref_aliases_complete = PUBLIC
 
 
 def unlink_measures(app, doctree):
@@ -65,5 +157,7 @@ def formula(translator, node):
 
 
 def setup(app):
+    app.connect("builder-inited", link_no_other_types)
+    app.connect("missing-reference", link_public_names)
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)

@@ -8,9 +8,11 @@ import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
 
 import tieaware_sklearn
 from tests.instances import MEASURES
@@ -67,9 +69,12 @@ OF_A_WHOLE_ROOM = {
     "measures/test_figures_of_the_literature.py",
     "model_selection/test_scikit_learn_tools.py",
     "plots/test_every_display.py",
+    "plots/test_gallery.py",
 }
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
 OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "matplotlib"}
+#: projects whose objects See Also may name
+OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
 MODULES = [tieaware_sklearn, catboost, comparison, dask, datasets, judgments]
 MODULES += [lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
@@ -229,6 +234,10 @@ def test_a_missing_extra_is_named(monkeypatch):
 def test_public_names_are_documented(thing):
     text = inspect.getdoc(thing)
     assert text
+    # a subclass has no docstring of its parent's
+    assert "__doc__" in vars(thing) or inspect.isfunction(thing)
+    for section in ("See Also", "Examples"):
+        assert text.count(f"\n{section}\n---") == 1, section
     if inspect.isfunction(thing):
         for section in ("Parameters", "Returns", "Raises", "Examples"):
             if section == "Returns" and thing is datasets.dump_letor:
@@ -240,9 +249,27 @@ def test_public_names_are_documented(thing):
             assert re.search(rf"^[^:]*\b{parameter}\b", text, re.MULTILINE), parameter
 
 
+@pytest.mark.parametrize("thing", PATHS.values(), ids=PATHS)
+def test_see_also_names_what_is_there(thing):
+    public = {path.rpartition(".")[2]: found for path, found in PATHS.items()}
+    sections = NumpyDocString(inspect.getdoc(thing))["See Also"]
+    for name, _ in chain.from_iterable(names for names, _ in sections):
+        if name.startswith(OTHERS):
+            continue
+        first, *members = name.removeprefix("tieaware_sklearn.").split(".")
+        if first not in public:  # a room
+            first, *members = members
+        assert all(hasattr(public[first], member) for member in members), name
+
+
 def test_the_reference_names_every_public_thing_once():
     text = "".join(page.read_text() for page in sorted(REFERENCE.glob("*.md")))
-    listed = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", text, re.MULTILINE)
+    tables = re.findall(
+        r"^.. currentmodule:: (\S+)\n\n.. autosummary::\n(?: +:.+\n)+\n((?: +\w+\n)+)",
+        text,
+        re.MULTILINE,
+    )
+    listed = [f"{module}.{name}" for module, names in tables for name in names.split()]
     assert not set(PATHS) - set(listed), "not in docs/api/*.md"
     assert not set(listed) - set(PATHS), "in docs/api/*.md, but not public"
     assert len(listed) == len(set(listed))
@@ -264,5 +291,6 @@ def test_a_measure_is_tested_and_told_of(cls):
     text = inspect.getdoc(cls)
     for section in ("Parameters", "Raises", "Notes", "Examples"):
         assert f"{section}\n---" in text, section
-    table = (ROOT / "README.md").read_text()
-    assert re.search(rf"^\| `{cls.name}\b", table, re.MULTILINE), "not in the README"
+    table = (ROOT / "docs" / "measures.md").read_text()
+    row = rf"^\| \[`{cls.name}\b"
+    assert re.search(row, table, re.MULTILINE), "not in docs/measures.md"

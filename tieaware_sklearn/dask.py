@@ -136,6 +136,11 @@ def evaluate_queries(
     ValueError
         As in `evaluate`; for what is in the data, when it is computed.
 
+    See Also
+    --------
+    evaluate : Averages only.
+    tieaware_sklearn.evaluate : The same in memory.
+
     Examples
     --------
     >>> import pandas as pd
@@ -204,6 +209,10 @@ def fit_selector(
         As in `RankingFeatureSelector.fit`, for columns that are not there, a query
         in two partitions without `shuffle`, and a selector that reads query ids from
         a column of X.
+
+    See Also
+    --------
+    RankingFeatureSelector : The same in memory.
 
     Notes
     -----

@@ -84,7 +84,7 @@ def test_kinds_of_input_agree():
     array = compare_systems(WEB.target, matrix, qid=WEB.qid)
     assert np.array_equal(by_name.pvalues, frame.pvalues)
     assert np.array_equal(by_name.pvalues, array.pvalues)
-    assert array.systems == ("0", "1", "2", "3")
+    assert array.systems == tuple(f"system {j}" for j in range(4))
     table = by_name.to_pandas()
     assert table.loc[0, "b"] == by_name.systems[1]
     for name in ("tie_range", "effect_interval"):

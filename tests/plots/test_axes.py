@@ -46,7 +46,7 @@ def test_names_of_any_kind(n):
     curves = PrecisionRecallBandDisplay.from_predictions(
         Y[rows], systems, qid=QID[rows], recall=[0, 1]
     )
-    labels = [text.get_text() for text in curves.figure_.legends[0].get_texts()]
+    labels = [axis.get_title(loc="left") for axis in curves.axes_]
     assert len(set(labels)) == len(names)
     assert check_layout(curves.figure_)
     ranges = TieRangeDisplay.from_predictions(Y[rows], systems, qid=QID[rows])

@@ -50,5 +50,9 @@ def test_every_column_of_scores_is_a_feature():
     alone = FeatureScreeningDisplay.from_predictions(
         Y, scores[:, 0], qid=QID, measures="ap"
     )
-    assert len(alone.feature_names) == 1
+    assert alone.feature_names == ("x0",)
+    named = FeatureScreeningDisplay.from_predictions(
+        Y, pd.Series(scores[:, 0], name="clicks"), qid=QID, measures="ap"
+    )
+    assert named.feature_names == ("clicks",)
     assert alone.ax_ is alone.axes_[0]

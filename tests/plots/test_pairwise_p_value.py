@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.plots.helpers import DISPLAYS, QID, STUDY, SYSTEMS, WEB, Y, check_layout
@@ -26,6 +27,16 @@ def test_quadrants_count_the_pairs():
         PairwisePValueDisplay.from_study(alone)
     with pytest.raises(ValueError, match="level must be one of"):
         PairwisePValueDisplay.from_study(STUDY, level="x")
+
+
+def test_p_values_beyond_the_edge_are_marked_and_counted():
+    exact, coarse = np.array([1e-9, 1e-3, np.nan]), np.array([0.2, 1e-3, 1e-9])
+    turned = np.zeros(3, bool)
+    shown = PairwisePValueDisplay(exact, coarse, turned, "rho=2", "AP", 0.05).plot()
+    labels = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
+    assert "p < 1e-08, at the edge: 1" in labels
+    (marked,) = [c for c in shown.ax_.collections if "at the edge" in c.get_label()]
+    assert marked.get_offsets().tolist() == [[1e-8, 0.2]]
 
 
 def test_p_values_below_a_small_level():

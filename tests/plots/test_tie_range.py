@@ -50,9 +50,19 @@ def test_ranges_of_estimators_and_comparisons():
     compared = compare_systems(Y, SYSTEMS, qid=QID)
     from_comparison = TieRangeDisplay.from_comparison(compared)
     direct = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="ndcg@10")
-    for name in ("mean", "best", "worst"):
+    for name in ("mean", "best", "worst", "interval"):
         found = getattr(from_comparison, name), getattr(direct, name)
         assert np.array_equal(*found)
+
+
+def test_chance_and_intervals_are_those_of_the_report():
+    display = DISPLAYS["ranges"]()
+    summary = evaluate(Y, SYSTEMS["clicks"], qid=QID, measures="ndcg@10").summary()
+    at = display.systems.index("clicks")
+    assert display.chance[0] == summary.chance[0]
+    assert display.interval[at, 0].tolist() == summary.interval[0].tolist()
+    (line,) = [line for line in display.axes_[0].lines if line.get_label() == "chance"]
+    assert line.get_xdata()[0] == summary.chance[0]
 
 
 def test_measures_that_have_no_name_to_parse():

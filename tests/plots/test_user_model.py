@@ -12,6 +12,9 @@ def test_user_models():
     display = DISPLAYS["users"]()
     weights = [line.get_ydata().tolist() for line in display.axes_[0].lines]
     assert weights[1] == [1 / 5] * 5 + [0] * 3
+    # the last document of P@5 is the fifth
+    stem = display.axes_[2].lines[1]
+    assert stem.get_xydata().tolist() == [[5, 0], [5, 1]]
     with pytest.raises(ValueError, match="ESL has no user model"):
         UserModelDisplay.from_measures("esl")
     with pytest.raises(ValueError, match="AP needs ranking"):

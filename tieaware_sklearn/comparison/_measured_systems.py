@@ -16,7 +16,7 @@ from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import ask
 from ..measures import Measure, parse_measure
 
-#: the name of a system that came without one
+#: the name of the only system, if it came without one
 ONE_SYSTEM = "scores"
 
 
@@ -88,13 +88,15 @@ def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]
         except ValueError as error:
             raise ValueError(f"y_score must be an array: {error}") from None
         if array.ndim == 1:
-            return (ONE_SYSTEM,), [check_scores(y_score, n_rows=n_rows)]
+            name = getattr(y_score, "name", None)
+            alone = ONE_SYSTEM if name is None else str(name)
+            return (alone,), [check_scores(y_score, n_rows=n_rows)]
         if array.ndim != 2:
             raise ValueError(
                 "y_score must map names of systems to scores, or be an array of shape "
                 f"(n_documents, n_systems), got shape {array.shape}"
             )
-        given = [(str(j), column) for j, column in enumerate(array.T)]
+        given = [(f"system {j}", column) for j, column in enumerate(array.T)]
     if not given:
         raise ValueError("y_score must hold at least one system, got none")
     names = tuple(name for name, _ in given)

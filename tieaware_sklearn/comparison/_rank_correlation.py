@@ -43,6 +43,18 @@ class CorrelationSummary(Result):
         Queries with a p value below 0.05.
     n_queries : ndarray of shape (n_coefficients,), int
         Queries averaged.
+
+    See Also
+    --------
+    OrderingCorrelation.summary : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_correlation
+    >>> found = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
+    >>> summary = found.summary()
+    >>> summary.coefficients[0], summary.mean[0].round(4).item()
+    ('tau_a', -0.3333)
     """
 
     coefficients: tuple[str, ...]
@@ -72,6 +84,18 @@ class OrderingCorrelation(Result):
     pvalues : ndarray of shape (n_queries, n_coefficients)
         Two-sided, under random orders.
     n_documents : ndarray of shape (n_queries,), int
+
+    See Also
+    --------
+    rank_correlation : The function that returns it.
+    CorrelationSummary : Its averages over queries.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_correlation
+    >>> found = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
+    >>> found.qid, len(found.coefficients)
+    (array([1, 2]), 5)
     """
 
     coefficients: tuple[str, ...]
@@ -145,6 +169,11 @@ def rank_correlation(
     ------
     ValueError
         For bad scores or ids, and an unknown coefficient.
+
+    See Also
+    --------
+    compare_systems : Whether systems differ by a measure.
+    scipy.stats.kendalltau, scipy.stats.spearmanr : One pair of orderings.
 
     Notes
     -----

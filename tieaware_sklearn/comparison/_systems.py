@@ -37,6 +37,18 @@ class SystemSummary(Result):
         Averages over queries.
     tie_std : ndarray of shape (n_systems,)
         Standard deviation of `mean` over the orders of tied documents.
+
+    See Also
+    --------
+    SystemComparison.summary : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import compare_systems
+    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
+    >>> found.summary().worst
+    array([1. , 0.5])
     """
 
     systems: tuple[str, ...]
@@ -88,6 +100,21 @@ class SystemComparison(Result):
     test, correction, alternative : str
         How pairs were tested.
     confidence : float
+
+    See Also
+    --------
+    compare_systems : The function that returns it.
+    tieaware_sklearn.plots.TieRangeDisplay : Draws its systems.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import compare_systems
+    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
+    >>> found.difference
+    array([0.375])
+    >>> found.survives
+    array([ True])
     """
 
     systems: tuple[str, ...]
@@ -226,6 +253,12 @@ def compare_systems(
     -----
     UndefinedMetricWarning
         Where the measure is undefined for every query of a system.
+
+    See Also
+    --------
+    evaluate : One system by several measures.
+    precision_study : Which conclusions coarser scores change.
+    tieaware_sklearn.comparison.rank_correlation : Whether systems rank alike.
 
     Notes
     -----

@@ -68,6 +68,10 @@ def load_digits_retrieval(
     ImportError
         For data frames without pandas.
 
+    See Also
+    --------
+    make_web_search : Generated rankings.
+
     Examples
     --------
     >>> from tieaware_sklearn import ranking_score

@@ -80,6 +80,10 @@ def make_web_search(
     ImportError
         For data frames without pandas.
 
+    See Also
+    --------
+    load_digits_retrieval : Real data with ties.
+
     Examples
     --------
     >>> from tieaware_sklearn.datasets import make_web_search

@@ -32,6 +32,17 @@ class ContingencyTable(Result):
         `k` falls inside a tie, whole numbers otherwise.
     false_negative, true_negative : ndarray of shape (n_queries,)
         Relevant and other documents not retrieved.
+
+    See Also
+    --------
+    contingency_table : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import contingency_table
+    >>> table = contingency_table([1, 0, 1], [2, 1, 1], k=2)
+    >>> table.true_positive, table.false_positive
+    (array([1.5]), array([0.5]))
     """
 
     qid: NDArray[Any]
@@ -92,6 +103,10 @@ def contingency_table(
     ------
     ValueError
         As in `ranking_score`; for k < 1 or rel <= 0.
+
+    See Also
+    --------
+    Precision, Recall, Fallout : Shares of its counts.
 
     Notes
     -----

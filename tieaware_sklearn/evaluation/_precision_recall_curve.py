@@ -37,6 +37,18 @@ class PrecisionRecallCurve(Result):
         Standard deviation of the average over tie orders.
     sampling_error : ndarray of shape (n_points,)
         Of `mean` where long ties had to be sampled; 0 where it is exact.
+
+    See Also
+    --------
+    precision_recall_curve : The function that returns it.
+    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import precision_recall_curve
+    >>> curve = precision_recall_curve([1, 0, 1], [2, 1, 1], recall=[0, 1])
+    >>> curve.worst, curve.best
+    (array([1.        , 0.66666667]), array([1., 1.]))
     """
 
     recall: FloatArray
@@ -92,6 +104,12 @@ def precision_recall_curve(
     ------
     ValueError
         As in `evaluate`; for recall levels outside [0, 1] or given twice.
+
+    See Also
+    --------
+    InterpolatedPrecision : One of its points as a measure.
+    InterpolatedAveragePrecision : Its average.
+    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws it.
 
     Notes
     -----

@@ -47,6 +47,18 @@ class ResidualReport(Result):
     n_unjudged : ndarray of shape (n_queries,), int
         Documents retrieved without a judgment.
     query_weight : ndarray of shape (n_queries,) or None
+
+    See Also
+    --------
+    residuals : The function that returns it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import residuals
+    >>> report = residuals([1, np.nan], [2, 1], measures="rbp(p=0.5)")
+    >>> report.worst[:, 0], report.residual[:, 0]
+    (array([0.5]), array([0.5]))
     """
 
     measures: tuple[str, ...]
@@ -99,6 +111,10 @@ def residuals(
     ------
     ValueError
         As in `ranking_score`, and for other measures.
+
+    See Also
+    --------
+    evaluate : All measures, unjudged documents taken as non-relevant on request.
 
     Notes
     -----

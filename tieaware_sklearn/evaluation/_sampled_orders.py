@@ -109,6 +109,10 @@ def sample_orderings(
     ValueError
         As in `ranking_score`; for n_orders < 1.
 
+    See Also
+    --------
+    sampled : A function of yours over such orders.
+
     Examples
     --------
     >>> import numpy as np
@@ -155,6 +159,19 @@ class SampledScore(Result):
         orders.
     query_sampling_error : ndarray of shape (n_queries,)
         Of `expected`.
+
+    See Also
+    --------
+    sampled : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import sampled
+    >>> def first_label(labels, scores):
+    ...     return labels[0]
+    >>> found = sampled([1, 0, 1], [2, 2, 1], first_label, n_orders=100)
+    >>> found.mean, found.min, found.max
+    (0.52, 0.0, 1.0)
     """
 
     measure: str
@@ -238,6 +255,11 @@ def sampled(
     ValueError
         As in `ranking_score`; for n_orders < 2, and where the function returns
         something that is no finite number, or NaN in some orders of a query only.
+
+    See Also
+    --------
+    sample_orderings : The orders themselves.
+    ranking_score : Exact values, for the measures of this library.
 
     Notes
     -----

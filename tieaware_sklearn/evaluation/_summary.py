@@ -55,6 +55,18 @@ class RankingSummary(Result):
         Queries whose standard deviation comes from sampled orders.
     n_queries : ndarray of shape (n_measures,), int
         Queries averaged.
+
+    See Also
+    --------
+    RankingReport.summary : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> summary = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+    ...                    measures="rr").summary()
+    >>> summary.mean, summary.chance, summary.lift
+    (array([0.875]), array([0.75]), array([0.5]))
     """
 
     measures: tuple[str, ...]
@@ -95,8 +107,8 @@ class RankingSummary(Result):
             ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
             the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
             have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
-            other than the mean are named: ``"NDCG_at_10_median/mean"``. What is NaN
-            is left out.
+            other than the mean are named: ``"NDCG_at_10_median/mean"``. NaN values are
+            left out.
 
         Raises
         ------
@@ -165,6 +177,19 @@ ndarray of shape (n_segments, n_measures)
     n_estimated, n_queries : ndarray of shape (n_segments, n_measures), int
     overall : RankingSummary
         Of all queries.
+
+    See Also
+    --------
+    RankingReport.by_segment : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> report = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+    ...                   measures="rr", segment=["head", "head", "tail", "tail"])
+    >>> found = report.by_segment()
+    >>> dict(zip(found.segment.tolist(), found.mean[:, 0].tolist()))
+    {'head': 1.0, 'tail': 0.75}
     """
 
     measures: tuple[str, ...]

@@ -60,6 +60,17 @@ class TieReport(Result):
     n_nearly_tied : int
         Neighbouring scores of a query that differ in their last bits only; 0 where
         scores are so dense that chance explains them.
+
+    See Also
+    --------
+    tie_report : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_report
+    >>> report = tie_report([1, 0, 1, 0], [2, 1, 1, 0], k=2)
+    >>> report.tied_documents, report.largest_group
+    (0.5, 2)
     """
 
     n_queries: int
@@ -148,6 +159,11 @@ def tie_report(
     UserWarning
         Where distinct scores of a query differ in their last bits only: they
         are ranked, but by rounding.
+
+    See Also
+    --------
+    evaluate : Best, worst and standard deviation, query by query.
+    tie_treatments : The values under other ways to treat ties.
 
     Notes
     -----

@@ -38,6 +38,17 @@ class TieTreatments(Result):
         NaN where a query is skipped.
     mean : ndarray of shape (n_treatments, n_measures)
         Averages over queries.
+
+    See Also
+    --------
+    tie_treatments : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_treatments
+    >>> found = tie_treatments([1, 0, 1, 0], [2, 1, 1, 0], measures="ap")
+    >>> dict(zip(found.treatments, found.mean[:, 0].round(3).tolist()))
+    {'input order': 0.833, 'optimistic': 1.0, 'pessimistic': 0.833, 'mean': 0.917}
     """
 
     treatments: tuple[str, ...]
@@ -88,6 +99,11 @@ def tie_treatments(
     ValueError
         As in `ranking_score`; for keys of another length or that are missing where
         a document is retrieved.
+
+    See Also
+    --------
+    tie_report : How much of a ranking is tied.
+    evaluate : The exact mean, best and worst, query by query.
 
     Notes
     -----

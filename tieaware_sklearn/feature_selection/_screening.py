@@ -67,6 +67,11 @@ class Screening(Result):
     query_digests : ndarray, uint64
         64 bits of each query id, sorted, by which `merge` refuses a query that it has.
 
+    See Also
+    --------
+    RankingFeatureSelector : Its `screen` returns it.
+    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws it.
+
     Examples
     --------
     >>> from tieaware_sklearn import RankingFeatureSelector

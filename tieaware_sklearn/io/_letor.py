@@ -131,6 +131,10 @@ def dump_letor(
         For lengths that differ, a qid that is not an integer (the format has
         no other), or X that is not numeric.
 
+    See Also
+    --------
+    load_letor : Reads it.
+
     Examples
     --------
     >>> import tempfile, pathlib

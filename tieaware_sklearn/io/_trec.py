@@ -83,6 +83,11 @@ def load_trec(
     ImportError
         For data frames without pandas.
 
+    See Also
+    --------
+    load_run, load_qrels : Each kind of file by itself.
+    compare_systems : Compares the runs of a list.
+
     Notes
     -----
     Formats: trec_eval's README. Buckley's trec_eval breaks ties of scores by
@@ -148,6 +153,11 @@ def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
     ImportError
         For data frames without pandas.
 
+    See Also
+    --------
+    load_trec : With judgments.
+    depth_pool : Pools the documents of runs.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -194,6 +204,11 @@ def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
         If the file cannot be read.
     ImportError
         For data frames without pandas.
+
+    See Also
+    --------
+    load_trec : With runs.
+    load_run : A run by itself.
 
     Examples
     --------

@@ -96,6 +96,10 @@ def joint_agreement(
     ValueError
         For arrays of different lengths, empty or with missing values.
 
+    See Also
+    --------
+    scott_pi, fleiss_kappa : Beyond chance.
+
     Examples
     --------
     >>> from tieaware_sklearn.judgments import joint_agreement
@@ -173,6 +177,11 @@ def fleiss_kappa(counts: ArrayLike) -> float:
         For counts that are negative or no whole numbers, and rows whose sums differ
         or are below two.
 
+    See Also
+    --------
+    scott_pi : Of two assessors.
+    assessor_agreement : All coefficients at once.
+
     Notes
     -----
     Fleiss (1971), equations 2 to 7. With two assessors it is Scott's pi.
@@ -222,6 +231,10 @@ def kappa_in_words(kappa: float) -> str:
     ValueError
         For a kappa outside [-1, 1].
 
+    See Also
+    --------
+    scott_pi, fleiss_kappa : The coefficients.
+
     Examples
     --------
     >>> from tieaware_sklearn.judgments import kappa_in_words
@@ -255,6 +268,18 @@ class AgreementReport(Result):
         Share of items that all assessors judge alike.
     fleiss : float
         Fleiss' kappa of all assessors.
+
+    See Also
+    --------
+    assessor_agreement : The function that returns it.
+    kappa_in_words : What a kappa means.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import assessor_agreement
+    >>> found = assessor_agreement([[2, 2], [1, 0], [0, 0], [1, 1]])
+    >>> found.joint[0, 1].item(), found.n_items
+    (0.75, 4)
     """
 
     names: tuple[str, ...]
@@ -321,6 +346,11 @@ def assessor_agreement(
     ValueError
         For fewer than two assessors, no item, missing ratings, and names of another
         number.
+
+    See Also
+    --------
+    scott_pi, fleiss_kappa, joint_agreement : The coefficients by themselves.
+    kappa_in_words : What a kappa means.
 
     Examples
     --------

@@ -34,6 +34,19 @@ class Pool(Result):
     n_runs : ndarray of shape (n_documents,), int
         Runs that retrieve it at all.
     depth : int
+
+    See Also
+    --------
+    depth_pool : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import depth_pool
+    >>> first = {"qid": [1, 1, 1], "docno": ["a", "b", "c"], "score": [2, 1, 1]}
+    >>> second = {"qid": [1, 1], "docno": ["c", "d"], "score": [9, 8]}
+    >>> pool = depth_pool([first, second], depth=2)
+    >>> pool.docno.tolist(), pool.certain.tolist()
+    (['a', 'b', 'c', 'd'], [True, False, True, True])
     """
 
     qid: NDArray[Any]
@@ -164,6 +177,11 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
         For runs without these columns or with a document twice in a query, and
         depth < 1.
 
+    See Also
+    --------
+    pseudo_relevance : Labels by the vote of the runs.
+    load_run : Reads a run.
+
     Notes
     -----
     A run of which a tie of n documents straddles the cut-off, kk of its places
@@ -213,6 +231,19 @@ class PseudoJudgments(Result):
         1 for documents retrieved by more than m systems, else 0.
     n_runs : ndarray of shape (n_documents,), int
         Systems that retrieve the document.
+
+    See Also
+    --------
+    pseudo_relevance : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import pseudo_relevance
+    >>> first = {"qid": [1, 1], "docno": ["a", "b"], "score": [2, 1]}
+    >>> second = {"qid": [1, 1], "docno": ["b", "c"], "score": [9, 8]}
+    >>> votes = pseudo_relevance([first, second], m=1)
+    >>> dict(zip(votes.docno.tolist(), votes.target.tolist()))
+    {'a': 0, 'b': 1, 'c': 0}
     """
 
     qid: NDArray[Any]
@@ -244,6 +275,11 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     ------
     ValueError
         As in `depth_pool`; for m < 0 and m of at least the number of runs.
+
+    See Also
+    --------
+    depth_pool : Documents for assessors to judge.
+    load_run : Reads a run.
 
     Notes
     -----

@@ -90,6 +90,11 @@ def feval(
         For an unknown measure. In training, for data without query groups, labels
         or weights that break a rule of `ranking_score`, and NaN predictions.
 
+    See Also
+    --------
+    eval_metric : The same for `LGBMRanker`.
+    QueryLGBMRanker : Has such metrics by default.
+
     Notes
     -----
     Set ``"metric": "None"`` in the parameters of LightGBM: otherwise its own
@@ -142,6 +147,11 @@ def eval_metric(
     ------
     ValueError
         As for `feval`.
+
+    See Also
+    --------
+    feval : The same for `lightgbm.train`.
+    QueryLGBMRanker : Has such metrics by default.
 
     Notes
     -----

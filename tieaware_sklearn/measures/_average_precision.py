@@ -128,6 +128,12 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     ValueError
         For k < 1, rel <= 0 or an unknown denominator.
 
+    See Also
+    --------
+    PrecisionRecallArea : The area by trapezoids.
+    InterpolatedAveragePrecision : Of interpolated precision.
+    sklearn.metrics.average_precision_score : Takes each group of ties as one step.
+
     Notes
     -----
     Undefined for queries without a relevant document.
@@ -228,6 +234,11 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     ------
     ValueError
         For rel <= 0.
+
+    See Also
+    --------
+    AveragePrecision : The same by steps.
+    sklearn.metrics.auc : The area of any curve by trapezoids.
 
     Notes
     -----

@@ -32,6 +32,17 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     A measure is a numerator over a denominator, and the order of tied documents
     moves the numerator alone.
+
+    See Also
+    --------
+    parse_measure : Measures by name.
+    ranking_score : The value of a measure.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import NDCG, Measure, parse_measure
+    >>> isinstance(parse_measure("ndcg@10"), Measure), str(NDCG(k=10))
+    (True, 'NDCG@10')
     """
 
     name: ClassVar[str]

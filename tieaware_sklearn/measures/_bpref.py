@@ -59,6 +59,11 @@ class BPref(MeasureOverRelevant):
     ValueError
         For rel <= 0.
 
+    See Also
+    --------
+    AveragePrecision : The measure that it stands in for where judgments are few.
+    residuals : Bounds of other measures where documents are not judged.
+
     Notes
     -----
     Documents without a judgment (NaN labels) are passed over; no other measure

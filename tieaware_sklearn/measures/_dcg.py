@@ -39,6 +39,11 @@ class CG(_GainMeasure):
     ValueError
         For k < 1 or an unknown gain.
 
+    See Also
+    --------
+    DCG : Gains discounted by rank.
+    NDCG : DCG over that of the ideal order.
+
     Notes
     -----
     Järvelin and Kekäläinen (2002), equation 1.
@@ -80,6 +85,11 @@ class DCG(_GainMeasure):
     ValueError
         For k < 1 or an unknown gain.
 
+    See Also
+    --------
+    NDCG : DCG over that of the ideal order.
+    CG : Gains without a discount.
+
     Notes
     -----
     Burges et al. (2005) with exponential gain; Järvelin and Kekäläinen (2002)
@@ -112,6 +122,11 @@ class NDCG(_GainMeasure):
     ------
     ValueError
         For k < 1 or an unknown gain.
+
+    See Also
+    --------
+    DCG : Before it is divided by that of the ideal order.
+    sklearn.metrics.ndcg_score : The same mean under ties, for one matrix of queries.
 
     Notes
     -----

@@ -20,6 +20,19 @@ class Distribution:
         Ascending; empty where the measure is undefined.
     probability : ndarray of shape (n_values,)
         Chances of each, positive.
+
+    See Also
+    --------
+    tie_distributions : The function that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_distributions
+    >>> found = tie_distributions([1, 0, 0], [1, 1, 1], measure="rr")[0]
+    >>> found.values
+    array([0.33333333, 0.5       , 1.        ])
+    >>> found.probability
+    array([0.33333333, 0.33333333, 0.33333333])
     """
 
     values: FloatArray

@@ -86,6 +86,11 @@ class ERR(Measure):
         For k < 1, max_label <= 0 or above 60 and, when measured, a label above
         `max_label`.
 
+    See Also
+    --------
+    ReciprocalRank : Of the first relevant document.
+    RBP : A user who does not react to what is found.
+
     Notes
     -----
     Defined (0) for queries without a relevant document. Chapelle, Metzler, Zhang

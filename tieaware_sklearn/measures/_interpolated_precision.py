@@ -108,6 +108,11 @@ class InterpolatedPrecision(_Interpolated):
     ValueError
         For a recall outside [0, 1], rel <= 0 or an unknown rounding.
 
+    See Also
+    --------
+    precision_recall_curve : All recall levels at once.
+    InterpolatedAveragePrecision : Their average.
+
     Notes
     -----
     Undefined for queries without a relevant document. With R of them, it is the
@@ -183,6 +188,12 @@ class InterpolatedAveragePrecision(_Interpolated):
     ------
     ValueError
         For fewer than two points or more than 1,001, rel <= 0 or an unknown rounding.
+
+    See Also
+    --------
+    InterpolatedPrecision : One of the levels.
+    precision_recall_curve : All levels.
+    AveragePrecision : Without interpolation.
 
     Notes
     -----

@@ -67,6 +67,11 @@ def parse_measure(measure: str | Measure) -> Measure:
         For an unknown name (the nearest one is suggested), an unknown parameter, a
         value that the measure refuses, or a text of more than 10,000 characters.
 
+    See Also
+    --------
+    Measure : The base of all measures.
+    ranking_score, evaluate : Take names as well.
+
     Notes
     -----
     ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10``

@@ -97,6 +97,12 @@ class Precision(_CountMeasure, BinaryMeasure):
     ValueError
         For k < 1, rel <= 0 or an unknown denominator.
 
+    See Also
+    --------
+    Recall : Over the relevant documents.
+    RPrecision : The cut-off is the number of relevant documents.
+    FBeta : The mean of both.
+
     Notes
     -----
     Defined (0) for queries without a relevant document. Mean under ties:
@@ -146,6 +152,11 @@ class Recall(_CountMeasure, BinaryMeasure):
     ValueError
         For k < 1 or rel <= 0.
 
+    See Also
+    --------
+    Precision : Over the documents found.
+    Fallout : The same share of the non-relevant documents.
+
     Notes
     -----
     Undefined for queries without a relevant document. Mean under ties:
@@ -186,6 +197,10 @@ class FBeta(_CountMeasure, BinaryMeasure):
     ------
     ValueError
         For k < 1, rel <= 0, beta <= 0 or beta >= 1e50.
+
+    See Also
+    --------
+    Precision, Recall : What it is the mean of.
 
     Notes
     -----
@@ -228,6 +243,10 @@ class Fallout(_CountMeasure, BinaryMeasure):
     ValueError
         For k < 1 or rel <= 0.
 
+    See Also
+    --------
+    Recall : The same share of the relevant documents.
+
     Notes
     -----
     Lower is better: its best value is its smallest. Undefined for queries
@@ -264,6 +283,10 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     ------
     ValueError
         For rel <= 0.
+
+    See Also
+    --------
+    Precision : At a fixed rank.
 
     Notes
     -----

@@ -77,6 +77,11 @@ class RBP(_AttentionMeasure):
     ValueError
         For p outside (0, 1), k < 1, rel <= 0 or gains above 1.
 
+    See Also
+    --------
+    CWL : Any chances to read on.
+    residuals : Bounds where documents are not judged.
+
     Notes
     -----
     Moffat and Zobel (2008), equation 3.
@@ -122,6 +127,11 @@ class CWL(_AttentionMeasure):
     ------
     ValueError
         For chances outside [0, 1], none at all, rel <= 0 or gains above 1.
+
+    See Also
+    --------
+    RBP : The user who reads on with a constant chance.
+    tieaware_sklearn.plots.UserModelDisplay : Draws user models.
 
     Notes
     -----

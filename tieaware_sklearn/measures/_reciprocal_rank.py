@@ -119,6 +119,12 @@ class ReciprocalRank(FirstRelevantMeasure):
     ValueError
         For k < 1 or rel <= 0.
 
+    See Also
+    --------
+    Success : Whether there is one down to rank k.
+    ERR : For graded relevance.
+    SearchLength : The non-relevant documents above it.
+
     Notes
     -----
     Defined (0) for queries without a relevant document. The expected reciprocal
@@ -177,6 +183,10 @@ class Success(FirstRelevantMeasure):
     ------
     ValueError
         For k < 1 or rel <= 0.
+
+    See Also
+    --------
+    ReciprocalRank : How far down the first relevant document is.
 
     Notes
     -----

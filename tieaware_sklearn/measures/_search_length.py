@@ -107,6 +107,11 @@ class SearchLength(_IthRelevant):
     ValueError
         For i < 1 or rel <= 0.
 
+    See Also
+    --------
+    ReciprocalRank : 1 over the rank of the first relevant document.
+    RaghavanPrecision : Precision at the end of such a search.
+
     Notes
     -----
     Lower is better. Undefined where fewer than i relevant documents are retrieved:
@@ -160,6 +165,11 @@ class RaghavanPrecision(_IthRelevant):
     ------
     ValueError
         For i < 1 or rel <= 0.
+
+    See Also
+    --------
+    SearchLength : The search length that it is made of.
+    Precision : At a fixed rank.
 
     Notes
     -----

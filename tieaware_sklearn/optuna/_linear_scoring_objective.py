@@ -56,6 +56,11 @@ class LinearScoringObjective(ScoringObjective):
         `LinearRanker`, or ``"tune"``, which makes the transform a parameter of the
         trial, ``transform_<feature>``.
 
+    See Also
+    --------
+    LinearRanker : The ranker that it tunes.
+    ScoringObjective : Any scoring function.
+
     Notes
     -----
     `create_study` enqueues equal weights, the best single feature, and all features

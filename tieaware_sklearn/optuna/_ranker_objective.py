@@ -65,6 +65,11 @@ class RankerObjective(QueryObjective):
     fit_params : dict, optional
         What else `fit` is given, as it is (no values per row).
 
+    See Also
+    --------
+    make_ranking_scorer : For the searches of scikit-learn.
+    QueryKFold : The folds.
+
     Notes
     -----
     A ranker may fit otherwise to rows in another order. Rows are therefore handed
@@ -74,8 +79,8 @@ class RankerObjective(QueryObjective):
     they are handed over, as XGBoost's and LightGBM's own rankers do; one with
     ``row_order="canonical"`` puts them into the order of its own `random_state`.
 
-    The first trial of a study tells whether fits take long enough to prune, as they
-    do but for the smallest data: see `QueryObjective`.
+    The first trial of a study decides whether fits take long enough to prune, which
+    they do except on the smallest data: see `QueryObjective`.
 
     Examples
     --------

@@ -62,6 +62,12 @@ class ScorePrecisionObjective(StudyCreator):
     n_jobs : int, optional
         Threads over blocks of queries; no result depends on it.
 
+    See Also
+    --------
+    coarsest : The trial to choose.
+    tieaware_sklearn.plots.ScorePrecisionDisplay : Draws the study.
+    precision_study : Given levels, several systems and their tests.
+
     Notes
     -----
     A trial suggests ``kind`` and what belongs to it: ``rho``, used to three
@@ -235,6 +241,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     ------
     ValueError
         If no trial is of this objective, or if all are inferior.
+
+    See Also
+    --------
+    ScorePrecisionObjective : The objective of the study.
+    tieaware_sklearn.plots.ScorePrecisionDisplay : Draws the study.
 
     Notes
     -----

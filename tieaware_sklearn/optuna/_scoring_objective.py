@@ -39,10 +39,15 @@ class ScoringObjective(QueryObjective):
         default a sixteenth of all, in any case whole buckets. Without a pruner it is
         given all at once.
 
+    See Also
+    --------
+    LinearScoringObjective : Weights of features.
+    RankerObjective : Hyperparameters of a ranker.
+
     Notes
     -----
-    The first trial of a study tells whether the function is dear enough to prune:
-    see `QueryObjective`.
+    The first trial of a study decides whether the function is expensive enough to
+    prune: see `QueryObjective`.
 
     The score of a row may depend on the rows of its own query, not on other rows of
     the block.

@@ -17,6 +17,8 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
+#: what every display calls what ties leave open, and their mean
+RANGE, MEAN = "worst to best order of ties", "mean over all orders"
 #: names of more characters lose their middle
 _LONGEST = 32
 
@@ -59,18 +61,18 @@ def show_ranges(
     best: FloatArray,
     worst: FloatArray,
     interval: FloatArray | None = None,
+    chance: float | None = None,
 ) -> None:
-    """A row per name, the first on top: mean, bar of the orders of ties, interval."""
+    """A row per name, the first on top: mean, range of ties, interval and chance."""
     rows = np.arange(len(names))
     ends = np.minimum(worst, best), np.maximum(worst, best)
-    axis.hlines(
-        rows, *ends, color=SKY, linewidth=7, label="worst to best order of ties"
-    )
+    axis.hlines(rows, *ends, color=SKY, linewidth=7, label=RANGE)
     if interval is not None:
-        label = "95 % interval over queries"
-        axis.hlines(rows, *interval.T, color=BLACK, linewidth=1.2, label=label)
+        show_intervals(axis, interval)
+    if chance is not None:
+        axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
-    axis.plot(mean, rows, linestyle="none", label="mean over all orders", **tick)
+    axis.plot(mean, rows, linestyle="none", label=MEAN, **tick)
     axis.locator_params(axis="x", nbins=5)
     axis.set_yticks(rows, short(names))
     axis.set_ylim(len(names) - 0.4, -0.6)
@@ -81,3 +83,10 @@ def show_ranges(
     axis.text(1.02, -0.65, "best − worst", va="bottom", **style)
     for row, width in enumerate((ends[1] - ends[0]).tolist()):
         axis.text(1.02, row, number(width), va="center", **style)
+
+
+def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
+    """An interval per row."""
+    label = f"{confidence:.0%} interval over queries"
+    rows = np.arange(len(interval))
+    axis.hlines(rows, *interval.T, color=BLACK, linewidth=1.2, label=label)

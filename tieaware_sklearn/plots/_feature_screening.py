@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
 from ..feature_selection import RankingFeatureSelector
-from ._axes import VERMILLION, plain, show_ranges
+from ._axes import plain, show_ranges
 from ._display_base import Display, Panels
 
 #: what a screening has of each feature and measure
@@ -33,7 +33,7 @@ class FeatureScreeningDisplay(Display):
     measures : tuple of str
     mean, best, worst : ndarray of shape (n_features, n_measures)
     interval : ndarray of shape (n_features, n_measures, 2)
-        95 % interval over queries.
+        95% interval over queries.
     chance : ndarray of shape (n_measures,)
         Value if everything ties.
 
@@ -44,6 +44,11 @@ class FeatureScreeningDisplay(Display):
         A panel per measure.
     ax_ : matplotlib Axes
         The only panel, for one measure.
+
+    See Also
+    --------
+    RankingFeatureSelector : What it draws.
+    TieRangeDisplay : The same ranges for systems.
 
     Examples
     --------
@@ -156,6 +161,9 @@ array-like of shape (n_documents,) or (n_documents, n_features)
             feature_names = list(y_score) if feature_names is None else feature_names
             y_score = np.column_stack(list(y_score.values()))
         elif np.ndim(y_score) == 1:
+            name = getattr(y_score, "name", None)
+            if feature_names is None and name is not None:
+                feature_names = [str(name)]
             y_score = np.asarray(y_score)[:, None]
         selector = RankingFeatureSelector(**options).fit(y_score, y_true, qid=qid)
         return cls.from_estimator(
@@ -169,7 +177,7 @@ array-like of shape (n_documents,) or (n_documents, n_features)
     def _draw(self, axes: list[Any]) -> None:
         tables = [getattr(self, name) for name in _TABLES]
         for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            show_ranges(axis, self.feature_names, *(table[:, m] for table in tables))
-            dashed = {"color": VERMILLION, "linestyle": "--"}
-            axis.axvline(self.chance[m], label="chance", **dashed)
+            mean, best, worst, interval = (table[:, m] for table in tables)
+            ranges = self.feature_names, mean, best, worst
+            show_ranges(axis, *ranges, interval=interval, chance=self.chance[m])
             axis.set_xlabel(f"{plain(measure)}, mean over queries")

@@ -44,10 +44,15 @@ class PairwisePValueDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    precision_study : What it draws.
+    PrecisionLossDisplay : What changes on each query.
+
     Notes
     -----
     Yang, Moffat and Turpin (AIRS 2016), Figure 4. p values below 1e-8 are drawn at
-    the edge.
+    the edge, in squares.
 
     Examples
     --------
@@ -139,6 +144,11 @@ class PairwisePValueDisplay(SystemsDisplay):
         )
         for (label, pairs, colour), marker in zip(quadrants, MARKERS, strict=False):
             show(label, pairs, color=colour, marker=marker, **filled)
+        beyond = (both < floor).any(axis=0)
+        if (there & beyond).any():
+            label = f"p < {floor:.0e}, at the edge"
+            hollow = {"facecolors": "none", "edgecolors": GREY, "linewidths": 1}
+            show(label, beyond, s=95, marker="s", **hollow)
         if (there & self.turned).any():
             label = "the other one better"
             show(label, self.turned, s=80, facecolors="none", edgecolors=BLACK)

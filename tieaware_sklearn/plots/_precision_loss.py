@@ -38,6 +38,11 @@ class PrecisionLossDisplay(SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    precision_study : What it draws.
+    PairwisePValueDisplay : What changes of the tests of pairs.
+
     Notes
     -----
     Yang, Moffat and Turpin (AIRS 2016), Figure 3.
@@ -118,9 +123,9 @@ class PrecisionLossDisplay(SystemsDisplay):
             meanprops=diamond,
             flierprops=dots,
         )
-        drawn["boxes"][0].set_label("middle half, median")
+        drawn["boxes"][0].set_label("interquartile range and median")
         drawn["means"][0].set_label("mean")
-        drawn["fliers"][0].set_label("single queries, far out")
+        drawn["fliers"][0].set_label("outlier queries")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
         axis.set_xticks(np.arange(n), short(self.levels), **angled)
         change = f"change of {self.measure}, per query"

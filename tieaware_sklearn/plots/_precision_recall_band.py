@@ -6,16 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ..comparison._measured_systems import ONE_SYSTEM
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
-from ._axes import line_style, short, title
+from ._axes import BLACK, BLUE, GREY, MEAN, RANGE, line_style, short, title
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay
+
+#: more curves than these have a panel each
+_TOGETHER = 3
 
 
 @dataclass(eq=False)
 class PrecisionRecallBandDisplay(SystemsDisplay):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
+    Up to three curves share a panel. More have one each, where the others are thin
+    lines for comparison.
     Where ties are long, a curve takes a second and more (see `InterpolatedPrecision`).
 
     Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
@@ -29,8 +35,14 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
     ----------
     figure_ : matplotlib Figure
     axes_ : list of matplotlib Axes
+        One panel for up to three curves, else one per curve.
     ax_ : matplotlib Axes
         The only panel.
+
+    See Also
+    --------
+    precision_recall_curve : What it draws.
+    sklearn.metrics.PrecisionRecallDisplay : For classifiers, without queries.
 
     Examples
     --------
@@ -59,14 +71,15 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         Parameters
         ----------
         curves : PrecisionRecallCurve, or mapping of str to such
-        ax : matplotlib Axes, optional
+        ax : matplotlib Axes or list of them, optional
+            One per panel.
 
         Returns
         -------
         PrecisionRecallBandDisplay
         """
         if isinstance(curves, PrecisionRecallCurve):
-            curves = {"precision": curves}
+            curves = {ONE_SYSTEM: curves}
         return cls(dict(curves)).plot(ax=ax)
 
     @classmethod
@@ -78,16 +91,43 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         return cls.from_curves(curves, ax=ax)
 
     def _panels(self) -> Panels:
-        return Panels(1, width=5.6, height=4.4)
+        if len(self.curves) <= _TOGETHER:
+            return Panels(1, width=5.6, height=4.4)
+        return Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        (axis,) = axes
+        if len(axes) == 1:
+            self._draw_together(axes[0])
+        else:
+            self._draw_apart(axes)
+        for axis in axes:
+            axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+            place = axis.get_subplotspec()
+            if place is None or place.is_first_col():
+                axis.set_ylabel("interpolated precision,\nmean over queries")
+
+    def _draw_together(self, axis: Any) -> None:
         names = short(list(self.curves))
         for i, curve in enumerate(self.curves.values()):
             style = line_style(i)
-            band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
-            axis.fill_between(curve.recall, curve.worst, curve.best, **band)
+            _show_band(axis, curve, style["color"])
             axis.plot(curve.recall, curve.mean, label=names[i], **style)
-        axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02))
-        axis.set(xlabel="recall", ylabel="interpolated precision, mean over queries")
-        title(axis, "band: worst to best order of ties")
+        axis.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=RANGE)
+
+    def _draw_apart(self, axes: list[Any]) -> None:
+        names, curves = short(list(self.curves)), list(self.curves.values())
+        for axis, name, curve in zip(axes, names, curves, strict=True):
+            for other in curves:
+                thin = {"color": "#BBBBBB", "linewidth": 0.8, "label": "all systems"}
+                axis.plot(other.recall, other.mean, **thin)
+            _show_band(axis, curve, BLUE, label=RANGE)
+            axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
+            title(axis, name)
+
+
+def _show_band(
+    axis: Any, curve: PrecisionRecallCurve, colour: str, **label: Any
+) -> None:
+    """What the orders of ties make of a curve."""
+    band = {"color": colour, "alpha": 0.25, "linewidth": 0, **label}
+    axis.fill_between(curve.recall, curve.worst, curve.best, **band)

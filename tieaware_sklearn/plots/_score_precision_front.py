@@ -41,6 +41,11 @@ class ScorePrecisionDisplay(Display):
     ax_ : matplotlib Axes
         The only panel.
 
+    See Also
+    --------
+    tieaware_sklearn.optuna.ScorePrecisionObjective : What it draws.
+    tieaware_sklearn.optuna.coarsest : The trial that it marks.
+
     Examples
     --------
     >>> import matplotlib, optuna

@@ -10,6 +10,7 @@ import numpy as np
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import evaluate
+from ..evaluation._intervals import QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
 from ._axes import plain, show_ranges
@@ -35,6 +36,10 @@ class TieRangeDisplay(SystemsDisplay):
         What they are.
     greater_is_better : bool, default=True
         Whether the highest mean of the first measure is on top, or the lowest.
+    interval : ndarray of shape (n_systems, n_measures, 2), optional
+        95% interval over queries.
+    chance : ndarray of shape (n_measures,), optional
+        Value if everything ties.
 
     Attributes
     ----------
@@ -43,6 +48,11 @@ class TieRangeDisplay(SystemsDisplay):
         A panel per measure.
     ax_ : matplotlib Axes
         The only panel, for one measure.
+
+    See Also
+    --------
+    evaluate, compare_systems : What it draws.
+    FeatureScreeningDisplay : The same ranges for features.
 
     Notes
     -----
@@ -68,6 +78,8 @@ class TieRangeDisplay(SystemsDisplay):
     _: KW_ONLY
     average: str = "mean over queries"
     greater_is_better: bool = True
+    interval: FloatArray | None = None
+    chance: FloatArray | None = None
 
     @classmethod
     def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
@@ -86,7 +98,8 @@ class TieRangeDisplay(SystemsDisplay):
         figures = [getattr(averages, name)[:, None] for name in _FIGURES]
         names = comparison.systems, (comparison.measure,)
         up = comparison.greater_is_better
-        return cls(*names, *figures, greater_is_better=up).plot(ax)
+        interval = QueryMoments.of(comparison.expected).interval()[:, None]
+        return cls(*names, *figures, greater_is_better=up, interval=interval).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
@@ -95,13 +108,21 @@ class TieRangeDisplay(SystemsDisplay):
             evaluate(y_true, score, measures=measures, **options).summary()
             for score in systems.values()
         ]
-        figures = [
+        mean, best, worst, interval, chance = (
             np.stack([getattr(summary, name) for summary in summaries])
-            for name in _FIGURES
-        ]
-        names = tuple(systems), summaries[0].measures
-        up = measures[0].greater_is_better
-        return cls(*names, *figures, greater_is_better=up).plot(ax)
+            for name in (*_FIGURES, "interval", "chance")
+        )
+        return cls(
+            tuple(systems),
+            summaries[0].measures,
+            mean,
+            best,
+            worst,
+            greater_is_better=measures[0].greater_is_better,
+            interval=interval,
+            # of any system that has one: it is the same for all
+            chance=np.fmax.reduce(chance),
+        ).plot(ax)
 
     def _panels(self) -> Panels:
         height = max(1.4 + 0.32 * len(self.systems), 2.4)
@@ -111,7 +132,15 @@ class TieRangeDisplay(SystemsDisplay):
         side = -1 if self.greater_is_better else 1
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = [self.systems[i] for i in order]
-        figures = [getattr(self, name)[order] for name in _FIGURES]
+        mean, best, worst = (getattr(self, name)[order] for name in _FIGURES)
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            show_ranges(axis, names, *(table[:, j] for table in figures))
+            show_ranges(
+                axis,
+                names,
+                mean[:, j],
+                best[:, j],
+                worst[:, j],
+                interval=None if self.interval is None else self.interval[order, j],
+                chance=None if self.chance is None else self.chance[j],
+            )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")

@@ -41,6 +41,10 @@ class UserModelDisplay(Display):
     axes_ : list of matplotlib Axes
         Three panels.
 
+    See Also
+    --------
+    CWL : A measure for any such user.
+
     Notes
     -----
     Moffat, Thomas and Scholer (CIKM 2013); Azzopardi, Thomas and Craswell (SIGIR
@@ -109,9 +113,17 @@ class UserModelDisplay(Display):
     def _draw(self, axes: list[Any]) -> None:
         for axis, (name, label) in zip(axes, _PANELS, strict=True):
             table = getattr(self, name)
-            ranks = np.arange(1, table.shape[1] + 1)
             for i, measure in enumerate(short(self.measures)):
-                axis.plot(ranks, table[i], label=measure, **line_style(i))
+                _show_by_rank(axis, table[i], label=measure, **line_style(i))
             axis.set(xlabel="rank i", ylabel=label)
             axis.set_ylim(bottom=0)
             axis.xaxis.get_major_locator().set_params(integer=True)
+
+
+def _show_by_rank(axis: Any, values: FloatArray, **style: Any) -> None:
+    """A line over the ranks; what is at one rank only is a stem there."""
+    at = np.flatnonzero(values)
+    if len(at) == 1:
+        axis.plot(np.repeat(at + 1, 2), [0, values[at[0]]], markevery=[1], **style)
+    else:
+        axis.plot(np.arange(1, len(values) + 1), values, **style)

@@ -75,6 +75,11 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     ValueError
         For n_documents < 1 or rho <= 1.
 
+    See Also
+    --------
+    band_scores : Scores that are as coarse as the bands.
+    rank_safe_depth : Down to where bands hold one document each.
+
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
@@ -118,6 +123,11 @@ def rank_safe_depth(rho: Any) -> int:
     ValueError
         For rho <= 1.
 
+    See Also
+    --------
+    geometric_bands : The bands.
+    worst_case_loss : The most that bands can cost further down.
+
     Examples
     --------
     >>> from tieaware_sklearn.score_precision import rank_safe_depth
@@ -156,6 +166,12 @@ def band_scores(
     ------
     ValueError
         For bad scores or ids, rho <= 1 or an unknown option.
+
+    See Also
+    --------
+    geometric_bands : The bands.
+    round_scores : Other ways to make scores coarser.
+    worst_case_loss : The most that this can cost.
 
     Notes
     -----
@@ -230,6 +246,11 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     ------
     ValueError
         For another measure or rho <= 1.
+
+    See Also
+    --------
+    precision_study : What is lost on the labels that there are.
+    geometric_bands : The bands.
 
     Notes
     -----

@@ -256,6 +256,12 @@ def round_scores(
         For bad scores or ids, an unknown coarseness, and for limits together with
         `qid`, or that are not two ascending numbers.
 
+    See Also
+    --------
+    band_scores : Bands of ranks.
+    precision_study : What it changes.
+    CoarseRanker : A ranker whose scores are rounded so.
+
     Examples
     --------
     >>> from tieaware_sklearn.score_precision import round_scores

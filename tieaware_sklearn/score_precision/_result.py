@@ -34,6 +34,17 @@ class PrecisionSummary(Result):
     keep : tuple of float
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
         As in `PrecisionStudy`.
+
+    See Also
+    --------
+    PrecisionStudy.summary : The method that returns it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import precision_study
+    >>> study = precision_study([1, 0, 0], [3.2, 2.9, 1.0], coarseness="decimals=0")
+    >>> study.summary().bits[:, 0]
+    array([1.5849625, 1.       ])
     """
 
     measure: str
@@ -97,6 +108,19 @@ class PrecisionStudy(Result):
     alpha : float
         Level of the tests.
     test : str
+
+    See Also
+    --------
+    precision_study : The function that returns it.
+    tieaware_sklearn.plots.PrecisionLossDisplay : Draws the changes of queries.
+    tieaware_sklearn.plots.PairwisePValueDisplay : Draws the tests of pairs.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import precision_study
+    >>> study = precision_study([1, 0, 0], [3.2, 2.9, 1.0], coarseness="decimals=0")
+    >>> study.levels
+    ('exact', 'decimals=0')
     """
 
     measure: str

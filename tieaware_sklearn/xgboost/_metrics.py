@@ -79,6 +79,10 @@ def custom_metric(
     TypeError
         In training, where `XGBRanker` calls it.
 
+    See Also
+    --------
+    QueryXGBRanker : Has such metrics by default.
+
     Notes
     -----
     Results are named ``precise-NDCG@10``: XGBoost decides by the start of a name

@@ -1,0 +1,21 @@
+"""
+Which single features rank well?
+================================
+
+Each feature is taken as a score by itself. `FeatureScreeningDisplay` shows the exact
+mean of a measure, the interval over queries, the range that ties leave open, and what
+chance alone would give.
+"""
+
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.plots import FeatureScreeningDisplay
+
+web = make_web_search(n_queries=60, as_frame=True, random_state=0)
+selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
+    web.data, web.target, qid=web.qid
+)
+FeatureScreeningDisplay.from_estimator(selector)
+
+# %%
+# The intervals of the noise features include the chance level.

@@ -1,0 +1,18 @@
+"""
+How precise is a ranking at each recall?
+========================================
+
+The band around a curve of interpolated precision lies between the curves of the worst
+and the best order of ties. Up to three systems share a panel.
+"""
+
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.plots import PrecisionRecallBandDisplay
+
+web = make_web_search(n_queries=30, as_frame=True, random_state=0)
+PrecisionRecallBandDisplay.from_predictions(
+    web.target, web.data[["clicks", "url_length", "text_score"]], qid=web.qid
+)
+
+# %%
+# The curve of `text_score`, which does not tie, has no band.

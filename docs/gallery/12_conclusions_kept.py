@@ -1,0 +1,20 @@
+"""
+Do coarser scores change which systems differ significantly?
+============================================================
+
+Each point is a pair of systems: the p value of the paired test under exact scores, and
+under scores in bands. The dashed lines are the level of significance: pairs in the
+upper left are no longer significant, pairs in the lower right have become so.
+"""
+
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.plots import PairwisePValueDisplay
+
+web = make_web_search(n_queries=60, as_frame=True, random_state=0)
+systems = web.data.filter(regex="^(?!log_)")
+PairwisePValueDisplay.from_predictions(
+    web.target, systems, qid=web.qid, coarseness="rho=2"
+)
+
+# %%
+# p values too small for the scale are drawn at its edge, in squares.

@@ -1,0 +1,24 @@
+"""
+How few bits does a score need?
+===============================
+
+An Optuna study tries ways to round the scores. The line is the Pareto front of
+effectiveness against bits; the ring marks the coarsest scores that are not inferior to
+the exact ones.
+"""
+
+import optuna
+
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.optuna import ScorePrecisionObjective
+from tieaware_sklearn.plots import ScorePrecisionDisplay
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+web = make_web_search(n_queries=60, as_frame=True, random_state=0)
+objective = ScorePrecisionObjective(web.target, web.data["text_score"], qid=web.qid)
+study = objective.create_study(seed=0)
+study.optimize(objective, n_trials=40)
+ScorePrecisionDisplay.from_study(study, keep=0.95)
+
+# %%
+# At 0 bits all scores tie, and the value is the chance level.

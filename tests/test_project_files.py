@@ -1,0 +1,95 @@
+"""Workflows, hooks and templates are well formed, and run what `.ci/run` runs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GITHUB = ROOT / ".github"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+FILES = [*GITHUB.rglob("*.yml"), ROOT / ".pre-commit-config.yaml"]
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+
+
+def read(path: Path) -> Any:
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    return yaml.safe_load(path.read_text())
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in read(path)["jobs"].values() for step in job["steps"]]
+
+
+def commands(path: Path) -> str:
+    return "\n".join(step["run"] for step in steps(path) if "run" in step)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_are_yaml(path):
+    assert isinstance(read(path), dict)
+    assert "\t" not in path.read_text()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_take_no_more_rights_than_they_need(path):
+    workflow = read(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        # rights to write are for jobs that run nothing of ours
+        if "write" in job.get("permissions", {}).values():
+            assert not any("run" in step for step in job["steps"]), name
+    for step in steps(path):
+        assert ("uses" in step) != ("run" in step)
+        assert "secrets." not in str(step)
+
+
+def test_the_versions_tested_are_those_stated():
+    told = [line.rpartition(" ")[2] for line in PROJECT["classifiers"]]
+    stated = [word for word in told if re.fullmatch(r"3\.\d+", word)]
+    matrix = read(GITHUB / "workflows" / "tests.yml")["jobs"]["systems"]["strategy"]
+    assert matrix["matrix"]["python"] == stated
+    assert PROJECT["requires-python"] == f">={stated[0]}"
+
+
+def test_workflows_run_the_commands_of_our_own_check():
+    ours = (ROOT / ".ci" / "run").read_text() + (ROOT / "README.md").read_text()
+    tests = commands(GITHUB / "workflows" / "tests.yml")
+    assert "bash .ci/run" in tests
+    assert '".[test]"' in tests
+    line = "pytest -q -n auto --dist loadgroup"
+    assert line in tests
+    assert line in ours
+    pages = commands(GITHUB / "workflows" / "docs.yml")
+    assert "sphinx-build -b html docs build/docs" in pages
+    assert "sphinx-build -W -q -b html docs build/docs" in ours
+
+
+def test_hooks_run_what_is_installed():
+    needed = " ".join(PROJECT["optional-dependencies"]["test"])
+    for repository in read(ROOT / ".pre-commit-config.yaml")["repos"]:
+        assert repository["repo"] == "local"
+        for hook in repository["hooks"]:
+            program, *_ = hook["entry"].split()
+            assert program == "python" or program in needed
+
+
+def test_forms_ask_for_something():
+    for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml"):
+        if path.name == "config.yml":
+            continue
+        form = read(path)
+        assert {"name", "description", "body"} <= set(form)
+        fields = [field["id"] for field in form["body"]]
+        assert len(fields) == len(set(fields)) > 0
+
+
+def test_links_of_the_project_are_of_one_home():
+    home = PROJECT["urls"]["Source"]
+    others = {name: url for name, url in PROJECT["urls"].items() if name != "Source"}
+    assert others.pop("Documentation").startswith("https://")
+    assert all(url.startswith(home) for url in others.values())
