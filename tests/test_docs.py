@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 from tests.pages import DOCS, pages, run
@@ -12,16 +10,18 @@ from tests.pages import DOCS, pages, run
 @pytest.fixture
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """Where a page may write, with the settings of a fresh interpreter after it."""
+    import matplotlib.pyplot as plt
     import optuna
     import sklearn
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "88")
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # threads of LightGBM
     before = optuna.logging.get_verbosity()
     with sklearn.config_context():
         yield
     optuna.logging.set_verbosity(before)
-    logging.captureWarnings(False)
+    plt.close("all")
 
 
 @pytest.mark.parametrize(

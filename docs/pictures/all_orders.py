@@ -22,9 +22,7 @@ assert np.isclose(np.std(values), row.tie_std)
 figure, panel = plt.subplots(figsize=(7.5, 3))
 found, counts = np.unique(np.round(values, 12), return_counts=True)
 share = counts / len(values)
-panel.bar(
-    found, share, width=0.003, color="#a9c6e8", edgecolor="#1f5fa8", linewidth=0.6
-)
+panel.bar(found, share, width=0.003, color="#a9c6e8", edgecolor="#1f5fa8")
 top = share.max()
 panel.axvspan(
     row.mean - row.tie_std, row.mean + row.tie_std, color="#1f5fa8", alpha=0.12
