@@ -20,7 +20,7 @@ import numpy as np
 
 from tieaware_sklearn import tie_report
 
-from ._shared import table, trec
+from ._shared import Runs, table, trec
 from .winners import averages, comparisons
 
 
@@ -61,24 +61,13 @@ def text(path: str) -> str:
         return file.read()
 
 
-def reciprocal_ranks(files: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
-    """A table: header, and a row per run."""
-    runs = trec(files[0], files[1:])
-    tied = [
-        tie_report(runs.target, score, qid=runs.qid, unjudged="nonrelevant")
-        for score in runs.scores.values()
-    ]
-    # no run is longer than 1,000 documents, so RR is RR@1000
-    rows = averages(comparisons(runs, "rr"))
-    for row, report in zip(rows, tied, strict=True):
-        row.insert(1, f"{report.tied_documents:.0%}")
-    header = ["RR", "documents tied", "ids descending", "ids ascending", "exact"]
-    header += ["worst", "best"]
-    if find_spec("ir_measures") is not None:
-        header += ["ir-measures RR", "ir-measures RR@1000"]
-        for row, values in zip(rows, ir_measures(files[0], files[1:]), strict=True):
-            row += values
-    return header, rows
+def reciprocal_ranks(runs: Runs) -> list[list[Any]]:
+    """A line per run: share of documents tied, RR by the rules, worst and best."""
+    lines = averages(comparisons(runs, "rr"))
+    for line, score in zip(lines, runs.scores.values(), strict=True):
+        report = tie_report(runs.target, score, qid=runs.qid, unjudged="nonrelevant")
+        line.insert(1, f"{report.tied_documents:.0%}")
+    return lines
 
 
 def main() -> None:
@@ -86,7 +75,16 @@ def main() -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="QRELS, then RUNs")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(table(*reciprocal_ranks(arguments.files or made_up(Path(folder)))))
+        files = arguments.files or made_up(Path(folder))
+        runs = trec(files[0], files[1:])
+        header = ["RR", "tied", "ids descending", "ids ascending", "exact"]
+        print(table([*header, "worst", "best"], reciprocal_ranks(runs)))
+        if find_spec("ir_measures") is None:
+            print("\nir-measures is not installed")
+            return
+        found = ir_measures(files[0], files[1:])
+        lines = [[name, *line] for name, line in zip(runs.scores, found, strict=True)]
+        print("\n" + table(["ir-measures", "RR", "RR@1000"], lines))
 
 
 if __name__ == "__main__":

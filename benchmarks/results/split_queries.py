@@ -32,7 +32,8 @@ def compare(rows: Rows, n_splits: int = 5, **parameters: Any) -> list[list[Any]]
     lines = []
     for name, cv in ways.items():
         scores, lengths = [], []
-        for train, test in cv.split(rows.X, rows.y, rows.qid):
+        groups = rows.qid if isinstance(cv, QueryKFold) else None
+        for train, test in cv.split(rows.X, rows.y, groups):
             model = HistGradientBoostingRegressor(random_state=0, **parameters)
             model.fit(rows.X[train], rows.y[train])
             found = model.predict(rows.X[test])
