@@ -10,6 +10,7 @@ Without files it makes up a set.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -25,7 +26,6 @@ HEADERS = (
     "by rows",
     "other",
     "LightGBM",
-    "other",
     "exact",
     "other",
 )
@@ -60,7 +60,7 @@ def compare(name: str, rows: Rows) -> list[Any]:
     line = [name, rows.X.shape[1], int(idle.sum())]
     first = [int(np.argmax(np.where(which, by_rows, -1))) for which in (idle, ~idle)]
     line += [float(by_rows[feature]) for feature in first]
-    line += [lightgbm_ndcg(seen, (sign * seen.X)[:, feature]) for feature in first]
+    line.append(lightgbm_ndcg(seen, seen.X[:, first[0]]))
     return [*line, float(exact[idle].max()), float(exact[~idle].max())]
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     arguments = parser.parse_args()
     sets = {path: letor(path.split("+")) for path in arguments.files}
     lines = [
-        compare(path.split("+")[0].rsplit("/", 1)[-1], rows)
+        compare(Path(path.split("+")[0]).parent.name or path, rows)
         for path, rows in (sets or {"made up": made_up()}).items()
     ]
     print(table(HEADERS, lines))
