@@ -90,6 +90,20 @@ def ranx(y: np.ndarray, score: np.ndarray) -> float:
     return module.evaluate(judged, run, "ndcg@10")
 
 
+def rax(y: np.ndarray, score: np.ndarray) -> float:
+    import rax as module
+
+    return float(module.ndcg_metric(score, y.astype(float), topn=10))
+
+
+def polars_ds(y: np.ndarray, score: np.ndarray) -> float:
+    import polars as pl
+    import polars_ds as module
+
+    frame = pl.DataFrame({"label": y.astype(float), "score": score})
+    return frame.select(module.query_ndcg_score("label", "score", k=10)).item()
+
+
 def trm(y: np.ndarray, score: np.ndarray) -> float:
     import trm as module
 
@@ -109,6 +123,8 @@ TOOLS: dict[str, tuple[str, Tool]] = {
     "trec_eval (pytrec_eval)": ("pytrec_eval", pytrec_eval),
     "ir-measures": ("ir_measures", ir_measures),
     "ranx": ("ranx", ranx),
+    "rax": ("rax", rax),
+    "polars_ds": ("polars_ds", polars_ds),
     "tie-aware-retrieval-metrics": ("trm", trm),
     "tieaware_sklearn": ("tieaware_sklearn", ours),
 }

@@ -49,6 +49,27 @@ def test_equal_rows_have_equal_digests_in_every_matrix(make):
     assert np.array_equal(row_digests(make(X)), row_digests(X))
 
 
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_what_pandas_calls_na_is_nan(backend):
+    X = some_rows()
+    X[1, 1] = 2.5
+    frame = pd.DataFrame(X).convert_dtypes(dtype_backend=backend)
+    frame[3] = frame[3] > 0
+    X[:, 3] = X[:, 3] > 0
+    X[::3] = np.nan
+    assert [dtype.kind for dtype in frame.dtypes] == ["i", "f", "i", "b"]
+    frame.iloc[::3] = None
+    assert np.array_equal(row_digests(frame), row_digests(X))
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]]
+)
+def test_objects_that_are_numbers_are_those_numbers(values):
+    alone = [value_bits([value])[0] for value in values]
+    assert value_bits(np.array(values, dtype=object)).tolist() == alone
+
+
 def test_a_cell_in_another_column_is_another_row():
     assert len(set(row_digests(np.eye(5)).tolist())) == 5
 

@@ -151,6 +151,56 @@ def test_another_data_set_with_the_same_ids(ids, features):
 
 
 @pytest.mark.parametrize("ids", IDS)
+def test_other_data_than_a_part_that_was_fitted_on(ids):
+    """Numbers that are left when some queries are kept for testing."""
+    (X, qid), (other, _) = (some_queries(seed, features=False) for seed in (0, 1))
+    named = IDS[ids](qid)
+    for train, _ in QueryKFold(4, shuffle=True, random_state=0).split(X, groups=qid):
+        found = outcome(keep(X[train], named[train]), other, named)
+        assert found == ("warn" if ids in NUMBERED else "refuse")
+
+
+@pytest.mark.parametrize("most_kept", [10, 100])
+@pytest.mark.parametrize("features", [True, False])
+def test_training_data_with_permuted_columns(features, most_kept, monkeypatch):
+    """As permutation importance has them."""
+    monkeypatch.setattr(fitted_queries, "MOST_KEPT", most_kept)
+    X, qid = some_queries(features=features)
+    X[:, 3] = X[:, 3] > 0  # some rows stay as they are
+    ids = IDS["text"](qid)
+    pipe = make_pipeline(Twice(), keep(Twice().transform(X), ids))
+    rng = np.random.default_rng(0)
+    for columns in ([1], [2], [3], [1, 2]):
+        permuted = X.copy()
+        permuted[:, columns] = rng.permutation(X[:, columns])
+        for kind in (np.asarray, pd.DataFrame, sp.csr_array):
+            assert outcome(keep(X, ids), kind(permuted), ids) == "silent"
+        assert outcome(pipe, permuted, ids) == "silent"
+    permuted[0, 1] += 1  # other data
+    found = outcome(keep(X, ids), permuted, ids)
+    assert found == ("silent" if features else "refuse")
+
+
+def test_a_sample_of_the_queries_is_compared(monkeypatch):
+    monkeypatch.setattr(fitted_queries, "MOST_COMPARED", 5)
+    X, qid = some_queries(features=False)
+    ids, half = IDS["text"](qid), np.arange(len(qid)) % 2 > 0
+    seen, verdict = [], FittedQueries.verdict
+
+    def spy(self, X, queries, **options):
+        seen.append(set(queries.qid.tolist()))
+        return verdict(self, X, queries, **options)
+
+    monkeypatch.setattr(FittedQueries, "verdict", spy)
+    order = np.random.default_rng(0).permutation(len(qid))
+    for rows in (slice(None), order):
+        assert outcome(keep(X, ids), X[rows], ids[rows]) == "silent"
+    assert outcome(keep(X[half], ids[half]), X[~half], ids[~half]) == "refuse"
+    assert len(seen[0]) == 5
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("ids", IDS)
 @pytest.mark.parametrize("features", [True, False])
 def test_training_scores(ids, features):
     X, qid = some_queries(features=features)
@@ -238,7 +288,9 @@ def test_rows_that_swap_cells_are_others():
     X = np.array([[1.0, 1.0], [2.0, 2.0]])
     qid = np.array([5, 5])
     assert outcome(keep(X, qid), X, qid) == "silent"
-    assert outcome(keep(X, qid), [[1.0, 2.0], [2.0, 1.0]], qid) == "refuse"
+    swapped, queries = np.array([[1.0, 2.0], [2.0, 1.0]]), check_qid(qid, n_rows=2)
+    fitted = keep(X, qid)._fitted_queries_
+    assert fitted.verdict(swapped, queries, numbered=False) == "refuse"
 
 
 KINDS = {

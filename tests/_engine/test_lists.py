@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import dcg_score, ndcg_score
 
@@ -176,13 +177,27 @@ def test_a_column_is_a_column_of_documents():
     assert found == ranking_score([1, 0, 2], [3, 1, 2])
 
 
+def test_a_column_with_a_mask_is_queries_of_one_document():
+    # batches of lists are as wide as their longest
+    labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
+    mask = np.ones((3, 1), bool)
+    found = ranking_score(labels, scores, mask=mask, measure="rr", average=None)
+    assert found.tolist() == [1, 0, 1]
+    prepared = PreparedRanking(labels.tolist(), mask=mask)
+    assert prepared.score(scores, "rr", average=None).tolist() == [1, 0, 1]
+
+
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
 BAD = [
     ({"qid": [0, 1]}, "qid must be left out where y_true has two dimensions"),
     ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
     ({"y_score": [1, 2, 3, 4]}, r"shape of y_true, \(2, 2\), got \(4,\)"),
-    ({"y_score": [[1], [1, 2]]}, "y_score must be .*rows of one length"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of one length"),
     ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
+    ({"mask": [[True], [True, False]]}, "mask must have rows of one length"),
+    ({"y_true": [[[1, 0], [0, 1]]]}, r"one or two dimensions, got shape \(1, 2, 2\)"),
+    ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
+    ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
     ({"mask": [True, False]}, r"mask must have the shape of y_true, \(2, 2\), got"),
     ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
     (

@@ -250,6 +250,8 @@ def test_copies_and_parameters(web, valid):
     assert model.model_.tree_count_ == 2
     model.fit(web.data, web.target, qid=web.qid, init_model=model.model_)
     assert model.model_.tree_count_ == 4
+    more = clone(model).fit(web.data, web.target, qid=web.qid, init_model=model)
+    assert more.model_.tree_count_ == 6
     shown = repr(QueryCatBoostRanker(depth=3))
     assert shown == "QueryCatBoostRanker(depth=3)"
     assert QueryCatBoostRanker().get_params()["loss_function"] == "YetiRank"

@@ -12,6 +12,7 @@ from scipy import stats
 
 from tieaware_sklearn.comparison._inferiority import QueryLosses
 from tieaware_sklearn.comparison._paired_tests import paired_test
+from tieaware_sklearn.evaluation import _intervals
 from tieaware_sklearn.evaluation._intervals import (
     QueryMoments,
     adjust,
@@ -122,6 +123,21 @@ def test_a_weighted_mean_by_a_loop_over_resamples():
     )
     found = bootstrapped(values, weight, n_resamples=299)
     np.testing.assert_allclose(found, expected.confidence_interval, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_bootstrap_takes_linear_time(monkeypatch, weighted):
+    # scipy's jackknife alone would take the mean of 999 * 1000 values
+    cells, mean = [], _intervals._resampled_mean
+
+    def counted(x, weight=None, *, axis):
+        cells.append(x.size)
+        return mean(x, weight, axis=axis)
+
+    monkeypatch.setattr(_intervals, "_resampled_mean", counted)
+    weight = np.arange(1000) % 3 + 1 if weighted else None
+    bootstrapped(np.arange(1000) % 7, weight, n_resamples=9)
+    assert sum(cells) <= 10 * 1000
 
 
 @settings(max_examples=40)

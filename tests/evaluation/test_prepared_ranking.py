@@ -240,6 +240,10 @@ def test_columns_without_an_average_warn_once():
         (np.ones((3, 2)), r"y_score\[0\] must have one value per row \(2\), got 3"),
         (np.ones((2, 0)), "y_score must hold at least one column, got none"),
         ({}, "y_score must hold at least one column, got none"),
+        (
+            pd.DataFrame([[1, 2]] * 2, columns=["a", "a"]),
+            r"y_score must have columns of different names, got \['a', 'a'\]",
+        ),
         ([[1, 2], [2, NAN]], r"y_score\[1\] must not be NaN, got nan in row 1"),
         ({"a": [1, 2], "b": [NAN, 2]}, r"y_score\['b'\] must not be NaN, .* row 0"),
     ],

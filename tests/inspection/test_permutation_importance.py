@@ -110,7 +110,8 @@ def test_scikit_learns_own_on_one_query(monkeypatch):
         return rows
 
     monkeypatch.setattr(module, "permutations", composed)
-    ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
+    with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
+        ours = importance(qid=None, n_repeats=4, random_state=7, measures="ndcg@10")
     np.testing.assert_allclose(ours.importances[:, 0], theirs.importances, atol=1e-12)
     np.testing.assert_allclose(
         ours.importances_std[:, 0], theirs.importances_std, atol=1e-12
@@ -289,6 +290,8 @@ def test_one_document_and_a_pickle():
             {"columns": [4]},
             "columns must be the index of one of the 4 columns",
         ),
+        ({"columns": 0}, "columns must be a list of columns or a mapping, got 0"),
+        ({"columns": "x0"}, "columns must be a list of columns or a mapping, got 'x0'"),
         ({"columns": ["a"]}, "columns must be an index where X has no column names"),
         (
             {"columns": []},

@@ -176,6 +176,13 @@ FILES += [
     for form, line, message in LINES
 ]
 
+#: without ids of their own, all workers must compress in the same second
+each_file = pytest.mark.parametrize(
+    ("form", "data", "message"),
+    FILES,
+    ids=[f"{form}-{number}" for number, (form, _, _) in enumerate(FILES)],
+)
+
 NAMES = {"letor": "f.txt", "csv": "f.csv", "parquet": "f.parquet"}
 READERS = {
     "letor": [load_letor, lambda path: list(iter_batches(path, batch_rows=1))],
@@ -186,7 +193,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize(("form", "data", "message"), FILES)
+@each_file
 def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
     path = tmp_path / NAMES.get(form, "f")
     path.write_bytes(data)
@@ -197,7 +204,7 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
         assert str(raised.value).isprintable()
 
 
-@pytest.mark.parametrize(("form", "data", "message"), FILES)
+@each_file
 def test_the_command_says_the_same_and_leaves_its_outputs(
     tmp_path, capsys, form, data, message
 ):

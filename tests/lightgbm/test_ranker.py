@@ -377,7 +377,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
         ),
         (
             {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0]},
-            "eval_qid must name the query of each row of eval_X, got None",
+            "got None: pass eval_qid to fit. Or let it be a column of eval_X, qid=",
         ),
         (
             {"qid": [1, 1, 2], "eval_X": X3, "eval_qid": [1, 1, 2]},
@@ -422,7 +422,8 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
             {"qid": [1, 1, 2], "eval_metric": ["rr", eval_metric("rr")]},
             "measures must differ, got RR twice",
         ),
-        ({"qid": "qid"}, "got the text 'qid'"),
+        ({"qid": "qid"}, "qid must have one value per row, got 'qid' alone"),
+        ({"qid": -1}, "qid must have one value per row, got -1 alone"),
         ({"qid": [1, 1, 2], "sample_weight": 2.0}, "sample_weight must be 1-dim"),
         (
             {"qid": [1, 1, 2], "sample_weight": [1.0, -1.0, 1.0]},
@@ -446,6 +447,8 @@ def test_bad_fits(arguments, message):
 def test_other_errors(web):
     with pytest.raises(ValueError, match="early_stopping_rounds needs an evaluation"):
         ranker(early_stopping_rounds=5).fit(web.data, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=r"eval_metric must be given to fit, .*'ap'"):
+        ranker(eval_metric="ap").fit(web.data, web.target, qid=web.qid)
     with pytest.raises(ValueError, match=r"given once.*set_fit_request\(qid=False\)"):
         ranker(qid=0).fit(X3, [0, 1, 0], qid=[1, 1, 2])
     with pytest.raises(ValueError, match="qid must name a column of X, got 'topic'"):

@@ -63,10 +63,10 @@ def test_training_sets_are_nested_samples_of_whole_queries():
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_the_last_point_is_that_of_whole_folds(routing):
+    column = RANKER.__class__(qid="qid", n_estimators=3, verbosity=-1, n_jobs=1)
     with sklearn.config_context(enable_metadata_routing=routing):
         _, train, test = curve(train_sizes=[0.3, 1.0])
-    column = RANKER.__class__(qid="qid", n_estimators=3, verbosity=-1, n_jobs=1)
-    _, *by_column = curve(column, FRAME, qid="qid", train_sizes=[0.3, 1.0])
+        _, *by_column = curve(column, FRAME, qid="qid", train_sizes=[0.3, 1.0])
     np.testing.assert_array_equal(by_column, [train, test])
     for fold, (rows, rest) in enumerate(QueryKFold(3).split(FRAME, groups=WEB.qid)):
         model = column.fit(FRAME.iloc[rows], WEB.target[rows])

@@ -14,7 +14,10 @@ import scipy.sparse as sp
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn._engine import digests
+from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.xgboost import QueryXGBRanker
 
 
 def test_frames_must_have_the_columns_of_fit(web):
@@ -183,6 +186,36 @@ def test_early_stopping_by_the_same_bits(web, valid, orders, measure):
     assert len(found) == 1
 
 
+def test_each_cell_is_digested_once(web, monkeypatch):
+    cells = []
+
+    def counted(values):
+        cells.append(values.size)
+        return digests_of(values)
+
+    digests_of = digests.bits_of
+    monkeypatch.setattr(digests, "bits_of", counted)
+    ranker(n_estimators=1).fit(web.data, web.target, qid=web.qid)
+    # once for the order, and the first two rows of queries to see what varies
+    pairs = 2 * len(np.unique(web.qid)) * web.data.shape[1]
+    beside = 3 * len(web.target) + pairs  # labels, and columns of query features
+    assert web.data.size < sum(cells) <= web.data.size + beside
+
+
+def test_labels_of_mixed_rows_are_named_as_given(web, orders):
+    order = orders[0]
+    labels = web.target.astype(float)
+    labels[order[7]] = 0.5
+    with pytest.raises(ValueError, match=r"y must be integers .*0.5 in row 7$"):
+        ranker().fit(web.data[order], labels[order], qid=web.qid[order])
+
+
+def test_a_column_of_labels_is_warned_of_once(web):
+    with pytest.warns(UserWarning, match="y must be 1-dimensional") as caught:
+        ranker().fit(web.data, web.target[:, None], qid=web.qid)
+    assert len(caught) == 1
+
+
 def test_the_seed_decides_the_order(web):
     """As it does what is drawn; None is a seed, too."""
     rows = rows_of(web)
@@ -242,3 +275,12 @@ def test_rows_of_the_training_data_that_are_evaluated(web, orders):
 def test_other_orders_are_refused(web):
     with pytest.raises(ValueError, match=r"row_order must be .*got 'sorted'"):
         ranker(row_order="sorted").fit(**rows_of(web))
+
+
+@pytest.mark.parametrize(
+    "Ranker", [QueryLGBMRanker, QueryXGBRanker, QueryCatBoostRanker]
+)
+def test_ids_alone_are_no_features(Ranker):
+    X = np.array([[1], [1], [2], [2]])
+    with pytest.raises(ValueError, match=r"got 0 feature\(s\) .* selector in front"):
+        Ranker(qid=0).fit(X, [0, 1, 0, 1])

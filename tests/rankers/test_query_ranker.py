@@ -13,9 +13,11 @@ import pytest
 import sklearn
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
@@ -43,6 +45,8 @@ def test_score_of_a_pipeline(web, routing):
     assert pipeline.fit(X, web.target, **given).score(X, web.target, **given) == (
         expected
     )
+    if routing and parse_version(sklearn.__version__) < parse_version("1.8"):
+        pytest.skip("a search without scoring routes nothing to a pipeline's score")
     search = GridSearchCV(pipeline, {"querylgbmranker__num_leaves": [3]}, cv=2)
     cv = QueryKFold(2) if routing else QueryKFold(2, qid=0)
     search.set_params(cv=cv, error_score="raise").fit(X, web.target, **given)
@@ -126,6 +130,18 @@ def test_columns_of_x_as_given(web, frame):
     numbered = frame.rename(columns={"clicks": 7})
     with pytest.raises(AttributeError, match="X had no column names"):
         _ = ranker(qid="qid").fit(numbered, web.target).feature_names_in_
+
+
+@pytest.mark.parametrize("module", ["lightgbm", "xgboost", "catboost"])
+def test_matrices_have_two_dimensions(web, module):
+    room = pytest.importorskip(f"tieaware_sklearn.{module}")
+    name = next(name for name in room.__all__ if name.startswith("Query"))
+    quiet = {"verbose": False, "allow_writing_files": False}
+    options = quiet if module == "catboost" else {}
+    model = getattr(room, name)(n_estimators=2, **options)
+    model.fit(web.data, web.target, qid=web.qid)
+    with pytest.raises(ValueError, match=r"2-dimensional, got shape .*Reshape your"):
+        model.predict(web.data[0])
 
 
 def test_it_is_fitted_again_on_other_columns(web, frame):
@@ -250,3 +266,11 @@ def test_values_are_logged_under_stable_names(web, valid):
         (part, name) for part in history for name in [*names, "ndcg@10"]
     }
     assert model.best_score_["valid_0"]["NDCG@10"] == history["valid_0"]["NDCG@10"][2]
+
+
+def test_a_column_of_fractions_holds_no_ids(web):
+    X = np.column_stack([web.qid, web.data])
+    select = SelectFromModel(LinearRegression(), max_features=3, threshold=-np.inf)
+    pipeline = make_pipeline(StandardScaler(), select, ranker(qid=0))
+    with pytest.warns(UserWarning, match="qid=0 is a column of fractions, with -1"):
+        pipeline.fit(X, web.target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import numbers
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,8 @@ def row_digests(X: Any) -> Digests:
         entries = _placed(X.data, X.indices)
         return sum_segments(entries, np.diff(X.indptr), np.uint64)
     out = np.zeros(count_rows(X), dtype=np.uint64)
-    for _, _, cells in column_digests(X):
-        out += cells
+    for j, column in enumerate(_columns_of(X)):
+        out += _placed(column, j)
     return out
 
 
@@ -58,8 +59,8 @@ def column_digests(
 ) -> Iterator[tuple[int, Any, Digests]]:
     """Columns, their rows with a cell, and 64 bits of each cell: 0 for a cell of 0.
 
-    Sums over the cells of a row are its digest. Of a sparse matrix, there may be many
-    columns: those that store less than `filled` cells are left out, or all but these.
+    Sums over the cells of a row are its digest. All columns but these are left out; of
+    a sparse matrix, which may have many, those that store less than `filled` cells.
     """
     if hasattr(X, "tocsc"):
         X = _canonical(X.tocsc())
@@ -70,7 +71,8 @@ def column_digests(
             yield j, X.indices[stored], _placed(X.data[stored], j)
     else:
         for j, column in enumerate(_columns_of(X)):
-            yield j, slice(None), _placed(column, j)
+            if columns is None or j in columns:
+                yield j, slice(None), _placed(column, j)
 
 
 def _canonical(X: Any) -> Any:
@@ -86,13 +88,20 @@ def _columns_of(X: Any) -> Iterator[NDArray[Any]]:
     if list_columns(X):
         for j in range(X.shape[1]):
             if hasattr(X, "iloc"):
-                yield np.asarray(X.iloc[:, j])
+                yield _cells_of(X.iloc[:, j])
             else:
                 table = hasattr(X, "column_names")
                 yield np.asarray(X.column(j) if table else X[:, j])
     else:
         values = np.asarray(X)
         yield from values.reshape(len(values), -1).T
+
+
+def _cells_of(column: Any) -> NDArray[Any]:
+    """A column of pandas; what it calls NA among numbers is NaN."""
+    if getattr(column.dtype, "kind", "") in "biuf" and column.hasnans:
+        return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
+    return np.asarray(column)
 
 
 def _placed(cells: NDArray[Any], column: Any) -> Digests:
@@ -115,6 +124,11 @@ def value_bits(values: ArrayLike) -> Digests:
         # times of one unit are numbers, but no numbers are times
         return mixed(bits_of(values.view(np.int64)) ^ _text_bits(str(values.dtype)))
     objects = values.tolist()
+    with suppress(OverflowError):
+        if set(map(type, objects)) <= {bool, int, float}:
+            floats = np.array(objects, dtype=np.float64)
+            if not (np.abs(floats) >= 2**53).any():  # integers may have been rounded
+                return bits_of(floats)
     try:
         known = {value: _object_bits(value) for value in set(objects)}
         bits = [known[value] for value in objects]
@@ -176,7 +190,14 @@ def by_content(X: Any, offsets: IntArray, *values: Any, salt: int = 0) -> IntArr
     salt : int
         Another one gives another order.
     """
-    digest = mixed(row_digests(X) + mixed(np.array([salt % 2**64], np.uint64)))
+    return by_digests(row_digests(X), offsets, *values, salt=salt)
+
+
+def by_digests(
+    rows: Digests, offsets: IntArray, *values: Any, salt: int = 0
+) -> IntArray:
+    """The order of `by_content`, for rows that have these digests."""
+    digest = mixed(rows + mixed(np.array([salt % 2**64], np.uint64)))
     for value in values:
         if value is not None:
             digest = mixed(digest + _FIRST) ^ row_digests(np.asarray(value))

@@ -7,7 +7,7 @@ that is split has some of its rows in training, and others where it is scored.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from .._display.warn import warn
 from .digests import Digests, column_digests, mixed, row_digests, value_bits
 from .qid_column import split_qid_column, take_rows
-from .segments import IntArray, count_segments, owners, sum_segments
+from .segments import IntArray, consecutive, count_segments, owners, sum_segments
 from .validation import Queries
 
 #: a feature of queries varies within at most this share of them
@@ -31,6 +31,10 @@ _ALIKE = 0.5
 _FILLED = 0.25
 #: queries that are kept, 32 bytes each
 MOST_KEPT = 8192
+#: queries that are compared, of those that are shared: enough to tell half of them
+MOST_COMPARED = 256
+#: ids that count from 0 or 1 begin with at most this one, where some are absent
+_START = 2
 _LARGEST = np.uint64(2**64 - 1)
 
 SILENT, WARN, REFUSE = "silent", "warn", "refuse"
@@ -75,8 +79,10 @@ class FittedQueries:
     alike : float
         The chance that two of the queries have the same features.
     n_columns : int
+    cells : int
+        A digest of all cells of all rows of the fit, whatever rows they stand in.
     numbered : bool
-        Ids are 0, 1, 2, ... or 1, 2, 3, ...: numbers that other data have too.
+        Ids count from the start, as those of other data do, too: see `_are_numbers`.
     """
 
     ids: Digests
@@ -86,17 +92,27 @@ class FittedQueries:
     feature_columns: tuple[int, ...]
     alike: float
     n_columns: int
+    cells: int
     numbered: bool
 
     @classmethod
-    def of(cls, X: Any, queries: Queries) -> FittedQueries:
-        """Of features as the ranker sees them, their rows query by query."""
+    def of(
+        cls, X: Any, queries: Queries, digests: Digests | None = None
+    ) -> FittedQueries:
+        """Of features as the ranker sees them, their rows query by query.
+
+        Who has the `digests` of these rows saves a pass over X.
+        """
         ids, numbered = value_bits(queries.qid), _are_numbers(queries.qid)
+        if digests is None:
+            digests = row_digests(X)
+        cells = _total(digests)
         if len(ids) > MOST_KEPT:
             kept = np.sort(np.argsort(ids)[:MOST_KEPT])
-            X, ids = take_rows(X, queries.rows(kept)), ids[kept]
+            rows, ids = queries.rows(kept), ids[kept]
+            X, digests = take_rows(X, rows), digests[rows]
             queries = queries.some(kept)
-        found = _contents(X, queries.offsets)
+        found = _contents(X, queries.offsets, digests=digests)
         features = found.features
         order = np.argsort(ids)
         return cls(
@@ -107,6 +123,7 @@ class FittedQueries:
             feature_columns=tuple(found.least),
             alike=_chance_alike(features),
             n_columns=found.n_columns,
+            cells=cells,
             numbered=numbered,
         )
 
@@ -116,6 +133,13 @@ class FittedQueries:
         at = np.searchsorted(self.ids, ids)
         at[at == len(self.ids)] = 0
         return np.where(self.ids[at] == ids, at, -1)
+
+    def has_cells_of(self, X: Any) -> bool:
+        """Whether X is that of the fit, but for columns that may be permuted.
+
+        Permutation importance on training data scores such ones.
+        """
+        return X is not None and _total(row_digests(X)) == self.cells
 
     def verdict(
         self,
@@ -178,54 +202,70 @@ class FittedQueries:
 
 
 def _contents(
-    X: Any, offsets: IntArray, columns: tuple[int, ...] | None = None
+    X: Any,
+    offsets: IntArray,
+    columns: tuple[int, ...] | None = None,
+    digests: Digests | None = None,
 ) -> _Contents:
     """What is in queries, with these columns or those that tell queries apart."""
     sizes = np.diff(offsets)
-    codes = owners(sizes)
-    sparse = hasattr(X, "tocsc")
-    digests = row_digests(X) if sparse else np.zeros(len(codes), dtype=np.uint64)
-    several = sizes > 1
-    least, n_varying = {}, {}
-    filled = _FILLED * len(sizes)
-    for j, rows, cells in column_digests(X, filled=filled, columns=columns):
-        if not sparse:
-            digests += cells
-        if columns is not None:
-            if j in columns:
-                least[j] = _ends(rows, cells, codes, offsets)[0]
-        elif several.any():
-            low, high = _ends(rows, cells, codes, offsets)
-            varying = int((low != high)[several].sum())
-            if varying <= _VARYING * several.sum() and _chance_alike(low) <= _ALIKE:
-                least[j], n_varying[j] = low, varying
-    fewest = min(n_varying.values(), default=0)
-    for column, varying in n_varying.items():
-        if varying > fewest:
-            del least[column]
+    if columns is None:
+        least = _features_of_queries(X, offsets)
+    else:
+        least = {j: low for j, low, _ in _ends(X, offsets, columns=columns)}
     # what is summed must not be sums of cells: rows that swap cells are others
-    digests = mixed(digests)
+    digests = mixed(row_digests(X) if digests is None else digests)
+    codes = owners(sizes)
     digests = digests[np.lexsort((digests, codes))]
     fresh = np.ones(len(digests), dtype=bool)
     fresh[1:] = (np.diff(codes) > 0) | (digests[1:] != digests[:-1])
-    return _Contents(digests[fresh], count_segments(fresh, sizes), X.shape[1], least)
+    n_distinct = count_segments(fresh, sizes)
+    return _Contents(digests[fresh], n_distinct, X.shape[1], least)
+
+
+def _features_of_queries(X: Any, offsets: IntArray) -> dict[int, Digests]:
+    """Columns that (nearly) no query varies, but that vary between queries."""
+    several = np.flatnonzero(np.diff(offsets) > 1)
+    if not len(several):
+        return {}
+    most = _VARYING * len(several)
+    columns = None
+    if not hasattr(X, "tocsc"):
+        # the first two rows of queries already rule most columns out
+        pairs = take_rows(X, consecutive(offsets[several], np.full(len(several), 2)))
+        ends = _ends(pairs, 2 * np.arange(len(several) + 1))
+        columns = [j for j, low, high in ends if (low != high).sum() <= most]
+    least, n_varying = {}, {}
+    filled = _FILLED * (len(offsets) - 1)
+    for j, low, high in _ends(X, offsets, filled=filled, columns=columns):
+        varying = int((low != high)[several].sum())
+        if varying <= most and _chance_alike(low) <= _ALIKE:
+            least[j], n_varying[j] = low, varying
+    fewest = min(n_varying.values(), default=0)
+    return {j: low for j, low in least.items() if n_varying[j] == fewest}
 
 
 def _ends(
-    rows: Any, cells: Digests, codes: IntArray, offsets: IntArray
-) -> tuple[Digests, Digests]:
-    """The least and greatest digest of a column per query."""
-    starts = offsets[:-1]
-    if isinstance(rows, slice):
-        low, high = (end.reduceat(cells, starts) for end in (np.minimum, np.maximum))
-        return low, high
-    # those of a sparse matrix: cells that are not stored have the digest 0
-    low, high = np.full(len(starts), _LARGEST), np.zeros(len(starts), dtype=np.uint64)
-    np.minimum.at(low, codes[rows], cells)
-    np.maximum.at(high, codes[rows], cells)
-    stored = np.bincount(codes[rows], minlength=len(starts))
-    low[stored < np.diff(offsets)] = 0
-    return low, high
+    X: Any,
+    offsets: IntArray,
+    *,
+    filled: float = 0,
+    columns: Sequence[int] | None = None,
+) -> Iterator[tuple[int, Digests, Digests]]:
+    """Columns, as of `column_digests`: the least and greatest digest per query."""
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    codes = owners(sizes)
+    for j, rows, cells in column_digests(X, filled=filled, columns=columns):
+        if isinstance(rows, slice):
+            low, high = (f.reduceat(cells, starts) for f in (np.minimum, np.maximum))
+        else:
+            # those of a sparse matrix: cells that are not stored have the digest 0
+            low = np.full(len(starts), _LARGEST)
+            high = np.zeros(len(starts), dtype=np.uint64)
+            np.minimum.at(low, codes[rows], cells)
+            np.maximum.at(high, codes[rows], cells)
+            low[np.bincount(codes[rows], minlength=len(starts)) < sizes] = 0
+        yield j, low, high
 
 
 def _chance_alike(values: Digests) -> float:
@@ -240,14 +280,22 @@ def _own_rows(found: _Contents) -> Digests:
     return np.asarray(np.minimum.reduceat(own, np.cumsum(found.sizes) - found.sizes))
 
 
+def _total(digests: Digests) -> int:
+    """Of rows: the digest of all their cells, which no permuted column changes."""
+    return int(digests.sum(dtype=np.uint64))
+
+
 def _are_numbers(qid: NDArray[Any]) -> bool:
-    """Whether ids fill a range from 0 or 1."""
+    """Whether ids count from 0 or 1, with half of the numbers there or more.
+
+    So they do still in a training set that some queries were kept out of.
+    """
     if qid.dtype.kind not in "iuf":
         if not all(isinstance(one, numbers.Integral) for one in qid.tolist()):
             return False
         qid = qid.astype(float)
-    first = qid.min()
-    return bool(first in (0, 1) and (np.sort(qid) == first + np.arange(len(qid))).all())
+    from_start = 0 <= qid.min() <= _START and qid.max() < 2 * len(qid)
+    return bool(from_start and (qid == np.floor(qid)).all())
 
 
 def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
@@ -275,19 +323,24 @@ def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
     """
     for ranker, path in _rankers_inside(estimator):
         fitted: FittedQueries = ranker._fitted_queries_
-        shared = np.flatnonzero(fitted.places(queries.qid) >= 0)
+        places = fitted.places(queries.qid)
+        shared = np.flatnonzero(places >= 0)
         if not len(shared):
             continue
-        rows = queries.given(queries.rows(shared))
+        # by digest: a sample that no order of rows changes
+        compared = shared[np.argsort(places[shared])[:MOST_COMPARED]]
+        rows = queries.given(queries.rows(compared))
         seen, exact = _as_seen(ranker, path, X, rows)
         verdict = fitted.verdict(
             seen,
-            queries.some(shared),
+            queries.some(compared),
             numbered=_are_numbers(queries.qid),
             exact=exact,
             # as bagging does; asked of the class, since it draws them again
             drawn=any(hasattr(type(one), "estimators_samples_") for one in path),
         )
+        if verdict != SILENT and fitted.has_cells_of(_as_seen(ranker, path, X)[0]):
+            continue
         name = type(ranker).__name__
         if verdict == WARN:
             warn(
@@ -362,9 +415,9 @@ def _estimators_in(value: Any) -> Iterator[Any]:
 
 
 def _as_seen(
-    ranker: Any, path: _Path, X: Any, rows: NDArray[np.intp]
+    ranker: Any, path: _Path, X: Any, rows: NDArray[np.intp] | None = None
 ) -> tuple[Any, bool]:
-    """Rows as they come to the ranker, and whether as exactly as in its fit."""
+    """Rows (all for None) as they come to the ranker, and whether exactly as in fit."""
     exact = True
     try:
         X = take_rows(X if hasattr(X, "shape") else np.asarray(X), rows)

@@ -36,6 +36,10 @@ class Lists:
         """
         label, score = names
         labels = matrix_of(y_true, label)
+        if labels.ndim != 2:
+            raise ValueError(
+                f"{label} must have one or two dimensions, got shape {labels.shape}"
+            )
         if labels.size == 0:
             raise ValueError(f"{label} must not be empty, got shape {labels.shape}")
         if mask is not None:
@@ -90,13 +94,16 @@ class Lists:
         return f"row {row}, column {column}"
 
 
-def are_lists(y_true: Any) -> bool:
-    """Whether labels are a matrix with a query in each row; a column is none."""
+def are_lists(y_true: Any, *, masked: bool) -> bool:
+    """Whether labels are a matrix with a query in each row.
+
+    A column is none, unless a mask says what is padding in it.
+    """
     shape = getattr(y_true, "shape", None)
     if shape is None and isinstance(y_true, (list, tuple)):
         first = y_true[0] if len(y_true) else 0.0
         shape = (len(y_true), *_shape_of(first))
-    return shape is not None and len(shape) == 2 and shape[1] != 1
+    return shape is not None and len(shape) == 2 and (masked or shape[1] != 1)
 
 
 def _shape_of(value: Any) -> tuple[int, ...]:
@@ -115,8 +122,7 @@ def matrix_of(values: Any, name: str) -> NDArray[Any]:
         return array_of(values)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must be a 1-D array, or a matrix with rows of one length (NaN "
-            f"pads them): {error}"
+            f"{name} must have rows of one length (NaN pads labels and scores): {error}"
         ) from None
 
 
@@ -131,7 +137,7 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]:
-    there = np.asarray(from_tensor(mask, "mask"))
+    there = matrix_of(mask, "mask")
     if there.dtype.kind != "b":
         raise ValueError(
             "mask must be boolean, True where there is a document, got dtype "

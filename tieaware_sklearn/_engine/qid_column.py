@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+from .._display.warn import warn
+
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     """X without its qid column, and that column.
@@ -43,6 +45,11 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     ------
     ValueError
         If X has no such column.
+
+    Warns
+    -----
+    UserWarning
+        If an array has fractions where query ids should be.
     """
     if not hasattr(X, "shape"):
         X = array_of(X)
@@ -52,7 +59,16 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     if hasattr(X, "columns"):
         return X[column]
     cells = (X.tocsr() if hasattr(X, "tocsr") else X)[:, [at]]
-    return (cells.toarray() if hasattr(cells, "toarray") else cells).ravel()
+    values = (cells.toarray() if hasattr(cells, "toarray") else cells).ravel()
+    if name == "qid" and values.dtype.kind == "f":
+        broken = np.flatnonzero(np.isfinite(values) & (values % 1 != 0))
+        if len(broken):
+            warn(
+                f"qid={column} is a column of fractions, with {values[broken[0]]} in "
+                f"row {broken[0]}: are they query ids? A step in front may have "
+                "dropped or moved the column"
+            )
+    return values
 
 
 def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
@@ -175,7 +191,8 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     if isinstance(column, str):
         advice = (
             " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            "switch metadata routing on and pass qid)"
+            "switch metadata routing on and pass qid; SelectKBest and the like hand on "
+            "arrays of all columns: give the index)"
         )
         raise ValueError(
             f"{name} must be an index where X has no column names, got {column!r}"

@@ -19,10 +19,12 @@ def from_tensor(values: Any, name: str) -> Any:
     ------
     ValueError
         For tensors that are not in the memory of the CPU, or of a dtype that NumPy
-        does not have.
+        does not have, and for sparse matrices, of which NumPy makes no array.
     """
     if isinstance(values, (np.ndarray, np.generic)) or hasattr(values, "to_pylist"):
         return values
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be dense, got a {type(values).__name__}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()

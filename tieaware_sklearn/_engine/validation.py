@@ -220,10 +220,11 @@ def _objects(values: Any) -> NDArray[Any]:
 
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
-    if isinstance(qid, (str, bytes)):
+    if isinstance(qid, (str, bytes, numbers.Integral)):
         raise ValueError(
-            f"{name} must have one value per row, got the text {qid!r} (the name of a "
-            "column of X goes into the constructor)"
+            f"{name} must have one value per row, got {qid!r} alone (the name or index "
+            "of a column of X goes into the constructor of a ranker, a splitter or a "
+            "scorer)"
         )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none

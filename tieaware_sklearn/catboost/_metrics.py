@@ -198,8 +198,8 @@ def eval_metric(
     measure : str or Measure, default="ndcg@10"
         See `parse_measure`.
     pools : catboost.Pool or list of them
-        The evaluation sets of the training, with group ids. CatBoost hands labels and
-        scores to a metric, but no groups: it looks them up here, by the labels.
+        The evaluation sets of the training, with group ids. CatBoost passes labels and
+        scores to a metric, but no groups: the metric finds those here, by the labels.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -213,15 +213,15 @@ def eval_metric(
     ------
     ValueError
         For an unknown measure, pools without groups, labels that break a rule of
-        `ranking_score`, and pools with the same labels in other queries. In training,
-        where weights are looked at, CatBoost raises an error that ends in ours.
+        `ranking_score`, and pools with the same labels in other queries. Errors about
+        weights are raised in training, at the end of an error message of CatBoost's.
 
     Notes
     -----
     In CatBoost's results it is ``ExactMeasure``; the last evaluation set decides on
     early stopping and the best model. For the training data (``learn``) it gives 0:
-    CatBoost hands them over in an order that it does not tell. It is for training on
-    the CPU.
+    CatBoost passes them in an order of its own, which it does not reveal. It is for
+    training on the CPU.
 
     Examples
     --------

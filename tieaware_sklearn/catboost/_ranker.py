@@ -98,10 +98,11 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    As in CatBoost, an evaluation set makes it keep the trees up to the best one
-    (``use_best_model=False`` keeps all), it prints its progress (``verbose=False``)
-    and writes files (``allow_writing_files=False``). Exact measures are for training
-    on the CPU.
+    As in CatBoost, an evaluation set makes it keep only the trees up to the best one
+    (``use_best_model=False`` keeps all); it prints its progress unless
+    ``verbose=False``, and writes files into ``catboost_info`` unless
+    ``allow_writing_files=False``. Exact measures are of evaluation sets only, so that
+    it prints 0 for ``learn``, and need training on the CPU.
 
     Examples
     --------
@@ -185,7 +186,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         eval_init_score : array-like or tuple, list or dict of such, optional
             Scores that the predictions are added to, one per row.
         callbacks, init_model
-            As in CatBoost.
+            As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
 
         Returns
         -------
@@ -228,7 +229,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             _pool(train, kinds),
             eval_set=[_pool(data, kinds) for data in by_name.values()] or None,
             callbacks=callbacks or None,
-            init_model=init_model,
+            init_model=getattr(init_model, "model_", init_model),
         )
         self.model_ = model
         self._set_results(recorded, list(by_name))
@@ -259,11 +260,6 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
             order.
         """
         features = _readable(self._features(X))
-        if len(features.shape) != 2:
-            raise ValueError(
-                f"X must be 2-dimensional, got shape {features.shape}. Reshape your "
-                "data"
-            )
         scores: NDArray[np.float64] = self.model_.predict(
             features,
             ntree_start=ntree_start,

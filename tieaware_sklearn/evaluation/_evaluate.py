@@ -59,8 +59,9 @@ def ranking_score(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels: finite and >= 0. NaN is unjudged. The rows of a matrix are queries,
-        as in scikit-learn's `ndcg_score`; a matrix of one column is a column of
-        documents. A cell that is NaN, or masked, in labels and scores is padding.
+        as in scikit-learn's `ndcg_score`; a matrix of one column is, without a
+        `mask`, a column of documents. A cell that is NaN, or masked, in labels and
+        scores is padding.
     y_score : array-like of the shape of y_true
         Scores of any numeric dtype, higher ranked first, equal ones tied: none is
         rounded. Numbers that no one dtype holds, such as integers beyond 2^53 beside
@@ -129,6 +130,13 @@ def ranking_score(
     UndefinedMetricWarning
         Where every query is skipped: the average is NaN.
 
+    See Also
+    --------
+    evaluate : Several measures, with best, worst and intervals.
+    PreparedRanking : For many scores of the same documents.
+    sklearn.metrics.ndcg_score : NDCG with linear gain, by the rows of matrices:
+        ``convention="sklearn"`` gives its values.
+
     Notes
     -----
     McSherry and Najork, "Computing information retrieval performance measures
@@ -188,9 +196,9 @@ def evaluate(
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        What kind of query each document's is, such as a market or a length: any
-        hashable values, constant within a query; of a matrix, one for each row.
-        `RankingReport.by_segment` averages over the queries of each.
+        Segment of each document's query, such as a market or a class of lengths: any
+        hashable values, constant within a query; for matrices, one for each row.
+        `RankingReport.by_segment` averages over the queries of each segment.
     n_jobs : int, optional
         Threads over blocks of queries (joblib); no result depends on it.
 
@@ -204,6 +212,12 @@ def evaluate(
     ------
     ValueError
         As in `ranking_score`.
+
+    See Also
+    --------
+    RankingReport.summary : Averages, with t or bootstrap intervals.
+    RankingReport.by_segment : The same by segment.
+    PreparedRanking : For many scores of the same documents.
 
     Examples
     --------

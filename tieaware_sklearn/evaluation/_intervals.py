@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.special import ndtr, ndtri
 
 from .._engine.added_up import AddedUp
 from .._engine.ties import FloatArray
 from ._averages import column_sums, per_column
 
 #: values that are resampled at a time
-_BATCH_VALUES = 1 << 20
+_BATCH_VALUES = 1 << 16
 #: a difference this small is rounding
 NO_DIFFERENCE = 1e-12
 
@@ -192,24 +192,45 @@ def bootstrap_interval(
     if weight is not None and np.ptp(w := weight[there]) > 0:
         order = np.lexsort((w, x))
         data = (x[order], w[order])
-    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
-            data,
-            _resampled_mean,
-            paired=True,
-            vectorized=True,
-            confidence_level=confidence,
-            n_resamples=n_resamples,
-            batch=max(1, _BATCH_VALUES // len(x)),
-            rng=np.random.default_rng(random_state),
-        )
-    ends = np.array(found.confidence_interval)
-    if np.isnan(ends).any():
-        tail = (1 - confidence) / 2
-        ends = np.quantile(found.bootstrap_distribution, [tail, 1 - tail])
-    first, last = np.clip(ends, low, high).tolist()
+    drawn = stats.bootstrap(
+        data,
+        _resampled_mean,
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=n_resamples,
+        batch=max(1, _BATCH_VALUES // len(x)),
+        rng=np.random.default_rng(random_state),
+    ).bootstrap_distribution
+    tails = np.array([1 - confidence, 1 + confidence]) / 2
+    accelerated = _bca_tails(drawn, tails, *data)
+    if not np.isnan(accelerated).any():
+        tails = accelerated
+    first, last = np.clip(np.quantile(drawn, tails), low, high).tolist()
     return first, last
+
+
+def _bca_tails(
+    drawn: FloatArray,
+    tails: FloatArray,
+    x: FloatArray,
+    weight: FloatArray | None = None,
+) -> FloatArray:
+    """Where the ends of a BCa interval of a mean are in its bootstrap distribution.
+
+    What scipy does (Efron and Tibshirani 1993, 14.3), but means that leave one query
+    out follow from the sums of all: scipy makes each of them, in quadratic time.
+    """
+    w = np.ones(len(x)) if weight is None else weight
+    middle = float(_resampled_mean(x, weight, axis=-1))
+    below = (np.mean(drawn < middle) + np.mean(drawn <= middle)) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # x̄ less the mean without the query
+        apart = w * (x - middle) / (w.sum() - w)
+        apart -= apart.mean()
+        acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+        z = ndtri(below) + ndtri(tails)
+        return np.asarray(ndtr(ndtri(below) + z / (1 - acceleration * z)))
 
 
 def _resampled_mean(

@@ -297,7 +297,8 @@ def statistics_of(
     measures: Sequence[Measure], statistics: Sequence[str], groups: TieGroups
 ) -> list[FloatArray]:
     """Each of `statistics`, of shape (n_queries, n_measures), of one block."""
+    # np.column_stack takes three times as long where queries are few
     return [
-        np.column_stack([getattr(measure, name)(groups) for measure in measures])
+        np.array([getattr(measure, name)(groups) for measure in measures]).T
         for name in statistics
     ]

@@ -36,11 +36,12 @@ _TASKS = 4
 class PreparedRanking:
     """Labels checked and gathered by query once, for many columns of scores.
 
-    What depends on the labels alone (queries, ideals, chance levels) is found once:
-    to evaluate each feature, model or trial on the same data costs about half of
-    what `ranking_score` and `evaluate` take, with the same bits. LightGBM and XGBoost
-    have their labels prepared, too: the speeds that ``python -m benchmarks`` and the
-    README give are those of prepared rankings. Pickles hold labels, ids and weights.
+    All that depends on the labels alone (queries, ideals, chance levels) is computed
+    once: evaluating each feature, model or trial on the same data takes about half the
+    time of `ranking_score` and `evaluate`, and gives the same bits. The speeds that
+    ``python -m benchmarks`` and the README give are those of prepared rankings, since
+    LightGBM and XGBoost prepare their labels, too. Pickles hold labels, ids and
+    weights.
 
     Parameters
     ----------
@@ -131,13 +132,13 @@ class PreparedRanking:
         ties: str = "expected",
         average: str | None = "macro",
     ) -> float | FloatArray:
-        """What scores are worth by one measure, as `ranking_score` has it.
+        """The value of one measure for these scores, as by `ranking_score`.
 
         Parameters
         ----------
         y_score : array-like of the shape of y_true
             Scores, higher ranked first, equal ones tied; -inf is not retrieved.
-            What they are where there is padding does not matter.
+            Their values at padding do not matter.
         measure : str or Measure, default="ndcg@10"
             See `parse_measure`.
         ties, average
@@ -166,11 +167,12 @@ class PreparedRanking:
         average: str | None = "macro",
         n_jobs: int | None = None,
     ) -> FloatArray:
-        """What each of several columns of scores is worth, as `score` has it.
+        """The value of one measure for each of several columns of scores.
 
-        Columns are ranked together, as many at a time as pays, with the same bits as
-        one by one. Twenty of them took a seventh of the time for 200 documents, a
-        quarter for 1000 and half for 5000; from 30,000 on only threads save any.
+        The values are those of `score`, to the last bit. Columns are ranked several at
+        a time: twenty of them took a seventh of the time that one by one takes for 200
+        documents, a quarter for 1000 and half for 5000. From 30,000 documents on, only
+        `n_jobs` saves time.
 
         Parameters
         ----------
@@ -224,7 +226,13 @@ class PreparedRanking:
     def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
         """Each column and what messages call it."""
         if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-            keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+            keys = list(
+                y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+            )
+            if len(set(keys)) < len(keys):
+                raise ValueError(
+                    f"y_score must have columns of different names, got {keys}"
+                )
             given = [(key, y_score[key]) for key in keys]
         else:
             array = matrix_of(y_score, "y_score")
@@ -246,7 +254,7 @@ class PreparedRanking:
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
-        """What scores are worth by several measures, as `evaluate` has it.
+        """The values of several measures for these scores, as by `evaluate`.
 
         Parameters
         ----------

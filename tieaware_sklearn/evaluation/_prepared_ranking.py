@@ -162,7 +162,8 @@ class Prepared:
         statistics = [name, "normaliser"] if average == "micro" else [name]
         scores = columns[0] if number == 1 else np.concatenate(columns)
         found = self.copies(number).values(asked, scores, statistics, input_order=plain)
-        parts = zip(*(np.split(found[key], number) for key in statistics), strict=True)
+        shape = number, self.queries.n_queries, len(asked.measures)
+        parts = zip(*(found[key].reshape(shape) for key in statistics), strict=True)
         return [self._averages(asked, average, *part) for part in parts]
 
     def _averages(
@@ -304,11 +305,11 @@ def _lists(
     y_true: ArrayLike, y_score: Any, qid: Any, mask: Any, names: ColumnNames
 ) -> Lists | None:
     """The documents of a matrix of labels; None for labels in one dimension."""
-    if not are_lists(y_true):
+    if not are_lists(y_true, masked=mask is not None):
         if mask is not None:
             raise ValueError(
                 f"mask must be left out unless {names.label} has shape (n_queries, "
-                "n_documents), with more than one column"
+                "n_documents)"
             )
         return None
     if qid is not None:

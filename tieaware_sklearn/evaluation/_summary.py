@@ -95,8 +95,8 @@ class RankingSummary(Result):
             ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
             the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
             have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
-            other than the mean are named: ``"NDCG_at_10_median/mean"``. What is NaN
-            is left out.
+            other than the mean are named: ``"NDCG_at_10_median/mean"``. NaN values are
+            left out.
 
         Raises
         ------
@@ -165,6 +165,10 @@ ndarray of shape (n_segments, n_measures)
     n_estimated, n_queries : ndarray of shape (n_segments, n_measures), int
     overall : RankingSummary
         Of all queries.
+
+    See Also
+    --------
+    RankingReport.by_segment : Returns it, with an example.
     """
 
     measures: tuple[str, ...]

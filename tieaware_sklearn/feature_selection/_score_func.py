@@ -1,4 +1,4 @@
-"""What single features are worth as rankings, for scikit-learn's univariate filters."""
+"""Ranking measures of single features, for scikit-learn's univariate filters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ._selector import RankingFeatureSelector
 
 
 class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
-    """What each feature is worth alone as a ranking, as a ``score_func``.
+    """Exact ranking measures as the ``score_func`` of univariate feature selection.
 
-    It goes where `sklearn.feature_selection.f_classif` goes: `SelectKBest`,
-    `SelectPercentile`, `SelectFdr`, `SelectFpr`, `SelectFwe` and
-    `GenericUnivariateSelect` take it, and it can be called.
+    Every feature is scored alone, as a ranking. Use it in place of
+    `sklearn.feature_selection.f_classif`: `SelectKBest`, `SelectPercentile`,
+    `SelectFdr`, `SelectFpr`, `SelectFwe` and `GenericUnivariateSelect` take it, and it
+    can be called.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
+    sklearn.feature_selection.SelectKBest : Takes it.
     RankingFeatureSelector : Selects by several measures, streams, takes query ids by
         metadata routing, and leaves features out that are constant within queries.
 
@@ -50,6 +52,12 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
     p-value of 1; it counts as a test where p-values are adjusted for their number, and
     is kept by ``k="all"`` and by any `k` beyond the number of features. With fewer
     than two queries, p-values are NaN.
+
+    A filter does not select the column of query ids. For a ranker behind it that needs
+    them, let the column pass beside the filter, here with the ids in column 0 and
+    ``every`` the list of all columns: ``ColumnTransformer([("features",
+    SelectKBest(RankingScoreFunc("ap", qid=0), k=5), every), ("qid", "passthrough",
+    [0])])``, and ``QueryLGBMRanker(qid=-1)``.
 
     Parameters can be searched, as in ``{"selectkbest__score_func__measure": ["ap",
     "rr"]}``.

@@ -368,7 +368,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
     def _check_new(self, queries: Queries, digests: Digests) -> None:
         """What is added must be of queries that are not in it."""
-        again = np.isin(digests, self.screening_.query_digests)
+        # with its table of integers, NumPy 2.0 overflows
+        again = np.isin(digests, self.screening_.query_digests, kind="sort")
         if again.any():
             raise ValueError(
                 "qid must come whole in one call of partial_fit, but query "

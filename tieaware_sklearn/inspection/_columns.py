@@ -20,8 +20,9 @@ def column_groups(
     Raises
     ------
     ValueError
-        For a column that X does not have, one of query ids, one that is twice in a
-        group, groups without a column and two of one name.
+        For columns that are no list or mapping, a column that X does not have, one of
+        query ids, one that is twice in a group, groups without a column and two of
+        one name.
     """
     names = [str(name) for name in list_columns(X)]
     names = names or [f"x{j}" for j in range(X.shape[1])]
@@ -30,6 +31,10 @@ def column_groups(
         asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
         asked = [(str(name), _places(X, group)) for name, group in columns.items()]
+    elif isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ValueError(
+            f"columns must be a list of columns or a mapping, got {show(columns)}"
+        )
     else:
         groups = [_places(X, group) for group in columns]
         asked = [(", ".join(names[j] for j in places), places) for places in groups]

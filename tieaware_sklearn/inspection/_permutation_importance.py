@@ -1,4 +1,4 @@
-"""What a ranker loses when a column of X tells nothing any more."""
+"""Permutation importance of the columns of X, with query ids."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..evaluation._undefined import Asked, ask
+from ..feature_selection._columns import warn_one_query
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ..model_selection._predictions import check_response_method, predicted_scores
@@ -60,37 +61,38 @@ def query_permutation_importance(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PermutationImportance:
-    """By how much a fitted ranker gets worse when columns of X are permuted.
+    """Permutation importance of the columns of X, for a fitted ranker.
 
-    As `sklearn.inspection.permutation_importance` (Breiman 2001), for rankings:
-    measures are exact under ties, and differences are paired query by query, which
-    gives intervals over queries.
+    By how much rankings get worse when a column is permuted (Breiman 2001). Unlike
+    `sklearn.inspection.permutation_importance`, it takes query ids, measures are exact
+    under ties, and differences are paired query by query, which gives intervals and
+    tests over queries.
 
     Parameters
     ----------
     estimator : fitted ranker, regressor, classifier or pipeline
     X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-        Better data that the estimator was not fitted on. It is not changed.
+        Preferably data that the estimator was not fitted on. X is not changed.
     y : array-like of shape (n_rows,)
         Labels.
     qid : array-like of shape (n_rows,), or str or int, optional
         Query of each row, or the column of X that holds it (a name for data frames,
         an index for arrays), which the estimator leaves out of its features and
-        which is never permuted. None is one query.
+        which is never permuted. Without it all rows are one query, with a warning.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         See `parse_measure`.
     columns : list or mapping, optional
         What to permute, by default each column by itself: a list of columns (names
         for data frames, indices for arrays) and of lists of columns, which are
-        permuted together; or a mapping of names to one or the other. Columns that say
-        the same stand in for each other: permute them together.
+        permuted together; or a mapping of names to one or the other. Columns that carry
+        the same information stand in for each other: permute them together.
     within_queries : bool, default=False
-        Permute the rows of each query among themselves. The column then keeps what it
-        says of the query as a whole: a feature of queries, the same for all of their
-        documents, loses nothing. By default rows are permuted over all data, which
-        also breaks how it acts together with other columns.
+        Permute rows within each query only. A feature that is constant within queries
+        then has an importance of 0. By default rows are permuted across all queries,
+        which also destroys what the column says about the query, and its interactions
+        with such features.
     n_repeats : int, default=5
-        How often rows are permuted; each time alike for all columns.
+        Number of permutations; all columns share them.
     response_method
         As in `make_ranking_scorer`.
     correction : {"holm", "bh", "by", None}, default="holm"
@@ -98,7 +100,7 @@ def query_permutation_importance(
     confidence : float, default=0.95
         Of the intervals over queries.
     random_state : int, RandomState instance or None, default=0
-        What permutes.
+        Seed of the permutations.
     zero_relevance, unjudged, query_weight
         As in `evaluate`.
     n_jobs : int, optional
@@ -115,6 +117,11 @@ def query_permutation_importance(
     ValueError
         For columns that X does not have, an unknown option, and as in `evaluate`.
 
+    Warns
+    -----
+    UserWarning
+        Without query ids.
+
     See Also
     --------
     plots.PermutationImportanceDisplay : Draws it.
@@ -122,11 +129,11 @@ def query_permutation_importance(
 
     Notes
     -----
-    Intervals and tests say what other queries might have given, of this model: not
-    what another model would have learnt. `importances_std` is what other permutations
-    might have given. Rows are put into an order that their contents decide before they
-    are permuted and predicted, so that no result depends on the order in which they
-    come. There is no tie std: nobody ranks by permuted data.
+    Intervals and p-values are about other queries ranked by the same model, not about a
+    model trained anew; `importances_std` is about other permutations. Before they are
+    permuted, rows are put into an order that depends on their contents, so that no
+    result depends on the order in which they come. There is no tie std, since nobody
+    ranks by permuted data.
 
     Examples
     --------
@@ -144,7 +151,7 @@ def query_permutation_importance(
     >>> print(query_permutation_importance(
     ...     forest, X_test, y_test, qid=qid_test, measures="ndcg@10",
     ...     columns={"clicks": 1, "text and url": [3, 4, 5], "noise": 6}))
-    NDCG@10 0.6070    loses       95% interval  ±repeats  p (holm)
+    NDCG@10 0.6070     loss       95% interval  ±repeats  p (holm)
     --------------------------------------------------------------
     text and url     0.1273   [0.0561, 0.1985]    0.0179    0.0014
     clicks           0.1083   [0.0713, 0.1452]    0.0140   <0.0001
@@ -158,6 +165,8 @@ def query_permutation_importance(
     check_share(confidence, "confidence")
     method = check_response_method(response_method)
     rng = check_seed(random_state)
+    if qid is None:
+        warn_one_query(count_rows(X), "pass qid, or the column of X that holds it")
     ids, is_column = (None, False) if qid is None else ids_of(X, qid)
     predict = partial(predicted_scores, estimator, response_method=method)
     model = Measured(predict, asked, X, y, ids, query_weight, hand_on=not is_column)
@@ -235,7 +244,7 @@ class Measured:
     def losses(
         self, baseline: FloatArray, places: list[int], permuted: list[NDArray[np.intp]]
     ) -> tuple[FloatArray, FloatArray]:
-        """What is lost where some columns are permuted.
+        """The loss with some columns permuted.
 
         By query and measure, averaged over repeats, and by measure and repeat,
         averaged over queries.

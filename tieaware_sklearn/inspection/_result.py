@@ -21,10 +21,11 @@ _LONGEST = 30
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationImportance(Result):
-    """What a ranker loses when columns of X are permuted; prints as a table.
+    """Permutation importances of the columns of X; prints as a table.
 
-    `query_permutation_importance` makes it. A table per measure, the value on the
-    data as they are in its head, the columns that matter most on top.
+    `query_permutation_importance` returns it. There is a table for each measure, with
+    the value on the unpermuted data in its header and the most important columns on
+    top.
 
     Attributes
     ----------
@@ -34,26 +35,30 @@ class PermutationImportance(Result):
     baseline : ndarray of shape (n_measures,)
         Mean over queries with X as it is.
     importances : ndarray of shape (n_columns, n_measures, n_repeats)
-        By how much the mean gets worse, each time: `baseline` less the mean with
-        the column permuted; where lower is better, the other way round.
+        By how much the mean gets worse with each permutation: `baseline` minus the mean
+        with the column permuted, or the reverse where lower is better.
     importances_mean, importances_std : ndarray of shape (n_columns, n_measures)
         Mean and standard deviation over repeats.
     interval : ndarray of shape (n_columns, n_measures, 2)
         t interval of `importances_mean` over queries.
     pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
-        Of the one-sided paired t test over queries that the mean gets worse at all;
-        as they are, and corrected for the number of columns.
+        Of the one-sided paired t test over queries of whether the mean gets worse; raw,
+        and corrected for the number of columns.
     ranking : ndarray of shape (n_columns,), int
-        1 matters most by the first measure.
+        1 is the most important column by the first measure.
     qid : ndarray of shape (n_queries,)
-        By id.
+        Query ids, ascending.
     differences : ndarray of shape (n_queries, n_columns, n_measures)
-        What each query loses, averaged over repeats; NaN where undefined.
+        Loss of each query, averaged over repeats; NaN where undefined.
     query_weight : ndarray of shape (n_queries,) or None
     within_queries : bool
-        How rows were permuted.
+        Whether rows were permuted within queries only.
     confidence : float
     correction : str or None
+
+    See Also
+    --------
+    plots.PermutationImportanceDisplay : Draws it.
     """
 
     columns: tuple[str, ...]
@@ -80,7 +85,7 @@ class PermutationImportance(Result):
         return np.argsort(self._order(0)) + 1
 
     def _order(self, measure: int) -> IntArray:
-        """Columns, what matters most by a measure first."""
+        """Columns, the most important by a measure first."""
         return np.argsort(-self.importances_mean[:, measure], kind="stable")
 
     def _columns(self) -> dict[str, Any]:
@@ -105,7 +110,7 @@ class PermutationImportance(Result):
     def _table(self, m: int) -> str:
         order = self._order(m)
         worth = f"{self.measures[m]} {number(self.baseline[m])}"
-        header = [worth, "loses", f"{self.confidence:.0%} interval", "±repeats"]
+        header = [worth, "loss", f"{self.confidence:.0%} interval", "±repeats"]
         shown: FloatArray = self.pvalues
         if self.correction is None or len(order) == 1:
             header.append("p")

@@ -57,9 +57,9 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
 
     `HalvingGridSearchCV` and `HalvingRandomSearchCV` start with a sample of the rows,
     ``resource="n_samples"``, which they draw from each fold without regard to queries:
-    what is ranked is then a part of each list. A resource of the estimator, such as
-    the number of trees, leaves queries whole, as the second example has it. For
-    learning curves see `query_learning_curve`.
+    only parts of lists are then ranked. A resource of the estimator, such as the number
+    of trees, leaves queries whole, as in the second example. For learning curves see
+    `query_learning_curve`.
 
     Examples
     --------
@@ -157,12 +157,15 @@ class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
 
     See Also
     --------
+    QueryKFold : Once.
+    QueryShuffleSplit : Test sets of any size, which may overlap.
     sklearn.model_selection.RepeatedKFold : For rows.
 
     Notes
     -----
     Folds do not depend on the order of rows. Scores of the same queries in several
-    repeats are no independent sample: a test over all of them finds too much.
+    repeats are not independent: a test that treats them so finds differences too
+    easily.
 
     Examples
     --------

@@ -69,11 +69,12 @@ def query_learning_curve(
     error_score : float or "raise", default=nan
         The score where fitting or scoring fails.
     random_state : int, RandomState instance or None, default=0
-        What draws the training queries.
+        Seed that draws the training queries.
     return_times : bool, default=False
         Also return how long fitting and scoring took.
     params : dict, optional
-        What else metadata routing hands on. Needs it switched on.
+        Further metadata, which is routed to `fit` and the scorer; needs metadata
+        routing switched on.
 
     Returns
     -------
@@ -87,11 +88,12 @@ def query_learning_curve(
     Raises
     ------
     ValueError
-        For a size that is no share or number of queries, folds that split a query,
-        and a `scoring` of several measures.
+        For a training size that is neither a share nor a number of queries, folds that
+        split a query, and a `scoring` of several measures.
 
     See Also
     --------
+    sklearn.model_selection.LearningCurveDisplay : Draws it.
     sklearn.model_selection.validation_curve : Scores over a parameter; with
         `QueryKFold` and `make_ranking_scorer` it keeps queries whole.
 
@@ -134,7 +136,7 @@ def query_learning_curve(
             n_jobs=n_jobs,
             error_score=error_score,
             return_train_score=True,
-            params=given or None,
+            params=given,  # scikit-learn 1.6 cannot route None
         )
     names = ["train_score", "test_score"]
     names += ["fit_time", "score_time"] * return_times
@@ -147,7 +149,7 @@ def _folds(cv: Any, X: Any, y: Any, ids: Any) -> list[tuple[Rows, Rows]]:
         cv = QueryKFold(int(cv))
     if isinstance(cv, str) or not hasattr(cv, "split"):
         raise ValueError(
-            f"cv must be a number of folds or a cross-validator, got {cv!r}"
+            f"cv must be a number of folds or a cross-validator, got {show(cv)}"
         )
     groups = ids if getattr(cv, "qid", None) is None else None
     return list(cv.split(X, y, groups))

@@ -78,11 +78,12 @@ def make_ranking_scorer(
         call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method whose values rank; of a list, the first that the estimator
-        has. By default ``predict``, and for classifiers, whose classes alone would
-        tie most documents, ``predict_proba`` or else ``decision_function``. For
-        two classes that is the probability or decision value of the greater label;
-        for more classes, ``predict_proba`` ranks by the expected label.
+        The method that gives the scores to rank by; of a list, the first that the
+        estimator has. By default ``predict``; for classifiers, whose predicted classes
+        would tie most documents, ``predict_proba`` or, without it,
+        ``decision_function``. Of two classes the score is the probability or decision
+        value of the greater label, of more classes the expected label by
+        ``predict_proba``.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         As in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
@@ -102,14 +103,15 @@ optional
     ------
     ValueError
         For an unknown measure or option. When it scores: without query ids, for
-        predictions that are NaN, and if a ranker of this library was fitted on
-        other rows of the queries that it is scored on, as an integer ``cv`` makes
-        it (see the notes).
+        predictions that are NaN, and if a ranker of this library was fitted on other
+        rows of the queries that it is scored on, as happens with an integer ``cv`` (see
+        the notes).
 
     Warns
     -----
     UserWarning
-        If that may be so, and the queries may as well be others with the same ids.
+        If queries may have been split, but may as well be other queries with the same
+        ids.
 
     See Also
     --------
@@ -123,17 +125,18 @@ optional
     easier rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
-    ``error_score="raise"``. Of several measures, one that fails is NaN alone
-    (``err@10`` of a label above 4); where predictions or rows are at fault, all are.
+    ``error_score="raise"``. If one of several measures fails (``err@10`` with a label
+    above 4), only its score is NaN; if predictions or rows are at fault, all scores
+    are.
 
     A name such as ``scoring="ndcg@10"`` is not taken: scikit-learn looks names up in
     a list of its own, to which other libraries cannot add.
 
-    A scorer sees the test rows only. Whether folds split queries it can tell of
-    rankers that keep digests of their queries, of at most 8192 of them
-    (`QueryLGBMRanker`, `QueryXGBRanker`, `QueryCatBoostRanker`), also inside pipelines,
-    searches and other estimators; not of others. Of the queries whose id was in the
-    training data:
+    A scorer sees the test rows only. It finds out that folds split queries if the
+    ranker keeps digests of its training queries (of 8192 at most), as
+    `QueryLGBMRanker`, `QueryXGBRanker` and `QueryCatBoostRanker` do, also inside
+    pipelines, searches and other meta-estimators. With other rankers, splits go
+    unnoticed. Of the queries whose id was in the training data:
 
     - one with the same rows has a training score, which is fine;
     - one with some of these rows was split;
@@ -143,7 +146,9 @@ optional
     - without such features, ids that count from 0 or 1 in both data sets say little:
       scores come with a warning. Other ids say that the query was split.
 
-    What holds for half of these queries or more decides: split queries are refused.
+    The case that holds for at least half of these queries (of 256 of them, if there are
+    more) decides. Split queries are an error. Training data with permuted columns, as
+    in `sklearn.inspection.permutation_importance`, are still training data.
 
     Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
 
@@ -279,6 +284,10 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         The name of the value, with ``neg_`` in front where lower is better.
     qid : str, int or None
         The column of X with the query ids.
+
+    See Also
+    --------
+    make_ranking_scorer : Makes it, with an example.
     """
 
     def __init__(self, family: Any, place: int) -> None:

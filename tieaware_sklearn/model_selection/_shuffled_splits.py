@@ -59,6 +59,8 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
 
     See Also
     --------
+    train_test_split_queries : The same for one split of arrays.
+    RepeatedQueryKFold : Test sets of one repeat do not overlap.
     sklearn.model_selection.GroupShuffleSplit : The same for any groups.
 
     Notes
@@ -119,8 +121,8 @@ def train_test_split_queries(
     *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
         Of the same number of rows.
     qid : array-like of shape (n_rows,), or str or int
-        Query of each row, which is split as well and comes last. Or the column of
-        the first array that holds it (a name for data frames, an index for arrays).
+        Query of each row; it is split, too, and returned last. Or the column of the
+        first array that holds it (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
         A share of the queries, not of the documents, or a number of queries. By
         default what the other leaves; 0.25 for testing if neither is given.
@@ -130,8 +132,9 @@ def train_test_split_queries(
         Draw queries at random. Otherwise the first ones by id are for training, the
         last ones for testing.
     stratify : array-like of shape (n_rows,), optional
-        What both sets are to be alike in. Numbers such as the labels: the mean of
-        each query. Others, such as a market or a device: one value per query.
+        What to balance between the two sets. Of numbers, such as labels, it is the mean
+        of each query; other values, such as a market or a device, must be constant
+        within a query.
 
     Returns
     -------

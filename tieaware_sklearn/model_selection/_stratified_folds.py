@@ -26,16 +26,16 @@ _BY = ("n_relevant", "mean_label")
 class StratifiedQueryKFold(QueryKFold):
     """K folds of whole queries, balanced in documents and in relevance.
 
-    Every fold has about as many queries without a relevant document, with few and
-    with many. It matters where queries differ much or are few.
+    Queries with no, few and many relevant documents are spread evenly over the folds,
+    which matters when queries are few or differ much.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2 and at most the number of queries.
     by : {"n_relevant", "mean_label"}, default="n_relevant"
-        What folds are to be alike in: relevant documents of a query, or the mean
-        of its labels, which looks at grades and not at the length of the list.
+        What to balance over folds: the number of relevant documents of a query, or the
+        mean of its labels, which depends on grades and not on the length of the list.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     qid : str or int, optional

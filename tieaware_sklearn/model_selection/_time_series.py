@@ -58,8 +58,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     Notes
     -----
     Queries of the same time come in the order of their ids. Folds do not depend on
-    the order of rows. An estimator that is given X with a column of times is given
-    it as a feature.
+    the order of rows. A column of times is a feature to an estimator that is given it:
+    the second example drops it.
 
     Examples
     --------
@@ -72,6 +72,28 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     ...     print(qid[train], qid[test])
     ['b' 'c' 'b'] ['a' 'a']
     ['a' 'b' 'a' 'c' 'b'] ['d']
+
+    Ids and times as columns of X, of which the ranker learns from neither:
+
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tieaware_sklearn import make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.lightgbm import QueryLGBMRanker
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> day = pd.Timestamp("2024-01-01") + pd.to_timedelta(web.qid % 20, unit="D")
+    >>> X = pd.DataFrame(web.data, columns=web.feature_names)
+    >>> X = X.assign(day=day, qid=web.qid)
+    >>> without_day = make_column_transformer(("drop", ["day"]),
+    ...                                       remainder="passthrough")  # qid stays last
+    >>> ranker = QueryLGBMRanker(n_estimators=5, verbosity=-1, qid=-1)
+    >>> scores = cross_val_score(make_pipeline(without_day, ranker), X, web.target,
+    ...                          cv=QueryTimeSeriesSplit(3, qid="qid", time="day"),
+    ...                          scoring=make_ranking_scorer("ndcg@10", qid="qid"))
+    >>> bool((scores > 0.3).all())
+    True
     """
 
     __metadata_request__split: ClassVar[dict[str, Any]] = {

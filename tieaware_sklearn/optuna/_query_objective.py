@@ -39,7 +39,7 @@ _REPORTS = "reports"
 class QueryObjective(StudyCreator):
     """An Optuna objective whose value is the mean of a measure over queries.
 
-    Of a list of measures it has a value each, for a study of several objectives.
+    With a list of measures it returns one value for each, for a multi-objective study.
 
     `ScoringObjective`, `LinearScoringObjective` and `RankerObjective` are the ones
     to use; all take these options.
@@ -53,8 +53,8 @@ class QueryObjective(StudyCreator):
     qid : array-like of shape (n_rows,)
         Query of each row.
     measure : str, Measure or list of such, default="ndcg@10"
-        See `parse_measure`. A list makes as many objectives, of which none comes
-        twice: see Notes.
+        See `parse_measure`. A list, without duplicates, makes an objective for each:
+        see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"

@@ -74,8 +74,8 @@ class RankerObjective(QueryObjective):
     they are handed over, as XGBoost's and LightGBM's own rankers do; one with
     ``row_order="canonical"`` puts them into the order of its own `random_state`.
 
-    The first trial of a study tells whether fits take long enough to prune, as they
-    do but for the smallest data: see `QueryObjective`.
+    The first trial of a study decides whether fits take long enough to prune, which
+    they do except on the smallest data: see `QueryObjective`.
 
     Examples
     --------

@@ -41,8 +41,8 @@ class ScoringObjective(QueryObjective):
 
     Notes
     -----
-    The first trial of a study tells whether the function is dear enough to prune:
-    see `QueryObjective`.
+    The first trial of a study decides whether the function is expensive enough to
+    prune: see `QueryObjective`.
 
     The score of a row may depend on the rows of its own query, not on other rows of
     the block.

@@ -62,16 +62,16 @@ class StudyCreator(ABC):
             workers whose samplers have one seed try the same. A pruner that is given
             prunes from the second trial on, whatever that costs.
         prune : bool or "auto", default="auto"
-            Whether the default pruner prunes. ``"auto"`` times the first trial,
-            which is scored to its end, and prunes from then on if to score a block
-            of queries took longer than what else pruning makes of it: to gather,
-            measure, report and check it (medians over blocks). No value of a trial
-            that is not pruned goes by the clock, but which trials are pruned, and so
-            what is sampled after them, does where the two are close. The decision is
-            ``study.user_attrs["prune"]``, beside ``"scoring_seconds"`` and
-            ``"checking_seconds"``; all workers keep to it. Give it as `prune` to
-            have a study again bit by bit. Linear scores, and several objectives, are
-            not pruned by default.
+            Whether the default pruner prunes. ``"auto"`` times the first trial, which
+            always runs to its end. Later trials are pruned if scoring a block of
+            queries took longer than the overhead of pruning: gathering, measuring,
+            reporting and checking the block (medians over blocks). The clock never
+            changes the value of a trial that runs to its end; where the two times are
+            close, it decides whether later trials are pruned, and so what is sampled
+            after them. The decision is ``study.user_attrs["prune"]``, beside
+            ``"scoring_seconds"`` and ``"checking_seconds"``; all workers keep to it.
+            Pass it as `prune` to repeat a study bit by bit. Linear scores, and several
+            objectives, are not pruned by default.
 
         Returns
         -------
@@ -80,9 +80,9 @@ class StudyCreator(ABC):
         Raises
         ------
         ValueError
-            For a `prune` that is none, that is given beside a pruner, or that is not
-            what the study that is joined goes by, and for several objectives that
-            are to be pruned.
+            For an unknown `prune`, for `prune` together with `pruner`, for one that
+            differs from that of the study joined, and for pruning of several
+            objectives.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)

@@ -1,4 +1,4 @@
-"""What a ranker loses when columns of X are permuted."""
+"""Permutation importance of the columns of X."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ._display_base import Display, Panels
 
 @dataclass(eq=False)
 class PermutationImportanceDisplay(Display):
-    """Columns by what a ranker loses without them, with intervals over queries.
+    """Permutation importances of columns, with intervals over queries.
 
     Make it with `from_importance` or `from_estimator`.
 
     Parameters
     ----------
     columns : tuple of str
-        What matters most by the first measure comes first.
+        The most important by the first measure comes first.
     measures : tuple of str
     baseline : ndarray of shape (n_measures,)
         Mean over queries with X as it is.
@@ -46,6 +46,10 @@ class PermutationImportanceDisplay(Display):
         A panel per measure.
     ax_ : matplotlib Axes
         The only panel, for one measure.
+
+    See Also
+    --------
+    tieaware_sklearn.query_permutation_importance : The figures.
 
     Examples
     --------
@@ -80,13 +84,13 @@ class PermutationImportanceDisplay(Display):
         max_features: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Plot what `query_permutation_importance` found.
+        """Plot the result of `query_permutation_importance`.
 
         Parameters
         ----------
         importance : PermutationImportance
         max_features : int, default=20
-            How many columns to show, what matters most by the first measure.
+            Number of columns to show, the most important ones by the first measure.
         ax : matplotlib Axes or list of them, optional
             One per measure.
 
@@ -172,7 +176,7 @@ class PermutationImportanceDisplay(Display):
             axis.tick_params(axis="y", length=0)
             axis.grid(visible=False, axis="y")
             axis.set_xlabel(f"loss of {plain(measure)}")
-            title(axis, f"{plain(measure)} is {number(self.baseline[m])} unpermuted")
+            title(axis, f"{plain(measure)} (unpermuted: {number(self.baseline[m])})")
         if self.n_hidden:
             # below the names, beside the numbers of the scale
             beside = {"transform": axes[0].transAxes, "ha": "right", "va": "top"}

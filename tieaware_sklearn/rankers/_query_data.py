@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.digests import by_content
+from .._engine.digests import Digests, by_digests, row_digests
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
     how_to_pass_qid,
@@ -58,6 +58,14 @@ class QueryData(NamedTuple):
     queries: Queries
     weight: Any
     init_score: Any
+    #: of the rows of X, where they were needed
+    digests: Digests | None = None
+
+    def labels_as_given(self) -> FloatArray:
+        """Labels of the rows as they came, for messages."""
+        labels = np.empty_like(self.y)
+        labels[self.queries.given(np.arange(len(labels)))] = self.y
+        return labels
 
 
 def gather_queries(
@@ -88,17 +96,19 @@ def gather_queries(
     ------
     ValueError
         Without query ids, for those given twice, for labels that are not finite
-        and >= 0, for lengths that differ, and for another `row_order`.
+        and >= 0, for lengths that differ, for X without a feature, and for another
+        `row_order`.
     """
     check_choice(row_order, "row_order", ROW_ORDERS)
     name = "eval_" if evaluation else ""
     X, y, qid, weight, init_score = given
     X, qid = resolve_qid(X, column, qid, prefix=name)
     if qid is None:
+        # evaluation sets are passed to fit as they are, with routing on or off
+        way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
         raise ValueError(
             f"{name}qid must name the query of each row of {name}X, got None: pass "
-            f"{name}qid to fit. {how_to_pass_qid()}, qid=<name or index> in the "
-            "constructor"
+            f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
         )
     if y is None:  # as scikit-learn says it
         raise ValueError(
@@ -110,6 +120,11 @@ def gather_queries(
     if len(X.shape) != 2:
         raise ValueError(
             f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
+    if not X.shape[1]:
+        raise ValueError(
+            f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
+            "minimum of 1 is required. A selector in front may have kept none"
         )
     check_length(labels, X.shape[0], f"{name}y")
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
@@ -129,26 +144,29 @@ def gather_queries(
 def _arranged(data: QueryData) -> QueryData:
     """Values as they came, now query by query."""
     X, labels, queries, *values = data
-    weight, init_score = (v if v is None else queries.arrange(v) for v in values)
+    weight, init_score, digests = (
+        None if value is None else queries.arrange(value) for value in values
+    )
     X = take_rows(X, queries.order)
-    return QueryData(X, queries.arrange(labels), queries, weight, init_score)
+    return QueryData(X, queries.arrange(labels), queries, weight, init_score, digests)
 
 
 def _by_content(data: QueryData, salt: int) -> QueryData:
     """Values as they came, now in an order that no order of the rows changes."""
     queries = data.queries.by_id()
+    digests = row_digests(data.X)
 
-    def refined(X: Any, *values: Any) -> Queries:
-        rows = by_content(X, queries.offsets, *values, salt=salt)
+    def refined(digests: Digests, *values: Any) -> Queries:
+        arranged = [queries.arrange(value) for value in (digests, *values)]
+        rows = by_digests(arranged[0], queries.offsets, *arranged[1:], salt=salt)
         return replace(queries, order=queries.given(rows))
 
     # equal rows go by their weights, which so have no say in the order of others
     for value in (data.weight, data.init_score):
         if value is not None:
-            queries = refined(queries.arrange(value)[:, None])
-    X = take_rows(data.X, queries.order)
-    queries = refined(X, queries.arrange(data.y))
-    return _arranged(data._replace(queries=queries))
+            queries = refined(row_digests(value))
+    queries = refined(digests, data.y)
+    return _arranged(data._replace(queries=queries, digests=digests))
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -272,7 +290,9 @@ def name_eval_sets(
     return default, names
 
 
-def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
+def check_stopping(
+    rounds: Any, evals: Sequence[str], measured: bool, *, advice: str = ""
+) -> None:
     """Refuse to stop early on nothing.
 
     Parameters
@@ -283,8 +303,10 @@ def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
         Names of the evaluation sets by default.
     measured : bool
         Whether there is a metric.
+    advice : str
+        How to give one.
     """
-    if not isinstance(rounds, (int, np.integer)) or rounds <= 0:
+    if not isinstance(rounds, numbers.Real) or rounds <= 0:
         return
     if not set(evals) - {"training"}:
         raise ValueError(
@@ -292,7 +314,4 @@ def check_stopping(rounds: Any, evals: Sequence[str], measured: bool) -> None:
             "training data: pass eval_X, eval_y and eval_qid to fit"
         )
     if not measured:
-        raise ValueError(
-            "early_stopping_rounds needs a metric, got none: give eval_metric, or "
-            "metric to the constructor of QueryLGBMRanker"
-        )
+        raise ValueError(f"early_stopping_rounds needs a metric, got none: {advice}")

@@ -109,7 +109,14 @@ class QueryRankerMixin(RankerMixin):
         names = list_columns(X)
         features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
         self._columns_ = _Columns(names, is_feature, features)
-        self._fitted_queries_ = FittedQueries.of(train.X, train.queries)
+        self._fitted_queries_ = FittedQueries.of(train.X, train.queries, train.digests)
+
+    def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
+        """Keep the features of a model that came from a file: there, all columns."""
+        features = names or [None] * n_features
+        is_feature = np.ones(n_features, dtype=bool)
+        self._columns_ = _Columns(names or [], is_feature, features)
+        self.__dict__.pop("_fitted_queries_", None)
 
     def _fitted_columns(self, name: str) -> _Columns:
         columns = self.__dict__.get("_columns_")
@@ -153,17 +160,19 @@ class QueryRankerMixin(RankerMixin):
     def _features(self, X: Any) -> Any:
         """X as it was fitted on, without the qid column."""
         check_is_fitted(self)
-        X = given = without_mask(X if hasattr(X, "shape") else np.asarray(X))
-        column = self._qid_column(X)
+        X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+            )
+        columns, column = self._columns_, self._qid_column(X)
+        if X.shape[1] != len(columns.features) + (column is not None):
+            # as scikit-learn says it
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is "
+                f"expecting {len(columns.is_feature)} features as input"
+            )
         if column is not None:
             X = split_qid_column(X, column)[0]
-        if len(X.shape) == 2:
-            columns = self._columns_
-            if X.shape[1] != len(columns.features):
-                # as scikit-learn says it
-                raise ValueError(
-                    f"X has {given.shape[1]} features, but {type(self).__name__} is "
-                    f"expecting {len(columns.is_feature)} features as input"
-                )
-            check_columns(X, columns.features)
+        check_columns(X, columns.features)
         return X

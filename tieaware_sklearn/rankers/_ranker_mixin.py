@@ -34,7 +34,7 @@ class RankerMixin:
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Exact NDCG@10 of the ranking of X: what searches without `scoring` take.
+        """Exact NDCG@10 of the ranking of X; searches without `scoring` use it.
 
         Parameters
         ----------
@@ -57,15 +57,15 @@ class RankerMixin:
         Raises
         ------
         ValueError
-            Without query ids, for labels and weights that break a rule above, and
-            if the ranker was fitted on other rows of the same queries, as
-            `make_ranking_scorer` has it.
+            Without query ids, for labels and weights that break a rule above, and if
+            the ranker was fitted on other rows of the same queries (see the notes of
+            `make_ranking_scorer`).
 
         Warns
         -----
         UserWarning
-            If that may be so, and the queries may as well be others with the same
-            ids.
+            If queries may have been split, but may as well be other queries with the
+            same ids.
         """
         check_is_fitted(self)
         column = self._qid_column(X)

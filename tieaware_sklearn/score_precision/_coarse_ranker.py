@@ -68,7 +68,7 @@ optional
         them.
     n_features_in_ : int
         Columns of X as given to `fit`, that of `qid` included.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Their names, if X had such and all are texts.
 
     See Also

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine.qid_column import list_columns
-from .._engine.validation import check_labels, reject
+from .._engine.validation import reject
 from .._optional import import_optional
 from ..evaluation._undefined import Asked
 from ..measures import Measure
@@ -112,8 +112,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         as they are given, so that rows which stand query by query give just the trees
         of `XGBRanker`.
     **options
-        Other parameters of `xgboost.XGBRanker`. ``early_stopping_rounds`` stops on
-        the first measure of `eval_metric` in the last evaluation set that is not the
+        Other parameters of `xgboost.XGBRanker`; those with one entry per feature
+        (``feature_types``) leave `qid` out. ``early_stopping_rounds`` stops on the
+        first measure of `eval_metric` in the last evaluation set that is not the
         training data.
 
     Attributes
@@ -248,10 +249,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
         )
         train, evals = self._gather(own, sets)
-        self._check_limits(y, train.X)
+        self._check_limits(train)
         names, shown = name_eval_sets(sets, own, eval_names)
         asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
-        check_stopping(self.early_stopping_rounds, names, asked is not None)
+        check_stopping(
+            self.early_stopping_rounds,
+            names,
+            asked is not None,
+            advice="give eval_metric to the constructor",
+        )
         params = self._model_params()
         if asked is not None and evals:
             matrices = [(data, self._matrix(data)) for data in evals]
@@ -269,6 +275,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             sample_weight=weights_of_queries(train, "sample_weight"),
             base_margin=train.init_score,
             xgb_model=init_model,
+            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
         )
         model.callbacks = self.callbacks  # ours holds the evaluation sets
         self._model_ = model
@@ -346,21 +353,22 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Parameters
         ----------
         fname : str, path-like or bytearray
-            As in XGBoost. The model knows its features, and no qid column.
+            As in XGBoost. The model knows its features, and no column of ids: that
+            of `qid` is taken from X where X has it.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        for forgotten in ("_columns_", "_fitted_queries_"):
-            self.__dict__.pop(forgotten, None)
+        self._remember_loaded(model.n_features_in_, model.get_booster().feature_names)
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
         """Values of each evaluation set after each tree."""
         check_is_fitted(self)
-        return self._model_.evals_result_  # type: ignore[no-any-return]
+        # XGBoost has none where nothing was evaluated
+        return getattr(self._model_, "evals_result_", {})
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
@@ -377,11 +385,6 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model_" in self.__dict__
-
-    def _features(self, X: Any) -> Any:
-        # one that was loaded knows nothing of columns
-        loaded = self.__sklearn_is_fitted__() and "_columns_" not in self.__dict__
-        return X if loaded else super()._features(X)
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""
@@ -416,15 +419,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             )
         ]
 
-    def _check_limits(self, y: ArrayLike, X: Any) -> None:
+    def _check_limits(self, train: QueryData) -> None:
         """What XGBoost refuses, in plain words."""
-        if self.qid is None and "qid" in list_columns(X):
+        if self.qid is None and "qid" in list_columns(train.X):
             raise ValueError(
                 "X must not have a column 'qid' that is a feature, for XGBoost takes "
                 'it to be the query ids: give qid="qid" to the constructor, or rename '
                 "it"
             )
-        labels = check_labels(y, name="y")
+        labels = train.labels_as_given()
         advice = '(objective="rank:pairwise" has no such limit)'
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map {advice}"

@@ -1,0 +1,32 @@
+"""Where chance, the mean and the ideal stand on the scale of a measure."""
+
+import matplotlib.pyplot as plt
+
+from tieaware_sklearn import evaluate
+from tieaware_sklearn.datasets import make_web_search
+
+web = make_web_search(n_queries=200, random_state=0)
+clicks = web.data[:, web.feature_names.index("clicks")]
+summary = evaluate(web.target, clicks, qid=web.qid, measures=["ndcg@10"]).summary()
+(row,) = summary.to_pandas().itertuples()
+
+figure, panel = plt.subplots(figsize=(7.5, 2.2))
+panel.plot([0, 1], [0, 0], color="#777777", linewidth=1)
+panel.barh(0, row.best - row.worst, left=row.worst, height=0.25, color="#a9c6e8")
+panel.plot([row.mean] * 2, [-0.2, 0.2], color="#1f5fa8", linewidth=3)
+panel.plot([row.chance] * 2, [-0.2, 0.2], color="#c8553d", linewidth=3)
+panel.plot([1, 1], [-0.2, 0.2], color="#5b9e5f", linewidth=3)
+panel.text(row.chance, 0.28, f"chance {row.chance:.3f}", ha="center", color="#c8553d")
+panel.text(row.mean, 0.28, f"mean {row.mean:.3f}", ha="center", color="#1f5fa8")
+panel.text(1, 0.28, "ideal 1", ha="center", color="#5b9e5f")
+panel.text(row.worst, -0.2, "worst ", ha="right", va="center")
+panel.text(row.best, -0.2, " best", ha="left", va="center")
+arrow = {"arrowstyle": "<->", "color": "#444444"}
+panel.annotate("", (row.chance, -0.5), (row.mean, -0.5), arrowprops=arrow)
+panel.annotate("", (row.chance, -0.9), (1, -0.9), arrowprops=arrow)
+panel.text((row.chance + row.mean) / 2, -0.6, "a", ha="center", va="top", fontsize=11)
+panel.text((row.chance + 1) / 2, -1, "b", ha="center", va="top", fontsize=11)
+panel.text(0, -1.45, f"lift = a / b = {row.lift:.3f}", fontsize=11)
+panel.set(xlim=(-0.02, 1.06), ylim=(-1.6, 0.6), yticks=[], xticks=[0, 0.25, 0.5, 0.75, 1])
+panel.set_xlabel("NDCG@10")
+panel.spines[["top", "right", "left"]].set_visible(False)

@@ -1,0 +1,39 @@
+"""Four rows in two orders, the two values of AP, and the exact one."""
+
+import matplotlib.pyplot as plt
+
+from tieaware_sklearn import evaluate, ranking_score
+
+names, labels, scores = "abcd", [1, 1, 0, 0], [0.7, 0.2, 0.2, 0.2]
+figure, axes = plt.subplots(1, 3, figsize=(8, 2.9), width_ratios=[1, 1, 1.1])
+
+for panel, order, title in [
+    (axes[0], [0, 1, 2, 3], "one file"),
+    (axes[1], [3, 2, 1, 0], "the same rows, sorted otherwise"),
+]:
+    ranked = sorted(order, key=lambda row: -scores[row])  # stable, as other tools sort
+    y_true = [labels[row] for row in order]
+    y_score = [scores[row] for row in order]
+    value = ranking_score(y_true, y_score, measure="ap", ties="input")
+    for place, row in enumerate(ranked):
+        colour = "#5b9e5f" if labels[row] else "#e3e3e3"
+        panel.barh(-place, 1, color=colour, edgecolor="white", height=0.86)
+        word = "relevant" if labels[row] else "not relevant"
+        panel.text(0.04, -place, f"{place + 1}.  {names[row]}  {word}", va="center")
+        panel.text(0.96, -place, f"{scores[row]}", va="center", ha="right")
+    panel.set(xlim=(0, 1), xticks=[], yticks=[])
+    panel.set_title(title, fontsize=10)
+    panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color="#c8553d")
+    panel.spines[:].set_visible(False)
+
+(summary,) = evaluate(labels, scores, measures=["ap"]).summary().to_pandas().itertuples()
+panel = axes[2]
+panel.barh(0, summary.best - summary.worst, left=summary.worst, color="#a9c6e8", height=0.3)
+panel.plot([summary.mean] * 2, [-0.25, 0.25], color="#1f5fa8", linewidth=3)
+for value, text in [(summary.worst, "worst"), (summary.best, "best")]:
+    panel.text(value, -0.45, f"{text}\n{value:.2f}", ha="center", va="top")
+panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color="#1f5fa8")
+panel.set(xlim=(0.65, 1.1), ylim=(-1.4, 1.2), xticks=[], yticks=[])
+panel.set_title("any order of rows", fontsize=10)
+panel.set_xlabel("the exact AP", fontsize=12, color="#1f5fa8")
+panel.spines[:].set_visible(False)

@@ -1,0 +1,153 @@
+"""Examples of the guide: run in the order of their page, compared, or written anew.
+
+``python -m tests.pages docs/start.md`` writes what the examples of a page print now into
+the page; without a page, into all of them. A block of ``python`` with prompts is a
+doctest, one without is run; ``console`` has commands after ``$`` and what they print.
+All blocks of a page share one namespace and one folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tieaware_sklearn.cli import main
+
+DOCS = Path(__file__).parents[1] / "docs"
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
+
+
+def pages() -> list[Path]:
+    """All pages of the guide; those of the reference have no examples."""
+    found = [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
+    return sorted(page for page in found if not page.stem.isupper())
+
+
+@dataclass
+class Example:
+    """A statement or command, and the lines of the page that hold its output."""
+
+    source: str
+    start: int
+    stop: int
+    want: str
+    got: str
+
+    def holds(self) -> bool:
+        """Whether the page says what was printed."""
+        want = self.want.replace("<BLANKLINE>", "")
+        return doctest.OutputChecker().check_output(want, self.got, FLAGS)
+
+
+class _Recorder(doctest.DocTestRunner):
+    def __init__(self) -> None:
+        super().__init__(verbose=False, optionflags=FLAGS)
+        self.got: list[str] = []
+
+    def report_success(self, out, test, example, got):
+        self.got.append(got)
+
+    def report_failure(self, out, test, example, got):
+        self.got.append(got)
+
+    def report_unexpected_exception(self, out, test, example, exc_info):
+        raise AssertionError(f"{example.source} fails") from exc_info[1]
+
+
+def _run_doctests(text: str, line: int, names: dict[str, object]) -> Iterator[Example]:
+    examples = doctest.DocTestParser().get_examples(text)
+    test = doctest.DocTest(examples, names, "page", None, 0, text)
+    recorder = _Recorder()
+    recorder.run(test, out=lambda _: None, clear_globs=False)
+    names.update(test.globs)
+    for example, got in zip(examples, recorder.got, strict=True):
+        start = line + example.lineno + example.source.count("\n")
+        stop = start + example.want.count("\n")
+        want = example.want
+        if example.exc_msg is not None:
+            got = want  # compared by doctest; written by hand
+        yield Example(example.source, start, stop, want, got)
+
+
+def _run_command(command: str) -> str:
+    """What a command prints, on both streams."""
+    if not command.startswith("tieaware "):
+        done = subprocess.run(
+            command, shell=True, capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            main(shlex.split(command)[1:])
+        except SystemExit:
+            pass
+    return printed.getvalue()
+
+
+def _run_console(text: str, line: int) -> Iterator[Example]:
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        command = lines[at].removeprefix("$ ")
+        while command.endswith("\\"):
+            at += 1
+            command = command[:-1] + lines[at].strip()
+        at += 1
+        start = at
+        while at < len(lines) and not lines[at].startswith("$ "):
+            at += 1
+        want = "".join(f"{one}\n" for one in lines[start:at])
+        yield Example(command, line + start, line + at, want, _run_command(command))
+
+
+def run(page: Path) -> list[Example]:
+    """Run a page in the current folder."""
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "page"}
+    found = []
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start(2))
+        kind, inside = block.groups()
+        if kind == "console":
+            found += _run_console(inside, line)
+        elif ">>> " in inside:
+            found += _run_doctests(inside, line, names)
+        else:
+            exec(compile(inside, str(page), "exec"), names)
+    return found
+
+
+def write(page: Path) -> None:
+    """Write what the examples print into their page."""
+    page = page.resolve()
+    lines = page.read_text(encoding="utf-8").splitlines()
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        examples = run(page)
+        os.chdir(home)
+    for example in reversed(examples):
+        if not example.holds():
+            got = [one.rstrip() for one in example.got.strip("\n").splitlines()]
+            if lines[example.start - 1].startswith((">>> ", "... ")):
+                got = [one or "<BLANKLINE>" for one in got]
+            lines[example.start : example.stop] = got
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("COLUMNS", "88")
+    for page in map(Path, sys.argv[1:] or pages()):
+        write(page)
