@@ -4,7 +4,7 @@
 LETOR file (or of a generated set) into training, validation and held-out ones,
 and stops on the same validation rows in several orders, by LightGBM's metric and by
 the exact one. Each FILE may be TRAIN+TEST: then the held-out queries are those of
-TEST.
+TEST; or TRAIN+VALID+TEST. ``--leaves`` are those of a tree.
 """
 
 from __future__ import annotations
@@ -16,21 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from lightgbm import LGBMRanker
 
-from benchmarks.tables import format_table
-from tieaware_sklearn import QueryKFold, ranking_score
-from tieaware_sklearn.datasets import load_letor, make_web_search
+from tieaware_sklearn import ranking_score
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
-ORDERS = ("relevant first", "relevant last", "shuffled")
-
-
-class Rows(NamedTuple):
-    X: np.ndarray
-    y: np.ndarray
-    qid: np.ndarray
-
-    def take(self, rows: np.ndarray) -> Rows:
-        return Rows(*(column[rows] for column in self))
+from ._shared import ORDERS, Rows, generated, grouped, ordered, read, table
 
 
 class Stop(NamedTuple):
@@ -44,27 +33,14 @@ class Stop(NamedTuple):
     held_out: float
 
 
-def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
-    """Whole queries in so many shares."""
-    cv = QueryKFold(sum(parts), shuffle=True, random_state=seed)
-    tests = [test for _, test in cv.split(rows.X, groups=rows.qid)]
-    ends = np.cumsum(parts)
-    shares = zip(ends - parts, ends, strict=True)
-    return [rows.take(np.concatenate(tests[a:b])) for a, b in shares]
-
-
-def ordered(rows: Rows, order: str) -> Rows:
-    """Rows of each query by label, or all in random order."""
-    if order == "shuffled":
-        return rows.take(np.random.default_rng(0).permutation(len(rows.y)))
-    sign = -1 if order == "relevant first" else 1
-    return rows.take(np.lexsort([sign * rows.y, rows.qid]))
-
-
-def grouped(rows: Rows) -> tuple[Rows, np.ndarray]:
-    """Rows query by query, and the sizes that LGBMRanker takes."""
-    rows = rows.take(np.argsort(rows.qid, kind="stable"))
-    return rows, np.unique(rows.qid, return_counts=True)[1]
+HEADERS = (
+    "validation rows",
+    "stops on",
+    "trees",
+    "reported",
+    "exact",
+    "held out, exact",
+)
 
 
 def stops(
@@ -104,22 +80,6 @@ def stops(
             yield Stop(order, metric, model.best_iteration_, reported, exact, worth)
 
 
-def read(path: str) -> list[Rows]:
-    """Training, validation and held-out queries of TRAIN or TRAIN+TEST."""
-    files = [load_letor(name) for name in path.split("+")]
-    columns = min(data.data.shape[1] for data in files)
-    rows = [Rows(data.data[:, :columns], data.target, data.qid) for data in files]
-    if len(rows) == 1:
-        return split(rows[0], [2, 1, 1])
-    return [*split(rows[0], [3, 1]), rows[1]]
-
-
-def generated(n_queries: int = 200) -> list[Rows]:
-    """The same of `make_web_search`."""
-    web = make_web_search(n_queries=n_queries, random_state=0)
-    return split(Rows(web.data, web.target, web.qid), [2, 1, 1])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE")
@@ -139,14 +99,8 @@ def main() -> None:
                 learning_rate=0.05,
                 early_stopping_rounds=30,
             )
-            table = [
-                [stop.rows, stop.metric, str(stop.trees)]
-                + [f"{value:.4f}" for value in stop[3:]]
-                for stop in found
-            ]
-            header = ["validation rows", "stops on", "trees", "reported", "exact"]
             print(f"num_leaves={leaves}")
-            print(format_table([*header, "held out, exact"], table) + "\n")
+            print(table(HEADERS, list(found)) + "\n")
 
 
 if __name__ == "__main__":

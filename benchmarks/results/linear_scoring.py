@@ -18,7 +18,7 @@ from benchmarks.tables import format_table
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
 from tieaware_sklearn.optuna import LinearScoringObjective
 
-from .early_stopping import Rows, generated, read, split
+from ._shared import Rows, generated, read, split
 
 
 def coordinate_ascent(

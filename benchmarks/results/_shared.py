@@ -1,0 +1,120 @@
+"""What the findings share: data read and split, rows ordered, ties broken by rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.tables import format_table
+from tieaware_sklearn import QueryKFold
+from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
+
+#: what the rows of a file may be sorted by, without a change to the data
+ORDERS = ("relevant first", "relevant last", "shuffled")
+
+
+class Rows(NamedTuple):
+    """Features, labels and query ids of documents."""
+
+    X: np.ndarray
+    y: np.ndarray
+    qid: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Rows:
+        return Rows(*(column[rows] for column in self))
+
+
+def letor(files: Sequence[str]) -> Rows:
+    """The rows of one LETOR file, or of the parts of a collection."""
+    data = load_letor(files)
+    return Rows(data.data, data.target, data.qid)
+
+
+def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
+    """Whole queries in so many shares."""
+    cv = QueryKFold(sum(parts), shuffle=True, random_state=seed)
+    tests = [test for _, test in cv.split(rows.X, groups=rows.qid)]
+    ends = np.cumsum(parts)
+    shares = zip(ends - parts, ends, strict=True)
+    return [rows.take(np.concatenate(tests[a:b])) for a, b in shares]
+
+
+def read(path: str) -> list[Rows]:
+    """Training, validation and held-out queries.
+
+    Of one file TRAIN, all three are shares; of TRAIN+TEST, the first two are shares
+    of TRAIN; of TRAIN+VALID+TEST, each is a file.
+    """
+    files = [load_letor(name) for name in path.split("+")]
+    columns = min(data.data.shape[1] for data in files)
+    rows = [Rows(data.data[:, :columns], data.target, data.qid) for data in files]
+    if len(rows) == 1:
+        return split(rows[0], [2, 1, 1])
+    return rows if len(rows) == 3 else [*split(rows[0], [3, 1]), rows[1]]
+
+
+def generated(n_queries: int = 200) -> list[Rows]:
+    """The same of `make_web_search`."""
+    web = make_web_search(n_queries=n_queries, random_state=0)
+    return split(Rows(web.data, web.target, web.qid), [2, 1, 1])
+
+
+def ordered(rows: Rows, order: str) -> Rows:
+    """Rows of each query by label, or all in random order."""
+    if order == "shuffled":
+        return rows.take(np.random.default_rng(0).permutation(len(rows.y)))
+    sign = -1 if order == "relevant first" else 1
+    return rows.take(np.lexsort([sign * rows.y, rows.qid]))
+
+
+def grouped(rows: Rows) -> tuple[Rows, np.ndarray]:
+    """Rows query by query, and the sizes of queries that boosters take."""
+    rows = rows.take(np.argsort(rows.qid, kind="stable"))
+    return rows, np.unique(rows.qid, return_counts=True)[1]
+
+
+def run_name(path: str) -> str:
+    """The name of a run, by its file."""
+    name = os.path.basename(path)
+    return name.removesuffix(".gz").removeprefix("input.")
+
+
+class Runs(NamedTuple):
+    """Runs over the same documents, which stand by id, descending, in each topic."""
+
+    target: np.ndarray
+    qid: np.ndarray
+    scores: dict[str, np.ndarray]
+
+    def broken(self, rule: str) -> dict[str, np.ndarray]:
+        """Scores without ties: equal ones go by document id, as `rule` says."""
+        rows = slice(None, None, -1 if rule == "ascending" else 1)
+        return {name: by_rows(score[rows])[rows] for name, score in self.scores.items()}
+
+
+def trec(qrels: str, runs: Sequence[str]) -> Runs:
+    """Judgments and runs as trec_eval reads them."""
+    data = load_trec(qrels, runs, order="trec_eval")
+    names = map(run_name, runs)
+    return Runs(data.target, data.qid, dict(zip(names, data.score.T, strict=True)))
+
+
+def by_rows(score: np.ndarray) -> np.ndarray:
+    """Other scores of the same order, in which the first of equal rows is higher."""
+    places = np.full(len(score), -np.inf)
+    order = np.argsort(-score, kind="stable")
+    places[order] = -np.arange(len(score), dtype=float)
+    places[score == -np.inf] = -np.inf
+    return places
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Text, with numbers of four decimals."""
+    cells = [
+        [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in rows
+    ]
+    return format_table(list(headers), cells)

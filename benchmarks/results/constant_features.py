@@ -1,0 +1,87 @@
+"""Features that cannot rank, and what sorted rows make of them.
+
+``python -m benchmarks.results.constant_features FILE [FILE ...]`` looks for features
+that have one value for all documents of a query, in each LETOR file (parts of a
+collection are joined by +). It compares them with the best of the others by NDCG@10:
+ties broken by rows sorted by label, as LightGBM reports it on these rows, and exactly.
+Without files it makes up a set.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+
+from ._shared import Rows, generated, grouped, letor, ordered, table
+from .row_order import signs, values
+
+HEADERS = (
+    "data",
+    "features",
+    "constant",
+    "by rows",
+    "other",
+    "LightGBM",
+    "exact",
+    "other",
+)
+
+
+def constant(rows: Rows) -> np.ndarray:
+    """Which features have one value for all documents of each query."""
+    own, sizes = grouped(rows)
+    starts = np.cumsum(sizes) - sizes
+    least = np.minimum.reduceat(own.X, starts)
+    return (least == np.maximum.reduceat(own.X, starts)).all(axis=0)
+
+
+def lightgbm_ndcg(rows: Rows, score: np.ndarray) -> float:
+    """NDCG@10 of given scores, in LightGBM's own words."""
+    quiet = {"verbosity": -1, "feature_pre_filter": False}
+    own, sizes = grouped(Rows(score[:, None], rows.y, rows.qid))
+    nothing = np.zeros((len(own.y), 1))
+    data = lgb.Dataset(nothing, own.y, group=sizes, params=quiet)
+    data.set_init_score(own.X[:, 0])
+    params = quiet | {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]}
+    return lgb.Booster(params, data).eval_train()[0][2]
+
+
+def compare(name: str, rows: Rows) -> list[Any]:
+    """A line of the table."""
+    idle = constant(rows)
+    sign = signs(rows, "ndcg@10")
+    seen = ordered(rows, "relevant first")
+    by_rows = values(seen, sign, "ndcg@10", "input")
+    exact = values(rows, sign, "ndcg@10", "expected")
+    line = [name, rows.X.shape[1], int(idle.sum())]
+    first = [int(np.argmax(np.where(which, by_rows, -1))) for which in (idle, ~idle)]
+    line += [float(by_rows[feature]) for feature in first]
+    line.append(lightgbm_ndcg(seen, seen.X[:, first[0]]))
+    return [*line, float(exact[idle].max()), float(exact[~idle].max())]
+
+
+def made_up() -> Rows:
+    """A generated set with a feature of its queries."""
+    rows, *_ = generated(60)
+    of_query = np.unique(rows.qid, return_inverse=True)[1] % 7
+    return rows._replace(X=np.column_stack([rows.X, of_query]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    arguments = parser.parse_args()
+    sets = {path: letor(path.split("+")) for path in arguments.files}
+    lines = [
+        compare(Path(path.split("+")[0]).parent.name or path, rows)
+        for path, rows in (sets or {"made up": made_up()}).items()
+    ]
+    print(table(HEADERS, lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Who wins, by the order of document ids and without it.
+
+``python -m benchmarks.results.winners QRELS RUN RUN ...`` compares TREC runs three
+times: ties broken by document id, descending, which is trec_eval's rule; ascending;
+and not at all, by exact means. It prints the averages and the pairs whose p values
+(paired t tests, corrected by Holm) lead to different conclusions. Without files it
+makes up two runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from tieaware_sklearn.comparison import compare_systems
+
+from ._shared import Runs, table, trec
+
+RULES = ("descending", "ascending", "exact")
+
+
+def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
+    """A run with ties, and one without; ids of relevant documents come first."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=(n_topics, n_documents))
+    y = -np.sort(-y, axis=1)[:, ::-1]  # descending ids: relevant ones last
+    coarse = np.round(y + rng.normal(size=y.shape) * 1.2)
+    fine = y + rng.normal(size=y.shape) * 1.4
+    scores = {"coarse": coarse.ravel(), "fine": fine.ravel()}
+    return Runs(y.ravel(), np.repeat(np.arange(n_topics), n_documents), scores)
+
+
+def comparisons(
+    runs: Runs, measure: str = "ap", test: str = "t", correction: str = "holm"
+) -> dict[str, Any]:
+    """All pairs of systems, by each of the rules."""
+    scores = {rule: runs.broken(rule) for rule in RULES[:2]} | {"exact": runs.scores}
+    options = {"test": test, "correction": correction, "unjudged": "nonrelevant"}
+    return {
+        rule: compare_systems(
+            runs.target, scores[rule], qid=runs.qid, measure=measure, **options
+        )
+        for rule in RULES
+    }
+
+
+def averages(found: dict[str, Any]) -> list[list[Any]]:
+    """Of each system: by the three rules, worst and best."""
+    by_rule = [list(found[rule].summary().mean) for rule in RULES]
+    exact = found["exact"].summary()
+    columns = zip(
+        found["exact"].systems, *by_rule, exact.worst, exact.best, strict=True
+    )
+    return [list(row) for row in columns]
+
+
+def conclusion(comparison: Any, pair: int, alpha: float) -> str:
+    """The better one of a pair, if the difference is significant."""
+    if comparison.adjusted_pvalues[pair] > alpha:
+        return "-"
+    return comparison.systems[
+        comparison.pairs[pair][0 if comparison.difference[pair] > 0 else 1]
+    ]
+
+
+def conclusions(found: dict[str, Any], alpha: float = 0.05) -> list[list[Any]]:
+    """Of each pair and rule: difference, p value, and who is better."""
+    rows = []
+    for pair, (first, second) in enumerate(found["exact"].pairs):
+        row = [f"{found['exact'].systems[i]}" for i in (first, second)]
+        for rule in RULES:
+            p = found[rule].adjusted_pvalues[pair]
+            row += [
+                f"{found[rule].difference[pair]:+.4f}",
+                "<0.0001" if p < 1e-4 else f"{p:.4f}",
+                conclusion(found[rule], pair, alpha),
+            ]
+        rows.append(row)
+    return rows
+
+
+def disagreements(rows: list[list[Any]]) -> list[list[Any]]:
+    """Those pairs on which the rules do not agree."""
+    return [row for row in rows if len({row[4], row[7], row[10]}) > 1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="QRELS, then RUNs")
+    parser.add_argument("--measure", default="ap")
+    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--test", default="t")
+    arguments = parser.parse_args()
+    runs = (
+        trec(arguments.files[0], arguments.files[1:]) if arguments.files else made_up()
+    )
+    found = comparisons(runs, arguments.measure, arguments.test)
+    header = ["ids descending", "ids ascending", "exact", "worst", "best"]
+    print(table([found["exact"].measure, *header], averages(found)) + "\n")
+    pairs = conclusions(found, arguments.alpha)
+    differ = disagreements(pairs)
+    print(f"{len(differ)} of {len(pairs)} pairs lead to different conclusions")
+    for row in differ:
+        print(f"\n{row[0]} - {row[1]}")
+        of_rules = zip(RULES, row[2::3], row[3::3], row[4::3], strict=True)
+        print(table(["ids", "difference", "p (holm)", "better"], list(of_rules)))
+
+
+if __name__ == "__main__":
+    main()
