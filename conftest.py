@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
+
+# tables are as wide as the terminal, which is not everyone's
+os.environ["COLUMNS"] = "80"
 
 #: what examples need beyond scikit-learn
 NEEDED = {

@@ -21,10 +21,10 @@ from joblib import parallel_config
 from sklearn.metrics import ndcg_score
 
 from benchmarks import competitors, workloads
+from benchmarks.tables import format_table
 from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
 from tieaware_sklearn import PreparedRanking, RankingFeatureSelector, ranking_score
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.lightgbm import feval

@@ -18,9 +18,9 @@ from dask import dataframe as dd
 from distributed import Client, LocalCluster
 
 from benchmarks import workloads
+from benchmarks.tables import format_table
 from benchmarks.timing import medians
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.dask import evaluate, fit_selector
 
 WORKERS = 2

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import optuna
 
-from tieaware_sklearn._display.tables import format_table
+from benchmarks.tables import format_table
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScoringObjective
 

@@ -38,7 +38,11 @@ html_math_renderer = "mathml"
 # pictures of the guide are drawn by code when the pages are built
 plot_formats = ["svg"]
 plot_include_source = plot_html_show_source_link = plot_html_show_formats = False
-plot_rcparams = {"svg.fonttype": "path", "font.size": 10, "figure.constrained_layout.use": True}
+plot_rcparams = {
+    "svg.fonttype": "path",
+    "font.size": 10,
+    "figure.constrained_layout.use": True,
+}
 plot_apply_rcparams = True
 # notebooks show what is committed; the tests execute them
 nb_execution_mode = "off"

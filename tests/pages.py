@@ -1,7 +1,7 @@
 """Examples of the guide: run in the order of their page, compared, or written anew.
 
-``python -m tests.pages docs/start.md`` writes what the examples of a page print now into
-the page; without a page, into all of them. A block of ``python`` with prompts is a
+``python -m tests.pages docs/start.md`` writes what the examples of a page print now
+into the page; without a page, into all of them. A block of ``python`` with prompts is a
 doctest, one without is run; ``console`` has commands after ``$`` and what they print.
 All blocks of a page share one namespace and one folder.
 """
@@ -88,11 +88,12 @@ def _run_command(command: str) -> str:
         )
         return done.stdout + done.stderr
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        try:
-            main(shlex.split(command)[1:])
-        except SystemExit:
-            pass
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        contextlib.suppress(SystemExit),
+    ):
+        main(shlex.split(command)[1:])
     return printed.getvalue()
 
 

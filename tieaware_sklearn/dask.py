@@ -88,10 +88,11 @@ def evaluate(
     ...                      "qid": [1, 2, 1, 2, 1, 2]})
     >>> print(evaluate(dd.from_pandas(rows, npartitions=2), score="clicks",
     ...                measures=["P@2", "rr"]))
-    measure    mean   worst    best  tie std  chance    lift       95% interval  queries
-    ------------------------------------------------------------------------------------
-    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000   [0.5000, 0.5000]        2
-    RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [-0.7133, 2.4633]        2
+    measure    mean   worst    best  tie std  chance    lift      95% interval
+    --------------------------------------------------------------------------
+    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000  [0.5000, 0.5000]
+    RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
+    2 queries
     """
     check_choice(average, "average", ("macro", "geometric"))
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)

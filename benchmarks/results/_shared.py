@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.tables import format_table
 from tieaware_sklearn import QueryKFold
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
 
 #: what the rows of a file may be sorted by, without a change to the data

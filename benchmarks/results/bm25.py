@@ -18,7 +18,7 @@ import optuna
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from tieaware_sklearn._display.tables import format_table
+from benchmarks.tables import format_table
 from tieaware_sklearn.optuna import ScoringObjective
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 import optuna
 
+from benchmarks.tables import format_table
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.optuna import LinearScoringObjective
 
 from ._shared import Rows, generated, read, split

@@ -18,8 +18,8 @@ import matplotlib
 import numpy as np
 import optuna
 
+from benchmarks.tables import format_table
 from tieaware_sklearn import QueryKFold, precision_study, tie_report
-from tieaware_sklearn._display.tables import format_table
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker

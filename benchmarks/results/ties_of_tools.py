@@ -12,8 +12,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from benchmarks.tables import format_table
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn._display.tables import format_table
 
 LABELS = np.array([1, 1, 1] + [0] * 17)
 ORDERS = {

@@ -14,9 +14,7 @@ groups = [np.flatnonzero(scores == one) for one in sorted(set(scores), reverse=T
 values = []
 for orders in product(*(permutations(group) for group in groups)):
     order = np.concatenate([np.array(one) for one in orders])
-    values.append(
-        ranking_score(labels[order], -np.arange(len(order)), measure="ap")
-    )
+    values.append(ranking_score(labels[order], -np.arange(len(order)), measure="ap"))
 (row,) = evaluate(labels, scores, measures=["ap"]).summary().to_pandas().itertuples()
 assert np.isclose(np.mean(values), row.mean)
 assert np.isclose(np.std(values), row.tie_std)
@@ -24,7 +22,9 @@ assert np.isclose(np.std(values), row.tie_std)
 figure, panel = plt.subplots(figsize=(7.5, 3))
 found, counts = np.unique(np.round(values, 12), return_counts=True)
 share = counts / len(values)
-panel.bar(found, share, width=0.003, color="#a9c6e8", edgecolor="#1f5fa8", linewidth=0.6)
+panel.bar(
+    found, share, width=0.003, color="#a9c6e8", edgecolor="#1f5fa8", linewidth=0.6
+)
 top = share.max()
 panel.axvspan(
     row.mean - row.tie_std, row.mean + row.tie_std, color="#1f5fa8", alpha=0.12

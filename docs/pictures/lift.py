@@ -27,6 +27,8 @@ panel.annotate("", (row.chance, -0.9), (1, -0.9), arrowprops=arrow)
 panel.text((row.chance + row.mean) / 2, -0.6, "a", ha="center", va="top", fontsize=11)
 panel.text((row.chance + 1) / 2, -1, "b", ha="center", va="top", fontsize=11)
 panel.text(0, -1.45, f"lift = a / b = {row.lift:.3f}", fontsize=11)
-panel.set(xlim=(-0.02, 1.06), ylim=(-1.6, 0.6), yticks=[], xticks=[0, 0.25, 0.5, 0.75, 1])
+panel.set(
+    xlim=(-0.02, 1.06), ylim=(-1.6, 0.6), yticks=[], xticks=[0, 0.25, 0.5, 0.75, 1]
+)
 panel.set_xlabel("NDCG@10")
 panel.spines[["top", "right", "left"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""The picture of the README: four rows in two orders, two values of NDCG, the exact one.
+"""The picture of the README: four rows in two orders, and the exact NDCG.
 
 ``python docs/pictures/readme.py`` writes ``docs/_static/two_orders.png``.
 """

@@ -26,9 +26,13 @@ for panel, order, title in [
     panel.set_xlabel(f"AP = {value:.2f}", fontsize=12, color="#c8553d")
     panel.spines[:].set_visible(False)
 
-(summary,) = evaluate(labels, scores, measures=["ap"]).summary().to_pandas().itertuples()
+(summary,) = (
+    evaluate(labels, scores, measures=["ap"]).summary().to_pandas().itertuples()
+)
 panel = axes[2]
-panel.barh(0, summary.best - summary.worst, left=summary.worst, color="#a9c6e8", height=0.3)
+panel.barh(
+    0, summary.best - summary.worst, left=summary.worst, color="#a9c6e8", height=0.3
+)
 panel.plot([summary.mean] * 2, [-0.25, 0.25], color="#1f5fa8", linewidth=3)
 for value, text in [(summary.worst, "worst"), (summary.best, "best")]:
     panel.text(value, -0.45, f"{text}\n{value:.2f}", ha="center", va="top")

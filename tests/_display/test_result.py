@@ -15,7 +15,8 @@ def test_every_result_is_a_frozen_table(cls):
     assert cls.__dataclass_params__.frozen
     assert not cls.__dataclass_params__.eq
     assert cls.__repr__ is Result.__repr__
-    assert "__str__" in vars(cls)
+    assert cls.__str__ is Result.__str__
+    assert "_tables" in vars(cls)
 
 
 def test_a_prompt_shows_the_table():

@@ -1,11 +1,11 @@
-"""Text from files as a terminal may have it."""
+"""What a terminal may have."""
 
 from __future__ import annotations
 
 import pytest
 
-from tieaware_sklearn._display.tables import format_table
-from tieaware_sklearn._display.terminal import printable, width
+from tieaware_sklearn._display.tables import Table
+from tieaware_sklearn._display.terminal import columns, printable, width, wrap
 from tieaware_sklearn._display.warn import warn
 
 #: colours, new lines, a title for the window, text that runs backwards, a lone byte
@@ -29,8 +29,8 @@ def test_columns_of_a_terminal():
 
 
 def test_names_do_not_break_a_table():
-    rows = [[HOSTILE, "1"], ["名前", "22"], ["e\u0301", "3"]]
-    lines = format_table(["name", "n\n"], rows).splitlines()
+    names = [HOSTILE, "名前", "e\u0301"]
+    lines = Table.of(("name", names), ("n\n", ["1", "22", "3"])).text().splitlines()
     assert len(lines) == 5
     assert all(line.isprintable() for line in lines if "\u0301" not in line)
     assert {width(line) for line in lines} == {len(printable(HOSTILE)) + 5}
@@ -39,3 +39,32 @@ def test_names_do_not_break_a_table():
 def test_warnings_are_printable():
     with pytest.warns(UserWarning, match=r"^feature a\\x1b\[31m\\n"):
         warn(f"feature {HOSTILE}")
+
+
+def test_the_room_that_there_is(monkeypatch):
+    monkeypatch.delenv("COLUMNS")
+    # as in a pipe or a notebook, wherever that was started
+    assert columns() == 80
+    monkeypatch.setenv("COLUMNS", "132")
+    assert columns() == 132
+    monkeypatch.setenv("COLUMNS", "7")
+    assert columns() == 40
+    monkeypatch.setattr("sys.stdout", None)
+    assert columns() == 40
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", [""]),
+        ("short", ["short"]),
+        ("NDCG(gain=linear)@10", ["NDCG(gain=", "linear)@10"]),
+        ("0123456789abcdef", ["0123456789ab", "cdef"]),
+        ("clicks_of_the_day", ["clicks_of_", "the_day"]),
+        ("l1_distance (0.58)", ["l1_distance", "(0.58)"]),
+        ("名前名前名前名前", ["名前名前名前", "名前"]),
+    ],
+)
+def test_lines_of_a_name(text, lines):
+    assert wrap(text, 12) == lines
+    assert "".join(wrap(text, 12, keep=True)) == text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.helpers import run
 
 
@@ -25,9 +27,24 @@ def test_demo(capsys, tmp_path):
     assert list(values) == orders
     best, *_, worst, exact = values.values()
     assert worst < exact < best
+    shown = out
     code, out, _ = run(capsys, "screen", path)
     assert code == 0
     assert "17960 documents, 10 queries, 7 features" in out
+    assert max(map(len, shown.splitlines())) <= 80
+    for term in ("q", "first", "tie std", "chance", "lift", "95% interval"):
+        assert f"\n{term}  " in shown
     code, _, err = run(capsys, "demo", "--queries", 0)
     assert code == 1
     assert "n_queries must be in 1..1797, got 0" in err
+
+
+@pytest.mark.parametrize("name", ["digits.csv", "digits.tsv.gz"])
+def test_data_as_a_table_have_the_names_that_the_demo_shows(capsys, tmp_path, name):
+    path = tmp_path / name
+    code, shown, err = run(capsys, "demo", "--queries", 10, "--out", path)
+    assert (code, err) == (0, f"tieaware: wrote {path}\n")
+    _, out, _ = run(capsys, "screen", path)
+    assert "17960 documents, 10 queries, 7 features" in out
+    # the same table, of the same names
+    assert out.split("\n\n")[1] == shown.split("\n\n")[1]

@@ -81,7 +81,7 @@ def test_evaluate_shows_topics_and_several_runs(trec, capsys):
     out = capsys.readouterr().out.splitlines()
     rows = [line.split()[:3] for line in out[2:10]]
     topics = ["1", "2", "3", "all"]
-    assert rows == [[run, "AP", t] for run in ("run.txt", "other.gz") for t in topics]
+    assert rows == [[run, "AP", t] for run in ("x", "y") for t in topics]
 
 
 def test_evaluate_writes_figures_for_programs(trec, tmp_path, capsys):

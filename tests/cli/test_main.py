@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.helpers import run
 from tieaware_sklearn.cli import main
+from tieaware_sklearn.cli._main import _marked, _parser
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,48 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
     assert "12/12" in err
     _, _, err = run(capsys, "screen", letor, "--quiet")
     assert err == ""
+
+
+@pytest.mark.parametrize("command", ["demo", "screen", "evaluate", "compare"])
+def test_help_begins_with_the_files_and_ends_with_examples(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    files = {"demo": "", "screen": "FILE [FILE ...] "}.get(command, "QRELS RUN ")
+    assert out.startswith(f"usage: tieaware {command} {files}")
+    assert out.splitlines()[0].endswith(" [options]")
+    examples = out.split("\nexamples:\n")[1].splitlines()
+    assert all(line.startswith("  tieaware ") for line in examples)
+    assert max(map(len, out.splitlines())) <= 80
+    for line in examples:
+        # what follows is understood
+        _parser().parse_args(_marked(line.split()[1:]))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_tables_of_commands_fit_the_terminal(columns, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    long = "a_very_long_name_of_what_is_ranked" * 3
+    table, qrels = tmp_path / "x.csv", tmp_path / "qrels"
+    names = ",".join(f"{long}/{j}" for j in range(9))
+    rows = [f"{d % 2},{q},{','.join(str(d % j) for j in range(2, 11))}" for q in "abc"
+            for d in range(8)]  # fmt: skip
+    table.write_text("\n".join([f"label,qid,{names}", *rows, ""]))
+    qrels.write_text("".join(f"{q} 0 {d} {d % 2}\n" for q in "abc" for d in range(8)))
+    runs = [tmp_path / f"run{j}" for j in range(6)]
+    for j, path in enumerate(runs, start=2):
+        lines = (f"{q} Q0 {d} 1 {d % j} {long}{j}\n" for q in "abc" for d in range(8))
+        path.write_text("".join(lines))
+    measures = ["--measures", "ndcg(gain=linear)@10", "ap(denominator=cutoff)@100"]
+    measures += ["err(max_label=4)@20", "rbp(p=0.95,k=1000)", "dcg", "p@5"]
+    for words in (
+        ["screen", table, *measures],
+        ["evaluate", qrels, *runs, *measures, "-q"],
+        ["evaluate", qrels, runs[0], *measures],
+        ["compare", qrels, *runs, *measures, "--test", "randomization"],
+        ["demo", "--queries", "5"],
+    ):
+        code, out, _ = run(capsys, *words)
+        assert code == 0
+        # the first line may name a file
+        assert max(map(len, out.splitlines()[1:])) <= columns

@@ -59,6 +59,23 @@ def test_rows(files):
     assert "2 topics, 7 documents" in trec.DESCR
 
 
+def test_runs_go_by_their_tags_or_files(files, tmp_path):
+    qrels, first = files()
+    (tmp_path / "other").mkdir()
+    second = tmp_path / "other" / "run"
+
+    def names(text, path=second):
+        path.write_text(text)
+        return load_trec(qrels, [first, path]).run_names
+
+    assert names("301 Q0 FR-9 1 7 né\n") == ["sys", "né"]
+    # the tag of another run, several, and none
+    paths = [str(first), str(second)]
+    assert names("301 Q0 FR-9 1 7 sys\n") == paths
+    assert names("301 Q0 FR-9 1 7 a\n301 Q0 FR-8 1 6 b\n") == paths
+    assert names("", tmp_path / "empty") == ["run", "empty"]
+
+
 def test_several_runs_over_the_same_documents(files, tmp_path):
     qrels, first = files()
     second = tmp_path / "other" / "run"
@@ -66,7 +83,7 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
     second.write_text("301 Q0 FR-9 1 7 s\n303 Q0 AP-8 1 1 s\n303 Q0 AP-7 2 2 s\n")
     both = load_trec(qrels, [first, second])
     assert both.score.shape == both["rank"].shape == (len(both.qid), 2)
-    assert both.run_names == [str(first), str(second)]
+    assert both.run_names == ["sys", "s"]
     assert both.n_inversions.tolist() == [1, 1]
     assert both.n_contradictions.tolist() == [1, 1]
     assert "2 runs" in both.DESCR

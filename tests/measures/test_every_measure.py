@@ -67,6 +67,10 @@ def test_single_document(label):
     assert_equal_enumeration([label], [-math.inf])
 
 
+#: measures without a largest value
+SUMS = ("CG", "DCG", "ESL")
+
+
 @settings(max_examples=200)
 @given(case=queries())
 def test_bounds_hold_in_floats(case):
@@ -88,6 +92,11 @@ def test_bounds_hold_in_floats(case):
         assert (better <= reach + 1e-12)[there].all()
     # Popoviciu: no variable spreads beyond half its range
     assert (report.std <= (high - low) / 2 + 1e-9)[there & EXACT].all()
+
+    most = np.array([measure.maximum for measure in MEASURES])
+    assert (report.expected >= 0)[there].all()
+    assert (high <= most + 1e-12)[there].all()
+    assert (np.isfinite(most) == [m.name not in SUMS for m in MEASURES]).all()
 
 
 def assert_same(a, b):

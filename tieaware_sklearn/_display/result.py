@@ -9,17 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import import_optional
+from .html import fragment
+from .tables import Table
 
 
 class Result:
-    """A result that shows itself, also at a prompt, as the table that it prints.
+    """A result that shows itself as tables: in print, at a prompt and in a notebook.
 
-    A subclass is a dataclass with `__str__`. In a data frame, what rows are about comes
+    A subclass is a dataclass with `_tables`. In a data frame, what rows are about comes
     first: the query, the measure, the system; the index is only a number.
     """
 
+    def _tables(self) -> list[Table]:
+        """What is shown."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n\n".join(table.text() for table in self._tables())
+
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(self._tables())
 
     def _columns(self) -> dict[str, Any]:
         """The columns of `to_pandas`, by name.
@@ -33,6 +45,11 @@ class Result:
         """The result as a `pandas.DataFrame`."""
         pandas = import_optional("pandas", extra="io", purpose="to_pandas")
         return pandas.DataFrame(self._columns())
+
+
+def tables_of(result: Result) -> list[Table]:
+    """What is shown of a result, for a page of several."""
+    return result._tables()
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:

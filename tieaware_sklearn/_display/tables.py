@@ -1,28 +1,39 @@
-"""Tables that line up."""
+"""Tables: what is in them, and how they are shown as text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .terminal import printable, width
+from .layout import LEAST, lay_out
+from .terminal import columns as columns_of_terminal
+from .terminal import printable
+from .words import meaning
+
+Floats = NDArray[np.floating[Any]]
 
 #: decimals of values
 DIGITS = 4
+#: from here on a value is shown by its power of ten
+_LARGE = 1e9
 
 
 def number(value: float, digits: int = DIGITS) -> str:
     """A number for a table: fixed decimals, ``-`` for NaN."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+    if math.isnan(value):
+        return "-"
+    return f"{value:.{digits}{'e' if abs(value) >= _LARGE else 'f'}}"
 
 
-def bracketed(interval: NDArray[np.floating[Any]], digits: int = DIGITS) -> str:
+def bracketed(interval: ArrayLike, digits: int = DIGITS) -> str:
     """The two ends of an interval for a table."""
-    low, high = interval.tolist()
+    low, high = np.asarray(interval, np.float64).tolist()
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
@@ -42,39 +53,164 @@ def clip(text: str, longest: int) -> str:
     return f"{text[: longest - 1 - tail]}…{text[-tail:]}"
 
 
-def format_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
-) -> str:
-    """Columns of text: the first `left` to the left, the others to the right.
-
-    A row is a line, whatever its cells hold: see `printable`.
-    """
-    table = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            _padded(cell, columns, to_left=i < left)
-            for i, (cell, columns) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-    rule = "-" * max(map(width, lines))
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def _padded(cell: str, columns: int, *, to_left: bool) -> str:
-    spaces = " " * (columns - width(cell))
-    return cell + spaces if to_left else spaces + cell
-
-
-def format_columns(columns: Iterable[tuple[str, Any]], *, left: int = 1) -> str:
-    """A table by the columns below each header: texts, counts, values or intervals."""
-    header, values = zip(*columns, strict=True)
-    rows = zip(*(map(_cell, column) for column in values), strict=True)
-    return format_table(header, list(rows), left=left)
-
-
-def _cell(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A text, a count, a value or an interval as a cell."""
     if isinstance(value, (str, int, np.integer)):
         return str(value)
-    return bracketed(value) if isinstance(value, np.ndarray) else number(value)
+    if isinstance(value, np.ndarray):
+        return bracketed(value)
+    return number(value)
+
+
+class Column(NamedTuple):
+    """What stands below a head, and how it is shown."""
+
+    head: str
+    values: Sequence[Any]
+    show: Callable[[Any], str] = shown
+
+    @property
+    def cells(self) -> list[str]:
+        return [self.show(value) for value in self.values]
+
+
+class Ranges(NamedTuple):
+    """From the worst to the best order of ties, for a small bar in each row.
+
+    Attributes
+    ----------
+    worst, mean, best : ndarray of shape (n_rows,)
+        NaN for a row without a bar.
+    largest : ndarray of shape (n_rows,), optional
+        Where the scale of each row ends, which begins at 0; by default all have one,
+        from the lowest to the highest figure.
+    head : str
+    """
+
+    worst: Floats
+    mean: Floats
+    best: Floats
+    largest: Floats | None = None
+    head: str = "worst to best"
+
+    @property
+    def scales(self) -> tuple[Floats, Floats]:
+        """Where the scale of each row begins and ends."""
+        if self.largest is not None:
+            return np.zeros(len(self.mean)), self.largest
+        ends = np.concatenate([self.worst, self.mean, self.best])
+        ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.zeros(1)
+        return np.full(len(self.mean), ends.min()), np.full(len(self.mean), ends.max())
+
+
+class Shown(NamedTuple):
+    """A table as text, what its heads mean, and whether it has all columns."""
+
+    text: str
+    legend: dict[str, str]
+    is_whole: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns below heads, names first, and what there is to say of them.
+
+    Attributes
+    ----------
+    columns : list of Column
+    left : int
+        How many of them are names.
+    wraps : tuple of int
+        Other columns that may be wrapped.
+    drop : tuple of int
+        Columns that a narrow terminal does without, the first to go first.
+    least : int
+        To how many columns names are wrapped before others are left out.
+    notes : tuple of str
+    terms : dict of str to str
+        What heads mean here, if not what they mean elsewhere.
+    explains : bool
+        Whether the text has these terms below the table.
+    ranges : Ranges, optional
+    """
+
+    columns: Sequence[Column]
+    left: int = 1
+    wraps: Sequence[int] = ()
+    drop: Sequence[int] = ()
+    least: int = LEAST
+    notes: Sequence[str] = ()
+    terms: Mapping[str, str] = field(default_factory=dict)
+    explains: bool = False
+    ranges: Ranges | None = None
+
+    @classmethod
+    def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
+        """Of heads with their values, and with what shows one, if it is its own way."""
+        made = []
+        for head, values, *show in columns:
+            made.append(Column(printable(head), list(values), *show))
+        return cls(made, **others)
+
+    @classmethod
+    def row(cls, heads: Iterable[str], cells: Iterable[Any]) -> Table:
+        """Of one row."""
+        pairs = zip(heads, cells, strict=True)
+        return cls.of(*((head, [cell]) for head, cell in pairs))
+
+    def shown(self) -> Shown:
+        """As it fits the terminal."""
+        # a row is a row, whatever its cells hold
+        cells = [[printable(cell) for cell in one.cells] for one in self.columns]
+        laid = lay_out(
+            [column.head for column in self.columns],
+            list(zip(*cells, strict=True)),
+            columns_of_terminal(),
+            left=self.left,
+            wraps=self.wraps,
+            drop=self.drop,
+            least=self.least,
+        )
+        lines = [laid.text, *(paragraph(printable(note)) for note in self.notes)]
+        if self.explains:
+            lines.append(definitions(self.terms.items()))
+        kept = {self.columns[j].head for j in laid.kept}
+        legend = {head: said for head, said in self.legend().items() if head in kept}
+        return Shown("\n".join(lines), legend, len(laid.kept) == len(self.columns))
+
+    def text(self) -> str:
+        """The table as it fits the terminal, with its notes."""
+        return self.shown().text
+
+    def meaning(self, head: str) -> str:
+        """What the head of a column means; nothing where it needs no word."""
+        return self.terms.get(head, meaning(head))
+
+    def legend(self) -> dict[str, str]:
+        """What heads mean that need a word."""
+        heads = (column.head for column in self.columns)
+        return {head: self.meaning(head) for head in heads if self.meaning(head)}
+
+
+def paragraph(text: str) -> str:
+    """A text in lines that fit the terminal."""
+    return "\n".join(textwrap.wrap(text, columns_of_terminal(), **_PLAIN))
+
+
+def definitions(terms: Iterable[tuple[str, str]]) -> str:
+    """Terms and their meanings, the latter below each other."""
+    terms = list(terms)
+    indent = max((len(term) for term, _ in terms), default=0) + 2
+    return "\n".join(
+        textwrap.fill(
+            said,
+            columns_of_terminal(),
+            initial_indent=term.ljust(indent),
+            subsequent_indent=" " * indent,
+            **_PLAIN,
+        )
+        for term, said in terms
+    )
+
+
+_PLAIN: Any = {"break_on_hyphens": False}

@@ -1,8 +1,26 @@
-"""Text from files as a terminal may have it."""
+"""What a terminal may have: its columns, and text from files."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import unicodedata
+
+#: columns where nobody knows, and the fewest that tables are made for
+_COLUMNS, _LEAST = 80, 40
+
+
+def columns() -> int:
+    """Columns that there are for a table: those of the terminal, 80 without one.
+
+    ``COLUMNS`` in the environment comes first, as everywhere.
+    """
+    seen = sys.stdout is not None and sys.stdout.isatty()
+    if not seen and "COLUMNS" not in os.environ:
+        # the terminal from which a notebook was started is not where it is read
+        return _COLUMNS
+    return max(shutil.get_terminal_size((_COLUMNS, 24)).columns, _LEAST)
 
 
 def printable(text: str) -> str:
@@ -27,3 +45,38 @@ def _columns(one: str) -> int:
     if unicodedata.combining(one):
         return 0
     return 2 if unicodedata.east_asian_width(one) in "WF" else 1
+
+
+def wrap(text: str, room: int, *, keep: bool = False) -> list[str]:
+    """Lines of so many columns, cut behind what ends a part of a name, if possible.
+
+    With `keep`, spaces at their ends, too.
+    """
+    lines = []
+    while width(text) > room:
+        cut = _longest(text, room)
+        spaces = [i for i in range(1, cut + 1) if text[i] == " "]
+        ends = [i for i in range(1, cut + 1) if _may_end(text[i - 1], text[i])]
+        if spaces:
+            cut = spaces[-1]
+        elif ends and 2 * ends[-1] >= cut:
+            # a line that is nearly empty helps nobody
+            cut = ends[-1]
+        lines.append(text[:cut] if keep else text[:cut].rstrip())
+        text = text[cut:] if keep else text[cut:].lstrip()
+    return [*lines, text] if text or not lines else lines
+
+
+def _may_end(last: str, following: str) -> bool:
+    """Whether a line of a name may end between the two: ``AP(rel=2)``, ``@10``."""
+    return following in "(@" or not (last.isalnum() or last in "(@")
+
+
+def _longest(text: str, room: int) -> int:
+    """How many characters fit, one at least."""
+    taken = 0
+    for i, one in enumerate(text):
+        taken += _columns(one)
+        if taken > room:
+            return max(i, 1)
+    return len(text)

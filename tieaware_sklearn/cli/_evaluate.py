@@ -1,4 +1,4 @@
-"""The command ``evaluate``: TREC runs by what they are exactly worth."""
+"""The command ``evaluate``: the exact scores of TREC runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._display.progress import show_progress, shows_progress
-from .._display.tables import format_table, number
-from .._display.terminal import printable
+from .._display.tables import Ranges, Table
 from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
-from ..io._trec import file_names, trec_rows
-from ..io._trec_lines import read_qrels, read_run
+from ..io._trec import run_names, trec_rows
+from ..io._trec_lines import TrecLines, read_qrels, read_run
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
@@ -28,9 +27,10 @@ from ..measures import (
 from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
-from ._outputs import check_outputs, write_findings
+from ._outputs import Findings, check_outputs, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
+_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
 _FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
@@ -44,19 +44,15 @@ _OTHERWISE: dict[type[Measure], str] = {
 def run(arguments: argparse.Namespace) -> None:
     """Read the files, measure every run, and print or write what was found."""
     check_outputs(arguments, [arguments.qrels, *arguments.runs])
-    if [arguments.qrels, *arguments.runs].count("-") > 1:
-        raise ValueError("only one of the files can be standard input (-)")
-    for path in arguments.runs:
-        if arguments.runs.count(path) > 1:
-            raise ValueError(f"RUN must name each file once, got {path} twice")
+    check_runs(arguments)
     measures = parse_measures(arguments.measures)
     judgments = TextSource(arguments.qrels)
     judged = read_qrels(judgments)
-    rows: list[dict[str, Any]] = []
-    notes: list[str] = []
+    found: list[tuple[list[dict[str, Any]], list[str]]] = []
+    tags: list[str | None] = []
+    read = [describe(arguments.qrels, judged, "judgments")]
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
-    named = zip(arguments.runs, file_names(arguments.runs), strict=True)
-    for path, name in show_progress(named, bar, len(arguments.runs), "run"):
+    for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
         source = TextSource(path)
         ranked = read_run(source)
         trec = trec_rows(
@@ -67,32 +63,64 @@ def run(arguments: argparse.Namespace) -> None:
             order="trec_eval",
         )
         check_labels(trec, measures, judgments)
-        found, remarks = measure_run(trec, measures, arguments.average, arguments.jobs)
-        rows += [{"run": name, "average": arguments.average, **row} for row in found]
-        remarks += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
-        notes += [f"{printable(name)}: {remark}" for remark in remarks]
-    notes += [
+        rows, notes = measure_run(trec, measures, arguments.average, arguments.jobs)
+        notes += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
+        found.append((rows, notes))
+        tags.append(ranked.tag)
+        read.append(describe(path, ranked, "documents"))
+    names = run_names(arguments.runs, tags)
+    write_findings(arguments, _findings(arguments, measures, names, found, read))
+
+
+def _findings(
+    arguments: argparse.Namespace,
+    measures: list[Measure],
+    names: list[str],
+    found: list[tuple[list[dict[str, Any]], list[str]]],
+    read: list[str],
+) -> Findings:
+    average = arguments.average
+    rows = [
+        {"run": name, "average": average, **row}
+        for name, (of_run, _) in zip(names, found, strict=True)
+        for row in of_run
+    ]
+    remarks = [
+        f"{name}: {note}"
+        for name, (_, notes) in zip(names, found, strict=True)
+        for note in notes
+    ]
+    remarks += [
         f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
-    about = {
-        "qrels": arguments.qrels,
-        "average": arguments.average,
-        "measures": [str(measure) for measure in measures],
-        "results": rows,
-    }
-    write_findings(
-        arguments,
-        rows,
-        about,
+    heading = f"{_SPELLED.get(average, average).capitalize()} over topics"
+    table = result_table(rows, arguments, measures)
+    return Findings(
+        title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
+        about={
+            "qrels": arguments.qrels,
+            "average": average,
+            "measures": [str(measure) for measure in measures],
+            "runs": dict(zip(names, arguments.runs, strict=True)),
+            "results": rows,
+        },
+        rows=rows,
+        read=read,
+        opening=[],
+        tables=[(heading, table)],
+        remarks=remarks,
         draw=lambda: tie_ranges(
-            rows, arguments.average, greater_is_better=measures[0].greater_is_better
-        ),
-        text=lambda: "\n".join(
-            [result_table(rows, arguments), *([""] if notes else []), *notes]
+            rows, average, greater_is_better=measures[0].greater_is_better
         ),
     )
+
+
+def describe(path: str, lines: TrecLines, what: str) -> str:
+    """What was read from a file."""
+    tag = "" if lines.tag is None else f", tag {lines.tag}"
+    return f"{path}: {_topics(len(lines.topics))}, {len(lines.docno)} {what}{tag}"
 
 
 def tie_ranges(
@@ -106,16 +134,24 @@ def tie_ranges(
         np.reshape([row[name] for row in means], (len(runs), len(measures)))
         for name in ("mean", "best", "worst")
     )
-    spelled = {"macro": "mean", "geometric": "geometric mean"}.get(average, average)
     return TieRangeDisplay(
         runs,
         measures,
         mean,
         best,
         worst,
-        average=f"{spelled} over topics",
+        average=f"{_SPELLED.get(average, average)} over topics",
         greater_is_better=greater_is_better,
     ).plot()
+
+
+def check_runs(arguments: argparse.Namespace) -> None:
+    """Refuse files that are named twice."""
+    if [arguments.qrels, *arguments.runs].count("-") > 1:
+        raise ValueError("only one of the files can be standard input (-)")
+    for path in arguments.runs:
+        if arguments.runs.count(path) > 1:
+            raise ValueError(f"RUN must name each file once, got {path} twice")
 
 
 def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) -> None:
@@ -201,20 +237,32 @@ def _topics(count: int) -> str:
     return "1 topic" if count == 1 else f"{count} topics"
 
 
-def result_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
-    """Averages, and every topic if wanted, as a table."""
+def result_table(
+    rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
+) -> Table:
+    """Averages, and every topic if wanted."""
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
     first = "mean" if arguments.average == "macro" else arguments.average
-    header, counted = [first, "worst", "best", "tie std", "trec_eval"], []
     if arguments.per_topic:
         names.append("topic")
     else:
         rows = [row for row in rows if row["topic"] == "all"]
-        header, counted = [*header, "topics"], ["n_topics"]
-    body = [
-        [row[name] for name in names]
-        + [number(row[name]) for name in _FIGURES]
-        + [str(row[name]) for name in counted]
-        for row in rows
-    ]
-    return format_table(names + header, body, left=len(names))
+    columns = {name: [row[name] for row in rows] for name in [*names, *_FIGURES]}
+    shown = [(name, columns[name]) for name in names]
+    heads = [first, *(name.replace("_", " ") for name in _FIGURES[1:-1]), "trec_eval"]
+    shown += [(head, columns[name]) for head, name in zip(heads, _FIGURES, strict=True)]
+    drop = [len(names) + 3]
+    if not arguments.per_topic:
+        drop.insert(0, len(shown))
+        shown.append(("topics", [row["n_topics"] for row in rows]))
+    worst, mean, best = (np.array(columns[name]) for name in ("worst", "mean", "best"))
+    ends = np.fmax(worst, best)
+    of_measure = np.array(columns["measure"])
+    largest = np.ones(len(rows))
+    for measure in measures:
+        if np.isinf(measure.maximum):
+            # a sum: to the largest one that there is
+            own = of_measure == str(measure)
+            largest[own] = np.fmax.reduce(ends[own])
+    ranges = Ranges(worst, mean, best, largest)
+    return Table.of(*shown, left=len(names), drop=drop, ranges=ranges)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
+from .._display.tables import paragraph
 from .._display.terminal import printable
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
-from . import _demo, _evaluate, _screen
+from . import _compare, _demo, _evaluate, _screen
 from ._outputs import flush, show
 
 
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             arguments = _parser().parse_args(_marked(words))
             arguments.measures = _apart(arguments.measures)
+            arguments.words = list(words)
             arguments.run(arguments)
         except BrokenPipeError:
             # the reader, such as head, has seen enough
@@ -141,13 +143,18 @@ def _marked(argv: Sequence[str]) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tieaware",
-        description="What a ranking is really worth when scores tie.",
+        description="The exact score of a ranking when documents tie.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
         described = commands.add_parser(
-            name, help=command.help, description=command.description
+            name,
+            help=command.help,
+            usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
+            description=paragraph(command.description),
+            epilog="\n".join(["examples:", *(f"  {one}" for one in command.examples)]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for shown, text in (command.options | _COMMON).items():
             names = shown.split()
@@ -200,6 +207,8 @@ class _Command(NamedTuple):
     run: Callable[[argparse.Namespace], None]
     help: str
     description: str
+    files: str
+    examples: Sequence[str]
     options: dict[str, str]
     measures: Sequence[str] = ()
 
@@ -225,6 +234,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
     "--zero-relevance": {"type": _zero_relevance, "default": 0.0},
     "--average": {"choices": ("macro", "geometric", "median"), "default": "macro"},
+    "--test": {"choices": ("t", "wilcoxon", "randomization"), "default": "t"},
+    "--correction": {"choices": ("holm", "bh", "by", "none"), "default": "holm"},
     "-q": _SWITCH,
     "-c": _SWITCH,
     "--csv": _OUTPUT,
@@ -241,6 +252,8 @@ _OUTPUTS = {
     "--json =FILE": _WRITE.format("JSON"),
     "--plot FILE": "draw means with the best and worst of their ties (.png, .svg, "
     ".pdf)",
+    "--report FILE": "write one page of HTML, complete in itself: tables that sort, "
+    "the figure, what was read, versions and the command",
 }
 _COMMON = {
     "--jobs N": "threads; -1 is every core (default: 1)",
@@ -252,20 +265,33 @@ _COMMANDS = {
         "real ties from scikit-learn's digits, without a download",
         "Screen integer similarities of hand-written digits, and show "
         "what ties do to measures that break them by row order.",
+        "",
+        [
+            "tieaware demo --queries 20",
+            "tieaware demo --out digits.csv",
+            "tieaware screen digits.csv",
+        ],
         {
             "--queries N": "images drawn as queries (default: 100)",
-            "--out FILE": "also write the data as LETOR text, gzipped if FILE ends "
-            "in .gz",
+            "--out FILE": "also write the data: CSV if FILE ends in .csv (.tsv: "
+            "TSV), else LETOR text; gzipped if it ends in .gz",
         },
     ),
     "screen": _Command(
         _screen.run,
         "rank the features of a learning-to-rank file",
-        "Rank the features of learning-to-rank files by what each is "
-        "exactly worth alone, tested against chance. Files are LETOR/SVMlight text "
+        "Rank the features of learning-to-rank files by the exact score "
+        "of each one alone, tested against chance. Files are LETOR/SVMlight text "
         "(with qid:, or with FILE.query beside them; - is standard input), CSV, TSV or "
         "Parquet; text may be compressed. Several files are read as one. Name the "
-        "files before --measures.",
+        "files first.",
+        "FILE [FILE ...]",
+        [
+            "tieaware screen train.txt.gz",
+            "tieaware screen train.csv --label grade --qid query --ignore date",
+            "tieaware screen train.txt --measures ndcg@10 p@5 --top 0 --csv=found.csv",
+            "tieaware screen train.txt --report report.html",
+        ],
         {
             "files FILE": "",
             "--measures MEASURE": "such as ndcg@10 ap(rel=2) p@5 (default: ndcg@10 ap "
@@ -294,13 +320,21 @@ _COMMANDS = {
     ),
     "evaluate": _Command(
         _evaluate.run,
-        "what TREC runs are worth, with the best and worst of their ties",
+        "exact scores of TREC runs, with the best and worst of their ties",
         "Measure TREC runs (topic Q0 docno rank score tag) by relevance "
         "judgments (topic iteration docno label), plain or compressed; - is standard "
         "input. Scores rank, and equal ones (in 32 bits, as trec_eval reads them) tie: "
         "mean, worst and best are over all orders of tied documents. The last column "
         "has the value in trec_eval's order (document id, descending), for measures "
-        "that it defines alike. Name the files before --measures.",
+        "that it defines alike. Runs go by their tags, or by the names of their files "
+        "where tags do not tell them apart. Name the files first.",
+        "QRELS RUN [RUN ...]",
+        [
+            "tieaware evaluate qrels.txt run.gz",
+            "tieaware evaluate qrels.txt run1 run2 --measures ap p@10 ndcg@20",
+            "tieaware evaluate qrels.txt run -q --csv=topics.csv",
+            "tieaware evaluate qrels.txt run1 run2 --report report.html",
+        ],
         {
             "qrels QRELS": "",
             "runs RUN": "",
@@ -313,5 +347,32 @@ _COMMANDS = {
             **_OUTPUTS,
         },
         _evaluate.DEFAULT_MEASURES,
+    ),
+    "compare": _Command(
+        _compare.run,
+        "compare TREC runs pair by pair",
+        "Compare TREC runs (files as for evaluate) pair by pair: the difference of "
+        "their exact means, how far orders of ties could move it, a paired test over "
+        "topics, corrected for the number of pairs, and the size of the effect. All "
+        "runs are compared on the same topics: one that a run does not have counts as "
+        "an empty list. Name the files first.",
+        "QRELS RUN RUN [RUN ...]",
+        [
+            "tieaware compare qrels.txt run1 run2",
+            "tieaware compare qrels.txt runs/* --measures ap p@10 --csv=pairs.csv",
+            "tieaware compare qrels.txt run1 run2 run3 --report report.html",
+        ],
+        {
+            "qrels QRELS": "",
+            "runs RUN": "",
+            "--measures MEASURE": "such as ap p@5 err@20 (default: "
+            f"{' '.join(_compare.DEFAULT_MEASURES)})",
+            "--test": "paired t, Wilcoxon's signed ranks, or randomised signs "
+            "(default: t)",
+            "--correction": "of p values, for the number of pairs (default: holm)",
+            "-c --complete": "average over all judged topics, not only those of a run",
+            **_OUTPUTS,
+        },
+        _compare.DEFAULT_MEASURES,
     ),
 }

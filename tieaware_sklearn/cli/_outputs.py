@@ -1,4 +1,4 @@
-"""What a command found: CSV, JSON and pictures for others, text for people."""
+"""What a command found: CSV, JSON, pictures and pages for others, text for people."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from .._display.tables import Table, definitions, paragraph
 from .._display.terminal import printable
 from .._optional import import_optional
 from ..io._whole_file import check_writable, whole_file, write_whole
+from ._page import Figure, page
 
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: outputs that are not for reading along
+_FILES = ("--plot", "--report")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
@@ -32,7 +37,7 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
     if printed in read:
         raise ValueError(f"standard output must not be an input, got {read[printed]}")
     seen: dict[object, str] = {}
-    for option in ("--csv", "--json", "--plot"):
+    for option in ("--csv", "--json", *_FILES):
         path = getattr(arguments, option.removeprefix("--"))
         if path is None:
             continue
@@ -47,11 +52,11 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         seen[place] = option
         if place != printed:
             check_writable(path, option)
-        elif option != "--plot":
+        elif option not in _FILES:
             # such as /dev/stdout, which must not be replaced while it is printed to
             setattr(arguments, option.removeprefix("--"), "-")
-        elif path != "-":
-            raise ValueError(f"--plot must name a file, got standard output, {path}")
+        elif path != "-" or option == "--report":
+            raise ValueError(f"{option} must name a file, got standard output, {path}")
     if arguments.plot is not None:
         _check_plot(arguments.plot)
 
@@ -102,31 +107,84 @@ def _form(path: str) -> str:
     return Path(path).suffix.lower().lstrip(".")
 
 
-def write_findings(
-    arguments: argparse.Namespace,
-    rows: list[dict[str, Any]],
-    about: dict[str, Any],
-    *,
-    draw: Callable[[], Any],
-    text: Callable[[], str],
-) -> None:
-    """Write `rows` in the forms that are asked for, and print `text` beside files.
+@dataclass(frozen=True)
+class Findings:
+    """What a command found.
 
-    JSON has what `rows` are `about` as well; `draw` gives a display, `text` what is
-    for people.
+    Attributes
+    ----------
+    title : str
+        What it is, in a few words.
+    about : dict
+        For JSON: the rows, and what they are about.
+    rows : list of dict
+        For CSV.
+    read : list of str
+        What was read, file by file, for a page.
+    opening : list of str
+        What to say first.
+    tables : list of (str, Table)
+        For people, each with what it shows.
+    remarks : list of str
+        What there is to say of them.
+    draw : callable
+        Gives a display of `plots`.
+    pages : list of (str, Table), optional
+        In place of `tables` on a page, which has room for more.
     """
+
+    title: str
+    about: dict[str, Any]
+    rows: list[dict[str, Any]]
+    read: list[str]
+    opening: list[str]
+    tables: list[tuple[str, Table]]
+    remarks: list[str]
+    draw: Callable[[], Any]
+    pages: list[tuple[str, Table]] | None = None
+
+    def text(self) -> str:
+        """All of it for a terminal, with what the heads of the tables mean."""
+        tables = [table.shown() for _, table in self.tables]
+        terms = {head: said for one in tables for head, said in one.legend.items()}
+        parts = ["\n".join(map(printable, self.opening))]
+        parts += [one.text for one in tables]
+        remarks = (paragraph(printable(remark)) for remark in self.remarks)
+        parts += ["\n".join(remarks), definitions(terms.items())]
+        if not all(one.is_whole for one in tables):
+            more = (
+                "A wider terminal shows more columns; --csv and --json have them all."
+            )
+            parts.append(paragraph(more))
+        return "\n\n".join(part for part in parts if part)
+
+
+def write_findings(arguments: argparse.Namespace, found: Findings) -> None:
+    """Write what was found in the forms that are asked for, or print it."""
     if arguments.csv is not None:
-        _write(arguments.csv, _as_csv(rows, arguments.csv))
+        _write(arguments.csv, _as_csv(found.rows, arguments.csv))
     if arguments.json is not None:
-        document = json.dumps(_nulls(about), indent=2, allow_nan=False)
+        about = _nulls(found.about, finite=True)
+        document = json.dumps(about, indent=2, allow_nan=False)
         # the only control character that JSON has as it is
         _write(arguments.json, document.replace("\x7f", "\\u007f"))
     if arguments.plot is not None:
-        figure = draw().figure_
+        figure = found.draw().figure_
         with whole_file(Path(arguments.plot), binary=True) as file:
             figure.savefig(file, format=_form(arguments.plot), dpi=150)
+    if arguments.report is not None:
+        figure = Figure.of(found.draw, f"{found.title}, as a picture")
+        text = page(
+            found.title,
+            [*found.opening, *found.read],
+            found.pages or found.tables,
+            found.remarks,
+            figure,
+            arguments.words,
+        )
+        write_whole(Path(arguments.report), [text])
     if "-" not in (arguments.csv, arguments.json):
-        show(text())
+        show(found.text())
 
 
 def show(text: str) -> None:
@@ -181,13 +239,19 @@ def _as_text(value: str, seen: bool) -> str:
     return printable(value) if seen or "\r" in value else value
 
 
-def _nulls(value: Any) -> Any:
-    """The value with None, null in JSON and empty in CSV, for NaN."""
+def _nulls(value: Any, *, finite: bool = False) -> Any:
+    """The value with None, null in JSON and empty in CSV, for NaN.
+
+    JSON has no infinity either, which the statistic of a test may be.
+    """
     if isinstance(value, dict):
-        return {key: _nulls(inner) for key, inner in value.items()}
+        return {key: _nulls(inner, finite=finite) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_nulls(inner) for inner in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+        return [_nulls(inner, finite=finite) for inner in value]
+    if not isinstance(value, float):
+        return value
+    lost = not math.isfinite(value) if finite else math.isnan(value)
+    return None if lost else value
 
 
 def _write(path: str, text: str) -> None:

@@ -1,16 +1,16 @@
-"""The command ``screen``: the features of a file by what they are exactly worth."""
+"""The command ``screen``: the exact score of every feature of a file, as a ranking."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
-from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._screening import SHOWN
+from ..feature_selection._screening import SHOWN, table_of
 from ..io._letor_format import GROUP_SUFFIXES
 from ..plots import FeatureScreeningDisplay
-from ._outputs import check_outputs, write_findings
+from ._outputs import Findings, check_outputs, write_findings
 from ._screen_files import Screened, screen_files
 
 
@@ -33,19 +33,25 @@ def run(arguments: argparse.Namespace) -> None:
     top = arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[:SHOWN] if top is None else chosen
+    table = table_of(screening, shown)
+    if len(shown) < len(rows):
+        more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
+        table = replace(table, notes=[more])
+    heading = f"Features by {screening.sort_by}"
     write_findings(
         arguments,
-        chosen,
-        _about(chosen, screened, arguments.files),
-        draw=lambda: FeatureScreeningDisplay.from_estimator(
-            selector, feature_names=names, max_features=len(shown)
-        ),
-        text=lambda: "\n\n".join(
-            [
-                summary(screened, arguments.files),
-                screening.text(shown),
-                closing(selector, len(rows) - len(shown)),
-            ]
+        Findings(
+            title=f"{len(names)} features, each alone as a ranking",
+            about=_about(chosen, screened, arguments.files),
+            rows=chosen,
+            read=arguments.files if len(arguments.files) > 1 else [],
+            opening=[summary(screened, arguments.files)],
+            tables=[(heading, table)],
+            pages=[(heading, table_of(screening, chosen))],
+            remarks=closing(selector),
+            draw=lambda: FeatureScreeningDisplay.from_estimator(
+                selector, feature_names=names, max_features=len(shown)
+            ),
         ),
     )
     if screened.interrupted:
@@ -54,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def summary(screened: Screened, files: list[str]) -> str:
     """What was read."""
-    named = printable(files[0])
+    named = files[0]
     if len(files) > 1:
         named += f" and {len(files) - 1} more"
     return (
@@ -63,19 +69,15 @@ def summary(screened: Screened, files: list[str]) -> str:
     )
 
 
-def closing(selector: RankingFeatureSelector, hidden: int) -> str:
-    """How many features are worth keeping, and how to read the table."""
+def closing(selector: RankingFeatureSelector) -> list[str]:
+    """How many features are worth keeping, and what measures were averaged over."""
     screening = selector.screening_
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     lines = [
         f"{int(selector.support_.sum())} of {selector.n_features_in_} features beat "
         f"chance by {screening.sort_by} (q <= {selector.alpha:g}; "
         f"{used[screening.sort_by]} queries).",
-        "Scores are exact means over all orders of tied documents (--csv, --json and "
-        "--plot have their",
-        "best and worst), ±95%: half of the interval over queries; first: which values "
-        "rank first;",
-        "repeats: the better-ranked feature that ranks most alike (Spearman's rho).",
+        "Scores are exact means over all orders of tied documents.",
     ]
     for m, measure in enumerate(screening.rule.measures):
         name = str(measure)
@@ -86,9 +88,7 @@ def closing(selector: RankingFeatureSelector, hidden: int) -> str:
                 f"{name} is the average of {used[name]} of {screening.n_queries} "
                 "queries: it is undefined for the others."
             )
-    if hidden:
-        lines.insert(0, f"... and {hidden} more (--top 0 shows all)\n")
-    return "\n".join(lines)
+    return lines
 
 
 def _about(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display.result import Result, by_query
-from .._display.tables import format_columns, probability
+from .._display.tables import Table, probability
 from .._engine.exact import fits_floats
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
@@ -52,9 +52,10 @@ class CorrelationSummary(Result):
     n_significant: IntArray
     n_queries: IntArray
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-        return format_columns(zip(header, self._columns().values(), strict=True))
+        columns = zip(header, self._columns().values(), strict=True)
+        return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,15 +104,16 @@ class OrderingCorrelation(Result):
         values["n_documents"] = documents
         return by_query(self.qid, self.coefficients, values, "coefficient")
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         if len(self.qid) > 1:
-            return str(self.summary())
-        columns = [
-            ("coefficient", self.coefficients),
-            ("value", self.values[0]),
-            ("p", map(probability, self.pvalues[0])),
+            return self.summary()._tables()
+        return [
+            Table.of(
+                ("coefficient", self.coefficients),
+                ("value", self.values[0]),
+                ("p", self.pvalues[0], probability),
+            )
         ]
-        return format_columns(columns)
 
 
 def rank_correlation(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result, as_columns
-from .._display.tables import bracketed, format_columns, number, probability
+from .._display.tables import Ranges, Table, bracketed, number, probability
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
@@ -46,9 +47,10 @@ class SystemSummary(Result):
     best: FloatArray
     tie_std: FloatArray
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         header = [self.measure, "mean", "worst", "best", "tie std"]
-        return format_columns(zip(header, self._columns().values(), strict=True))
+        columns = zip(header, self._columns().values(), strict=True)
+        return [Table.of(*columns, ranges=Ranges(self.worst, self.mean, self.best))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,30 +137,38 @@ class SystemComparison(Result):
         of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
         return as_columns({"a": first, "b": second, **of_pairs})
 
-    def __str__(self) -> str:
-        averages = str(self.summary())
-        return f"{averages}\n\n{self._pair_table()}" if len(self.pairs) else averages
+    def _tables(self) -> list[Table]:
+        averages = self.summary()._tables()
+        return [*averages, self._pair_table()] if len(self.pairs) else averages
 
-    def _pair_table(self) -> str:
+    def _pair_table(self) -> Table:
         first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        columns: list[tuple[str, Any]] = [
+        columns: list[tuple[Any, ...]] = [
             ("A", first),
             ("B", second),
             ("A - B", self.difference),
             ("tie std", self.tie_std),
             ("tie range", self.tie_range),
             ("holds", np.where(self.survives, "yes", "no")),
-            (f"p ({self.test})", map(probability, self.pvalues)),
+            (f"p ({self.test})", self.pvalues, probability),
         ]
         if self.correction is not None and len(self.pairs) > 1:
-            adjusted = map(probability, self.adjusted_pvalues)
-            columns.append((f"p ({self.correction})", adjusted))
-        intervals = [bracketed(interval, 2) for interval in self.effect_interval]
+            corrected = f"p ({self.correction})"
+            columns.append((corrected, self.adjusted_pvalues, probability))
+        of_d = f"{self.confidence:.0%} interval of d"
         columns += [
-            ("d", [number(effect, 2) for effect in self.effect]),
-            (f"{self.confidence:.0%} interval", intervals),
+            ("d", self.effect, partial(number, digits=2)),
+            (of_d, self.effect_interval, partial(bracketed, digits=2)),
         ]
-        return format_columns(columns, left=2)
+        # the interval of d, tie std, d, and the p value that is not corrected
+        drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
+        low, high = self.tie_range.T
+        return Table.of(
+            *columns,
+            left=2,
+            drop=drop,
+            ranges=Ranges(low, self.difference, high, head="tie range"),
+        )
 
 
 def compare_systems(
@@ -250,9 +260,9 @@ def compare_systems(
     clicks  0.9167  0.8333  1.0000   0.0833
     age     0.4259  0.3333  0.5556   0.0944
     <BLANKLINE>
-    A       B     A - B  tie std         tie range  holds   p (t)     d   95% interval
-    ----------------------------------------------------------------------------------
-    clicks  age  0.4907   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61  [-0.27, 3.41]
+    A       B     A - B  tie std         tie range  holds   p (t)     d
+    -------------------------------------------------------------------
+    clicks  age  0.4907   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
     """
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_columns
+from .._display.tables import Table
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import Precision
 from ._prepared_ranking import prepare
@@ -49,7 +49,7 @@ class ContingencyTable(Result):
         ]
         return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         table = self.sum()
         full = np.vstack([table, table.sum(axis=0)])
         full = np.column_stack([full, full.sum(axis=1)])
@@ -60,7 +60,7 @@ class ContingencyTable(Result):
             for column in full.T
         ]
         header = ["documents", "relevant", "not relevant", "all"]
-        return format_columns(zip(header, [names, *counts], strict=True))
+        return [Table.of(*zip(header, [names, *counts], strict=True))]
 
 
 def contingency_table(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display.result import Result
-from .._display.tables import format_columns
+from .._display.tables import Ranges, Table
 from .._engine.ties import FloatArray
 from ..measures import InterpolatedPrecision
 from ._averages import means, stds_of_means
@@ -46,7 +46,7 @@ class PrecisionRecallCurve(Result):
     tie_std: FloatArray
     sampling_error: FloatArray
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         columns = [
             ("recall", [f"{recall:g}" for recall in self.recall]),
             ("precision", self.mean),
@@ -54,11 +54,10 @@ class PrecisionRecallCurve(Result):
             ("best", self.best),
             ("tie std", self.tie_std),
         ]
-        table = format_columns(columns)
         error = float(self.sampling_error.max())
-        if error > 0:
-            table += f"\nlong ties sampled, standard error at most {error:.1g}"
-        return table
+        note = f"long ties sampled, standard error at most {error:.1g}"
+        ranges = Ranges(self.worst, self.mean, self.best)
+        return [Table.of(*columns, notes=[note] if error > 0 else [], ranges=ranges)]
 
 
 def precision_recall_curve(

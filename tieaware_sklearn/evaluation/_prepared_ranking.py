@@ -207,6 +207,7 @@ class Prepared:
             sampling_error=raw["sampling_error"],
             std_is_estimate=raw["std_is_estimate"] > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
+            bounds=asked.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
+from .._display.tables import Table
 from .._engine.added_up import AddedUp
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray
@@ -46,6 +47,9 @@ class RankingReport(Result):
         fewer).
     n_undefined : ndarray of shape (n_measures,), int
         Queries where the measure is undefined.
+    bounds : ndarray of shape (n_measures, 2)
+        The least and the largest value that a measure can have, which intervals do
+        not leave: [0, 1] for normalised measures, [0, inf] for sums such as DCG.
     query_weight : ndarray of shape (n_queries,) or None
     segment : ndarray of shape (n_queries,) or None
         The segment of each query, as `evaluate` was given it.
@@ -62,6 +66,7 @@ class RankingReport(Result):
     chance: FloatArray
     ideal: FloatArray
     n_undefined: NDArray[np.int64]
+    bounds: FloatArray
     query_weight: FloatArray | None = None
     segment: NDArray[Any] | None = None
 
@@ -83,8 +88,8 @@ class RankingReport(Result):
             values (Fuhr 2017), weighted as in `ranking_score`. The last two have no
             tie std.
         interval : {"t", "bootstrap"}, default="t"
-            The interval of the average. ``"t"`` is Student's, which is symmetric and
-            may reach beyond the range of the measure; for medians it goes by ranks.
+            The interval of the average. ``"t"`` is Student's, which is symmetric but
+            where it is cut at `bounds`; for medians it goes by ranks.
             ``"bootstrap"`` is BCa as in `scipy.stats.bootstrap` (Efron 1987): queries
             are resampled with their weights, and it never leaves the range of their
             values. It takes about 1.5 s a measure for 20,000 queries, and grows in
@@ -230,8 +235,8 @@ class RankingReport(Result):
         segment = np.repeat(self.segment, len(self.measures))
         return {"qid": columns["qid"], "segment": segment} | columns
 
-    def __str__(self) -> str:
-        return str(self.summary())
+    def _tables(self) -> list[Table]:
+        return self.summary()._tables()
 
 
 @dataclass
@@ -240,6 +245,8 @@ class ReportMoments(AddedUp):
 
     Attributes
     ----------
+    bounds : tuple of pairs
+        As in `RankingReport`.
     values : QueryMoments
         Of the expected, best and worst values, chance and ideal, or of their
         logarithms; columns (5, n_measures).
@@ -251,6 +258,7 @@ class ReportMoments(AddedUp):
 
     measures: tuple[str, ...]
     average: str
+    bounds: tuple[tuple[float, ...], ...]
     values: QueryMoments
     tie_variance: FloatArray
     error_variance: FloatArray
@@ -268,6 +276,7 @@ class ReportMoments(AddedUp):
         return cls(
             report.measures,
             average,
+            tuple(map(tuple, report.bounds.tolist())),
             QueryMoments.stack([moments(values) for values in _averaged(report)]),
             sums_of_squares(report.std, weight),
             sums_of_squares(report.sampling_error, weight),
@@ -281,11 +290,12 @@ class ReportMoments(AddedUp):
         if self.average == "geometric":
             averages, intervals = np.exp(averages), np.exp(intervals)
             total[:] = np.nan
+        low, high = np.array(self.bounds).T
         return _summary(
             self,
             self.average,
             averages,
-            intervals[0],
+            np.clip(intervals[0], low[:, None], high[:, None]),
             tie_std=np.sqrt(self.tie_variance) / total,
             sampling_error=np.sqrt(self.error_variance) / total,
             n_estimated=self.n_estimated,

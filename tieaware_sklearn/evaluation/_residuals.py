@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import format_columns
+from .._display.tables import Ranges, Table
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
 from ..measures._parse import parse_measures
@@ -63,12 +63,25 @@ class ResidualReport(Result):
         table = by_query(self.qid, self.measures, values)
         return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
-    def __str__(self) -> str:
-        averages = (
+    def _tables(self) -> list[Table]:
+        mean, residual, worst, best = (
             means(getattr(self, name), self.query_weight) for name in _PER_QUERY
         )
-        header = ["measure", "mean", "residual", "worst", "best"]
-        return format_columns(zip(header, [self.measures, *averages], strict=True))
+        return [
+            Table.of(
+                ("measure", self.measures),
+                ("mean", mean),
+                ("residual", residual),
+                ("worst", worst),
+                ("best", best),
+                ranges=Ranges(worst, mean, best),
+                terms={
+                    "mean": "exact mean with no unjudged document relevant",
+                    "worst": "no unjudged document relevant, least favourable order",
+                    "best": "all unjudged documents relevant, most favourable order",
+                },
+            )
+        ]
 
 
 def residuals(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
 from .._display.result import Result
-from .._display.tables import format_columns
+from .._display.tables import Table
 from .._engine.seeds import check_seed
 from .._engine.segments import owners, runs
 from .._engine.ties import FloatArray, dense_ranks
@@ -175,7 +175,7 @@ class SampledScore(Result):
         columns = super()._columns().items()
         return {name.removeprefix("query_"): column for name, column in columns}
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         figures = [
             ("measure", self.measure),
             ("mean", self.mean),
@@ -186,7 +186,7 @@ class SampledScore(Result):
             ("orders", self.n_orders),
             ("queries", np.count_nonzero(~np.isnan(self.expected))),
         ]
-        return format_columns((name, [value]) for name, value in figures)
+        return [Table.row(*zip(*figures, strict=True))]
 
 
 def sampled(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import bracketed, format_columns, format_table, number
-from .._display.terminal import printable, width
+from .._display.tables import Ranges, Table, bracketed, number
 from .._engine.ties import FloatArray
 
-#: decimals and columns of a terminal of a table by segment
-_DIGITS, _COLUMNS = 3, 80
+#: decimals of a table by segment
+_DIGITS = 3
 #: what trackers of experiments do not take in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 _FIGURES = (
@@ -47,7 +47,8 @@ class RankingSummary(Result):
     interval : ndarray of shape (n_measures, 2)
         95 % interval of the average over queries: t of the mean, from the ranks
         of the values of the median; NaN for too few queries. That of a mean is
-        symmetric, and may reach beyond what the measure can be.
+        symmetric, but does not leave the range of the measure: [0, 1] for normalised
+        measures, [0, inf) for sums.
     sampling_error : ndarray of shape (n_measures,)
         Standard error of `mean` where orders had to be sampled (long ties under
         IPrec and IAP); 0 where it is exact, as it is for all other measures.
@@ -71,20 +72,26 @@ class RankingSummary(Result):
     n_estimated: NDArray[np.int64]
     n_queries: NDArray[np.int64]
 
-    def __str__(self) -> str:
-        macro, median = self.average == "macro", self.average == "median"
-        columns = [
-            ("measure" if macro else self.average, self.measures),
-            ("median" if median else "mean", self.mean),
+    def _tables(self) -> list[Table]:
+        first = {"macro": "measure"}.get(self.average, self.average)
+        columns: list[tuple[str, Any]] = [
+            (first, self.measures),
+            ("median" if self.average == "median" else "mean", self.mean),
             ("worst", self.worst),
             ("best", self.best),
             ("tie std", self.tie_std),
             ("chance", self.chance),
             ("lift", self.lift),
             ("95% interval", self.interval),
-            ("queries", self.n_queries),
         ]
-        return "\n".join([format_columns(columns), *self.notes()])
+        counts, notes = np.unique(self.n_queries), self.notes()
+        if len(counts) == 1:
+            notes.insert(0, "1 query" if counts[0] == 1 else f"{counts[0]} queries")
+        else:
+            columns.append(("queries", self.n_queries))
+        largest = np.fmax.reduce([self.ideal, self.best, self.worst, self.chance])
+        ranges = Ranges(self.worst, self.mean, self.best, largest)
+        return [Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
 
     def to_metrics(self) -> dict[str, float]:
         """All figures under stable names, for trackers of experiments.
@@ -150,8 +157,6 @@ class RankingSummary(Result):
 class SegmentSummary(Result):
     """Averages over the queries of each segment; prints as a table per measure.
 
-    Names of segments are cut where a table would be wider than 80 columns.
-
     Attributes
     ----------
     measures : tuple of str
@@ -195,42 +200,35 @@ ndarray of shape (n_segments, n_measures)
         ends = {"interval_low": low.ravel(), "interval_high": high.ravel()}
         return segment | columns | ends
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         tables = [self._table(j) for j in range(len(self.measures))]
-        return "\n\n".join(["\n\n".join(tables), *self.overall.notes()])
+        tables[-1] = replace(tables[-1], notes=self.overall.notes())
+        return tables
 
-    def _table(self, measure: int) -> str:
+    def _table(self, measure: int) -> Table:
         """All segments by one measure."""
         first = {"macro": "mean", "geometric": "geom.", "median": "median"}
-        shown = ("mean", "worst", "best", "tie_std", "chance", "lift")
-        names = [printable(str(name)) for name in [*self.segment.tolist(), "all"]]
-        header = [
-            *(self.measures[measure], "queries", first[self.average]),
-            *(name.replace("_", " ") for name in shown[1:]),
-            "95% interval",
-        ]
-
-        def cells(name: str) -> Iterator[Any]:
-            yield from getattr(self, name)[:, measure]
-            yield getattr(self.overall, name)[measure]
-
-        columns = [
-            map(str, cells("n_queries")),
-            *((number(value, _DIGITS) for value in cells(name)) for name in shown),
-            (bracketed(ends, _DIGITS) for ends in cells("interval")),
-        ]
-        rows = list(zip(*columns, strict=True))
-
-        def table(names: list[str]) -> str:
-            named = zip(names, rows, strict=True)
-            return format_table(header, [[name, *row] for name, row in named])
-
-        found = table(names)
-        over = width(found.split("\n", 1)[0]) - _COLUMNS
-        if over <= 0:
-            return found
-        longest = max(max(map(width, names)) - over, len(self.measures[measure]))
-        return table([_cut(name, longest) for name in names])
+        figures = {
+            name: np.append(getattr(self, name)[:, measure], of_all[measure])
+            for name in ("mean", "worst", "best", "tie_std", "chance", "lift")
+            for of_all in [getattr(self.overall, name)]
+        }
+        ends = [*self.interval[:, measure], self.overall.interval[measure]]
+        return Table.of(
+            (self.measures[measure], [*map(str, self.segment.tolist()), "all"]),
+            ("queries", [*self.n_queries[:, measure], self.overall.n_queries[measure]]),
+            *(
+                (
+                    first[self.average] if name == "mean" else name.replace("_", " "),
+                    values,
+                    partial(number, digits=_DIGITS),
+                )
+                for name, values in figures.items()
+            ),
+            ("95% interval", ends, partial(bracketed, digits=_DIGITS)),
+            drop=(5, 6),
+            ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
+        )
 
 
 def stack_summaries(
@@ -248,12 +246,3 @@ def stack_summaries(
         overall=overall,
         **figures,
     )
-
-
-def _cut(name: str, columns: int) -> str:
-    """A name in so many columns of a terminal."""
-    if width(name) <= columns:
-        return name
-    while width(name) > columns - 3:
-        name = name[:-1]
-    return f"{name}..."

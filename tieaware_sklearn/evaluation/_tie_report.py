@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_columns, format_table
+from .._display.tables import Table
 from .._display.warn import warn
 from .._engine.ties import FloatArray, TieGroups
 from .._engine.validation import Queries, check_count, is_retrieved
@@ -88,7 +88,7 @@ class TieReport(Result):
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         def share(value: float) -> str:
             return f"{100 * value:.1f} %"
 
@@ -104,12 +104,15 @@ class TieReport(Result):
             (f"  with rank {self.k} inside a tie", share(self.cut_queries)),
             ("scores apart by last bits only", str(self.n_nearly_tied)),
         ]
-        gaps = [
-            ("best - worst", self.measures),
-            ("mean", self.mean_gap),
-            ("largest", self.largest_gap),
+        names, values = zip(*figures, strict=True)
+        return [
+            Table.of(("ties", names), ("", values)),
+            Table.of(
+                ("best - worst", self.measures),
+                ("mean gap", self.mean_gap),
+                ("largest gap", self.largest_gap),
+            ),
         ]
-        return f"{format_table(['ties', ''], figures)}\n\n{format_columns(gaps)}"
 
 
 def tie_report(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
-from .._display.tables import format_columns
+from .._display.tables import Table
 from .._engine.exact import is_missing, none_for_masked
 from .._engine.lists import Lists
 from .._engine.qid_column import array_of
@@ -50,8 +50,8 @@ class TieTreatments(Result):
         averages = zip(self.measures, self.mean.T, strict=True)
         return {"treatment": self.treatments, **dict(averages)}
 
-    def __str__(self) -> str:
-        return format_columns(self._columns().items())
+    def _tables(self) -> list[Table]:
+        return [Table.of(*self._columns().items())]
 
 
 def tie_treatments(

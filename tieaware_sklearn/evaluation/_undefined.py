@@ -64,6 +64,13 @@ class Asked:
         """Canonical names."""
         return tuple(map(str, self.measures))
 
+    @property
+    def bounds(self) -> FloatArray:
+        """Least and largest value that each measure can have, (n_measures, 2)."""
+        most = np.array([measure.maximum for measure in self.measures])
+        # where it is undefined, a value that the user chose
+        return np.column_stack([np.fmin(self.value, 0.0), np.fmax(self.value, most)])
+
     def fill(
         self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
     ) -> FloatArray:

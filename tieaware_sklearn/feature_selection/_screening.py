@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table, number, probability
+from .._display.tables import Ranges, Table, probability
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
@@ -21,6 +21,8 @@ from ._statistics import FeatureStatistics, Worth
 
 #: rows of a table in print
 SHOWN = 20
+#: columns of a terminal for names before figures are left out
+_LEAST = 20
 #: lower correlations are no repetition
 _ALIKE = 0.5
 #: correlations differ in their last bits, which must not choose between copies
@@ -44,7 +46,8 @@ class Screening(Result):
         Average over queries of the expected, best and worst value, standard deviation
         of the mean over tie orders, and (mean - chance) / (ideal - chance).
     interval : ndarray of shape (n_features, n_measures, 2)
-        95 % t interval of `mean` over queries.
+        95 % t interval of `mean` over queries, within the range of the measure:
+        [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         Of the one-sided paired t test against chance, and adjusted for the number of
         features (Benjamini and Hochberg 1995).
@@ -74,8 +77,8 @@ class Screening(Result):
     >>> web = make_web_search(n_queries=200, n_noise=0, n_duplicates=0, random_state=0)
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
     >>> print(selector.screening_.named(web.feature_names))
-    feature      rank  first      AP    ±95%        q  repeats
-    ----------------------------------------------------------
+    feature      rank  first      AP    ±95%        q
+    -------------------------------------------------
     (chance)                  0.4826
     clicks          1   high  0.6276  0.0299  <0.0001
     text_score      2   high  0.6147  0.0322  <0.0001
@@ -157,6 +160,11 @@ class Screening(Result):
 
     @cached_property
     def interval(self) -> FloatArray:
+        low, high = self.rule.ask().bounds.T
+        return np.clip(self._t_interval, low[:, None], high[:, None])
+
+    @cached_property
+    def _t_interval(self) -> FloatArray:
         return self._directed(lambda worth: worth.value.interval())
 
     @cached_property
@@ -315,29 +323,59 @@ class Screening(Result):
         names = ["feature", *(name for name in rows[0] if name != "feature")]
         return {name: [row[name] for row in rows] for name in names}
 
-    def text(self, rows: Sequence[dict[str, Any]]) -> str:
-        """Some of `rows` as a table: mean, half the interval and q per measure."""
-        header, chance = ["feature", "rank", "first"], ["(chance)", "", ""]
-        for measure, value in zip(self.measures, self.chance.tolist(), strict=True):
-            header += [measure, "±95%", "q"]
-            chance += [number(value), "", ""]
-        body = [[*chance, ""]]
-        for row in rows:
-            first = "high" if row["direction"] == "descending" else "low"
-            cells = [row["feature"], str(row["rank"]), first]
-            for measure in self.measures:
-                width = row[f"{measure}_interval_high"] - row[f"{measure}_interval_low"]
-                q = probability(row[f"{measure}_q"])
-                cells += [number(row[measure]), number(width / 2), q]
-            # NaN where it repeats none
-            alike = row["correlation"] >= _ALIKE
-            last = f"{row['repeats']} ({row['correlation']:.2f})" if alike else ""
-            body.append([*cells, last])
-        return format_table([*header, "repeats"], body)
-
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         rows = self.rows()
-        lines = [self.text(rows[:SHOWN])]
-        if len(rows) > SHOWN:
-            lines.append(f"... and {len(rows) - SHOWN} more")
-        return "\n".join(lines)
+        more = len(rows) - SHOWN
+        notes = [f"... and {more} more"] if more > 0 else []
+        return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
+
+
+def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
+    """Some of the rows of a screening, with the chance level above them.
+
+    A narrow terminal does without the intervals of all measures but `sort_by`, then
+    without their q, the rank, and the interval of `sort_by`.
+    """
+    features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
+    half = np.diff(screening._t_interval[features])[..., 0] / 2
+    columns: list[tuple[Any, ...]] = [
+        ("feature", ["(chance)", *(row["feature"] for row in rows)]),
+        ("rank", ["", *(row["rank"] for row in rows)]),
+        ("first", ["", *(_first(row["direction"]) for row in rows)]),
+    ]
+    for m, measure in enumerate(screening.measures):
+        means, q = ([row[measure + end] for row in rows] for end in ("", "_q"))
+        columns += [
+            (measure, [float(screening.chance[m]), *means]),
+            ("±95%", ["", *half[:, m].tolist()]),
+            ("q", ["", *q], _probability),
+        ]
+    if any(alike := [row["correlation"] >= _ALIKE for row in rows]):
+        repeated = [
+            f"{row['repeats']} ({row['correlation']:.2f})" if repeats else ""
+            for row, repeats in zip(rows, alike, strict=True)
+        ]
+        columns.append(("repeats", ["", *repeated]))
+    first = 3 * screening.rule.sort + 4
+    others = [
+        3 * m + 4 for m in range(len(screening.measures)) if m != screening.rule.sort
+    ]
+    worst, mean, best = (
+        np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
+        for end in ("_worst", "", "_best")
+    )
+    return Table.of(
+        *columns,
+        wraps=[len(columns) - 1] if any(alike) else [],
+        drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
+        least=_LEAST,
+        ranges=Ranges(worst, mean, best),
+    )
+
+
+def _first(direction: str) -> str:
+    return "high" if direction == "descending" else "low"
+
+
+def _probability(value: float | str) -> str:
+    return value if isinstance(value, str) else probability(value)

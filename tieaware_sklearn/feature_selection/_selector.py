@@ -85,7 +85,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     lift_ : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance).
     interval_ : ndarray of shape (n_features, n_measures, 2)
-        95 % t interval of the mean over queries.
+        95 % t interval of the mean over queries, within the range of the measure.
     pvalues_ : ndarray of shape (n_features, n_measures)
         One-sided paired t test over queries of the mean against chance;
         min(1, 2p) where both directions were tried.

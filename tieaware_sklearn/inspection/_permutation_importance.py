@@ -183,13 +183,15 @@ def query_permutation_importance(
     differences = np.stack(per_query, axis=1)
     moments = QueryMoments.of(differences, model.prepared.weight)
     pvalues = moments.p_greater()
+    # the largest difference of two values
+    widest = np.diff(asked.bounds)
     return PermutationImportance(
         columns=tuple(groups),
         measures=asked.names,
         baseline=averages,
         importances=np.stack(importances),
         importances_mean=moments.averages(),
-        interval=moments.interval(confidence),
+        interval=np.clip(moments.interval(confidence), -widest, widest),
         pvalues=pvalues,
         adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
         qid=model.prepared.queries.qid,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
-from .._display.tables import bracketed, clip, format_table, number, probability
+from .._display.tables import Ranges, Table, number, probability
 from .._engine.ties import FloatArray, IntArray
 
 #: rows of a table in print
 _SHOWN = 20
-#: characters of a name, so that a table has at most 80 columns
-_LONGEST = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +37,8 @@ class PermutationImportance(Result):
     importances_mean, importances_std : ndarray of shape (n_columns, n_measures)
         Mean and standard deviation over repeats.
     interval : ndarray of shape (n_columns, n_measures, 2)
-        t interval of `importances_mean` over queries.
+        t interval of `importances_mean` over queries, within the range that it can
+        have: [-1, 1] for normalised measures.
     pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
         Of the one-sided paired t test over queries of whether the mean gets worse; raw,
         and corrected for the number of columns.
@@ -103,30 +101,28 @@ class PermutationImportance(Result):
             **{name: values.ravel() for name, values in figures.items()},
         }
 
-    def __str__(self) -> str:
-        tables = map(self._table, range(len(self.measures)))
-        return "\n\n".join(tables)
+    def _tables(self) -> list[Table]:
+        return [self._table(m) for m in range(len(self.measures))]
 
-    def _table(self, m: int) -> str:
+    def _table(self, m: int) -> Table:
         order = self._order(m)
-        worth = f"{self.measures[m]} {number(self.baseline[m])}"
-        header = [worth, "loss", f"{self.confidence:.0%} interval", "±repeats"]
-        shown: FloatArray = self.pvalues
-        if self.correction is None or len(order) == 1:
-            header.append("p")
-        else:
-            header.append(f"p ({self.correction})")
-            shown = self.adjusted_pvalues
-        rows: list[Sequence[str]] = [
-            [
-                clip(self.columns[j], _LONGEST),
-                number(self.importances_mean[j, m]),
-                bracketed(self.interval[j, m]),
-                number(self.importances_std[j, m]),
-                probability(shown[j, m]),
-            ]
-            for j in order[:_SHOWN].tolist()
-        ]
-        more = len(order) - _SHOWN
-        rest = f"\n... and {more} more" if more > 0 else ""
-        return format_table(header, rows) + rest
+        shown, more = order[:_SHOWN], len(order) - _SHOWN
+        pvalues: tuple[str, FloatArray] = ("p", self.pvalues)
+        if self.correction is not None and len(order) > 1:
+            pvalues = (f"p ({self.correction})", self.adjusted_pvalues)
+        head, corrected = pvalues
+        lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
+        interval = f"{self.confidence:.0%} interval"
+        return Table.of(
+            (
+                f"{self.measures[m]} {number(self.baseline[m])}",
+                [self.columns[j] for j in shown],
+            ),
+            ("loss", lost),
+            (interval, self.interval[shown, m]),
+            ("±repeats", self.importances_std[shown, m]),
+            (head, corrected[shown, m], probability),
+            drop=(3,),
+            notes=[f"... and {more} more"] if more > 0 else [],
+            ranges=Ranges(low, lost, high, head=interval),
+        )

@@ -70,7 +70,8 @@ def load_trec(
         them in their topic, ``n_contradictions`` neighbours by rank whose scores
         say otherwise. ``DESCR``. Of a list of runs, ``score`` and ``rank`` have shape
         (n_documents, n_runs), ``n_inversions`` and ``n_contradictions`` one number
-        per run, and ``run_names`` holds the names of the files.
+        per run, and ``run_names`` holds their tags, or the names of the files where
+        tags do not tell the runs apart.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def load_trec(
     trec = _columns_of_runs(
         judged, runs, (qrels, "the runs"), topics, order, by_docno=True
     )
-    trec.run_names = file_names(paths)
+    trec.run_names = run_names(paths, [run.tag for run in runs])
     trec.DESCR = f"{len(runs)} runs, judged by {qrels}: {trec.DESCR}"
     return _framed(trec) if as_frame else trec
 
@@ -330,8 +331,14 @@ def _lines_of(topics: Sequence[bytes], file: TrecLines) -> NDArray[np.int64]:
     return np.concatenate([np.arange(lines.start, lines.stop) for lines in where])
 
 
-def file_names(paths: Sequence[str]) -> list[str]:
-    """Names of files, or all of a path where names repeat."""
+def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
+    """Tags of runs; names of files where a run has none of its own.
+
+    All of a path where names of files repeat.
+    """
+    given = [tag for tag in tags if tag is not None]
+    if len(set(given)) == len(tags):
+        return given
     names = [os.path.basename(path) for path in paths]
     return [
         path if names.count(name) > 1 else name

@@ -30,11 +30,13 @@ class TrecLines(NamedTuple):
     docno: list[bytes]
     #: of shape (n_lines, n_columns)
     numbers: FloatArray
+    #: what all lines of a run are tagged with, if it is one
+    tag: str | None = None
 
     def in_order(self, order: NDArray[np.int64]) -> TrecLines:
         """The same lines in another order, which keeps those of a topic together."""
         docno = [self.docno[line] for line in order.tolist()]
-        return TrecLines(self.topics, docno, self.numbers[order])
+        return self._replace(docno=docno, numbers=self.numbers[order])
 
     def topic_numbers(self) -> NDArray[np.int64]:
         """The place of the topic of each line."""
@@ -48,6 +50,7 @@ class _Form(NamedTuple):
     columns: str
     numbers: dict[str, int]
     happened: str
+    tag: int | None = None
 
     @property
     def n_columns(self) -> int:
@@ -55,7 +58,7 @@ class _Form(NamedTuple):
 
 
 _QRELS = _Form("topic iteration docno label", {"label": 3}, "judged")
-_RUN = _Form("topic Q0 docno rank score tag", {"rank": 3, "score": 4}, "retrieved")
+_RUN = _Form("topic Q0 docno rank score tag", {"rank": 3, "score": 4}, "retrieved", 5)
 
 
 def read_qrels(source: TextSource) -> TrecLines:
@@ -84,6 +87,7 @@ def _read(source: TextSource, form: _Form) -> TrecLines:
     topic: list[bytes] = []
     docno: list[bytes] = []
     numbers: list[FloatArray] = [np.empty((0, len(form.numbers)))]
+    tags: set[bytes] = set()
     try:
         with source.reading(), source.open_text() as file:
             while text := file.read(_CHUNK):
@@ -92,7 +96,12 @@ def _read(source: TextSource, form: _Form) -> TrecLines:
                 docno += columns[2]
                 cells = [columns[place] for place in form.numbers.values()]
                 numbers.append(np.column_stack([*map(_numbers, cells)]))
-        return _by_topic(topic, docno, np.concatenate(numbers))
+                if form.tag is not None:
+                    tags.update(columns[form.tag])
+        lines = _by_topic(topic, docno, np.concatenate(numbers))
+        if len(tags) != 1:
+            return lines
+        return lines._replace(tag=as_text([*tags]).item())
     except _Malformed:
         raise ValueError(_complaint(source, form)) from None
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .._display.result import Result
-from .._display.tables import format_columns, number
+from .._display.tables import Table, number
 from .._engine.exact import is_missing, none_for_masked
 from .._engine.matrix import without_mask
 from .._engine.qid_column import array_of
@@ -276,23 +276,23 @@ class AgreementReport(Result):
             "correlation": self.correlation[first, second],
         }
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         first, second, joint, scott, correlation = self._columns().values()
-        table = format_columns(
-            [
+        notes = [
+            "",
+            f"all agree {number(self.all_agree)}, Fleiss' kappa {number(self.fleiss)} "
+            f"({_words(self.fleiss)})",
+        ]
+        return [
+            Table.of(
                 ("assessors", map(", ".join, zip(first, second, strict=True))),
                 ("agree", joint),
                 ("Scott's pi", scott),
                 ("", map(_words, scott)),
                 ("Kendall's tau-b", correlation),
-            ]
-        )
-        if len(self.names) == 2:
-            return table
-        return (
-            f"{table}\n\nall agree {number(self.all_agree)}, Fleiss' kappa "
-            f"{number(self.fleiss)} ({_words(self.fleiss)})"
-        )
+                notes=notes if len(self.names) > 2 else [],
+            )
+        ]
 
 
 def _words(kappa: float) -> str:

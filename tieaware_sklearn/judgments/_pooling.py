@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
-from .._display.tables import format_table
+from .._display.tables import Table
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_count, check_qid, check_scores
 from ._agreement import given_values
@@ -53,12 +53,13 @@ class Pool(Result):
         """Documents that are in the pool for sure, and that could be."""
         return int(self.certain.sum()), len(self.probability)
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         sure, possible = self.size_range
         queries = len(set(self.qid.tolist()))
         cells = [str(queries), f"{self.expected_size:.1f}", str(sure), str(possible)]
         header = ["pool", "queries", "expected", "certain", "possible"]
-        return format_table(header, [[f"depth {self.depth}", *cells]])
+        row = [f"depth {self.depth}", *cells]
+        return [Table.row(header, row)]
 
 
 class _Run:
@@ -220,10 +221,11 @@ class PseudoJudgments(Result):
     target: IntArray
     n_runs: IntArray
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
         header = ["votes", "queries", "documents", "relevant"]
-        return format_table(header, [["", *map(str, counts)]])
+        row = ["", *counts]
+        return [Table.row(header, row)]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:

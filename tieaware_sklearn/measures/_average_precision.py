@@ -44,6 +44,7 @@ class _SumOverPairs(RelevanceMeasure):
     """
 
     undefined_over_zero: ClassVar[bool] = True
+    maximum: ClassVar[float] = 1.0
 
     @abstractmethod
     def _parts(

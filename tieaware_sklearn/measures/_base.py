@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -54,6 +55,8 @@ class Measure(UserModel, RemembersArguments, ABC):
     takes_unjudged: ClassVar[bool] = False
     #: a query where the measure is undefined may be given a number instead
     takes_zero_relevance: ClassVar[bool] = True
+    #: no value is above it, as none is below 0: 1 where a measure is normalised
+    maximum: ClassVar[float] = math.inf
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -78,6 +78,7 @@ class BPref(MeasureOverRelevant):
 
     name: ClassVar[str] = "BPref"
     takes_unjudged: ClassVar[bool] = True
+    maximum: ClassVar[float] = 1.0
 
     def _most(self, groups: TieGroups) -> IntArray:
         """M of each query."""

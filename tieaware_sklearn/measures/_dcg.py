@@ -128,6 +128,7 @@ class NDCG(_GainMeasure):
     """
 
     name: ClassVar[str] = "NDCG"
+    maximum: ClassVar[float] = 1.0
     undefined_over_zero: ClassVar[bool] = True
     #: ir-measures' names for the gains of its nDCG
     synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {

@@ -102,6 +102,7 @@ class ERR(Measure):
     """
 
     name: ClassVar[str] = "ERR"
+    maximum: ClassVar[float] = 1.0
     k: int | None = cutoff()
     max_label: float = number(4.0, above=0, most=MAX_EXPONENTIAL_LABEL)
 

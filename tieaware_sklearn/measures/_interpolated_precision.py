@@ -50,6 +50,8 @@ class _Interpolated(RelevanceMeasure):
     being the rank of the i-th relevant document (0 where c are not retrieved).
     """
 
+    maximum: ClassVar[float] = 1.0
+
     @abstractmethod
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
         """Depths c, ascending, and their weights, for `total` relevant documents."""

@@ -27,6 +27,7 @@ class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio: ClassVar[bool] = True
+    maximum: ClassVar[float] = 1.0
     k: int | None
 
     def _cutoff(self, groups: TieGroups) -> int | IntArray | None:

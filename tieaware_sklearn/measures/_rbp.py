@@ -38,6 +38,7 @@ def _chances(given: Any, name: str) -> tuple[float, ...]:
 class _AttentionMeasure(WeightedSum, RelevanceMeasure):
     """Attention given to relevance, binary or in [0, 1]."""
 
+    maximum: ClassVar[float] = 1.0
     gain: Any
 
     def gains(self, levels: FloatArray) -> FloatArray:

@@ -86,6 +86,8 @@ def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_W
 class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
+    maximum: ClassVar[float] = 1.0
+
     @property
     def reach(self) -> Reach:
         return Reach(rel=self.rel) if self.k is None else Reach(self.k)

@@ -178,6 +178,7 @@ class RaghavanPrecision(_IthRelevant):
     """
 
     name: ClassVar[str] = "PRR"
+    maximum: ClassVar[float] = 1.0
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i / (self.i + above)

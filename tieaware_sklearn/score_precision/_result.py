@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result
-from .._display.tables import format_columns, number
-from .._display.terminal import printable
+from .._display.tables import Ranges, Table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import mean, means
+
+#: columns of frames: p values of "no more than this share is kept"
+_PVALUE = "inferiority_pvalue_"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,13 +55,24 @@ class PrecisionSummary(Result):
         names = ("mean", "best", "worst", "imprecision", "bits", "tied_documents")
         values = {name: getattr(self, name) for name in names}
         for t, keep in enumerate(self.keep):
-            values[f"inferiority_pvalue_{keep!r}"] = self.inferiority[:, t]
+            values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
         return _long({"coarseness": self.levels, "system": self.systems}, values)
 
-    def __str__(self) -> str:
-        (_, levels), *rest = self._columns().items()
-        named = [(name.replace("_", " "), column) for name, column in rest]
-        return format_columns([(self.measure, levels), *named], left=2)
+    def _tables(self) -> list[Table]:
+        columns = self._columns()
+        (_, levels), *rest = columns.items()
+        named = [
+            (_of_share(name), column, probability)
+            if name.startswith(_PVALUE)
+            else (name.replace("_", " "), column)
+            for name, column in rest
+        ]
+        ranges = Ranges(*(columns[name] for name in ("worst", "mean", "best")))
+        # the p values, and what lies within the range of the bands
+        drop = (*range(len(named), 6, -1), 5)
+        return [
+            Table.of((self.measure, levels), *named, left=2, drop=drop, ranges=ranges)
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,51 +241,57 @@ class PrecisionStudy(Result):
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
 
-    def __str__(self) -> str:
+    def _tables(self) -> list[Table]:
         found = self.summary()
         changes = _share(found.mean - found.mean[0], found.mean[0])
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        columns: list[tuple[str, Any]] = [
+        columns: list[tuple[Any, ...]] = [
             (self.measure, self.levels),
-            ("bits", [number(bits, 1) for bits in self.bits.mean(axis=1)]),
-            ("tied", map(_percent, self.tied_documents.mean(axis=1))),
-            ("change", [_percent(mean(row), "+.2%") for row in changes]),
+            ("bits", self.bits.mean(axis=1), partial(number, digits=1)),
+            ("tied", self.tied_documents.mean(axis=1), _percent),
+            ("change", [mean(row) for row in changes], partial(_percent, form="+.2%")),
             ("most", largest),
-            ("range", [_percent(mean(row)) for row in found.imprecision]),
+            ("range", [mean(row) for row in found.imprecision], _percent),
         ]
         for share, counts in zip(self.keep, self.not_inferior().T, strict=True):
             columns.append((_more(share), counts))
         if len(self.pairs):
             columns += [
-                ("disc", map(_percent, self.discrimination())),
+                ("disc", self.discrimination(), _percent),
                 ("FP", self.false_positives()),
                 ("FN", self.false_negatives()),
-                ("tau b", [number(tau, 2) for tau in self.tau_b]),
-                ("tau AP", [number(tau, 2) for tau in self.tau_ap]),
+                ("tau b", self.tau_b, partial(number, digits=2)),
+                ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
-        return "\n".join([format_columns(columns), "", *self._legend()])
-
-    def _legend(self) -> list[str]:
-        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        shares = ", ".join(map(_more, self.keep))
-        lines = [
-            f"{of} on {len(self.qid)} queries",
-            "bits    log2 of the distinct scores of a query",
-            "tied    documents whose score another one has",
-            "change  of the mean over queries; most: of one query, at the most",
-            "range   best less worst order of ties, of the mean",
-            f"{shares}: systems that keep more of their mean (p <= {self.alpha:g})",
+        return [
+            Table.of(*columns, notes=self._notes(), terms=self._terms(), explains=True)
         ]
-        if len(self.pairs):
-            lines += [
-                f"disc    significant of {len(self.pairs)} pairs of systems",
-                "FP, FN  newly so, or so for the other system; no longer so",
-                "tau     correlation of the order of systems with the exact one",
-            ]
+
+    def _notes(self) -> list[str]:
+        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
+        notes = ["", f"{of} on {len(self.qid)} queries"]
         if self.dropped:
-            dropped = printable(", ".join(self.dropped))
-            lines.append(f"dropped, too far below the best: {dropped}")
-        return lines
+            notes.append(f"dropped, too far below the best: {', '.join(self.dropped)}")
+        return notes
+
+    def _terms(self) -> dict[str, str]:
+        """What heads mean, which are short."""
+        terms = {
+            "bits": "log2 of the distinct scores of a query",
+            "tied": "documents whose score another one has",
+            "change": "of the mean over queries",
+            "most": "the largest change of one query",
+            "range": "best less worst order of ties, as a share of the mean",
+            ", ".join(map(_more, self.keep)): "systems that keep more of their mean "
+            f"(p <= {self.alpha:g})",
+        }
+        if len(self.pairs):
+            terms |= {
+                "disc": f"significant of {len(self.pairs)} pairs of systems",
+                "FP, FN": "newly so, or so for the other system; no longer so",
+                "tau": "correlation of the order of systems with the exact one",
+            }
+        return terms
 
 
 def level_means(values: FloatArray) -> FloatArray:
@@ -294,6 +314,11 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     out = np.full(part.shape, np.nan)
     np.divide(part, whole, out=out, where=whole != 0)
     return out
+
+
+def _of_share(name: str) -> str:
+    """The head of a column of p values: the share that they are of."""
+    return f"p ({_more(float(name.removeprefix(_PVALUE)))})"
 
 
 def _percent(value: float, form: str = ".1%") -> str:

@@ -1,0 +1,16 @@
+"""Tables of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tieaware_sklearn._display.tables import Table
+
+
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
+) -> str:
+    """Rows of cells below a header, the first `left` columns being names."""
+    return Table.of(
+        *zip(header, zip(*rows, strict=True), strict=True), left=left
+    ).text()

@@ -1,0 +1,130 @@
+"""All results, with long names and many columns, on narrow and wide terminals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from tests._display.test_html import parsed
+from tieaware_sklearn import (
+    RankingFeatureSelector,
+    contingency_table,
+    evaluate,
+    precision_recall_curve,
+    query_permutation_importance,
+    residuals,
+    sampled,
+    tie_report,
+    tie_treatments,
+)
+from tieaware_sklearn._display.result import Result
+from tieaware_sklearn._display.terminal import width
+from tieaware_sklearn.comparison import compare_systems, rank_correlation
+from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
+from tieaware_sklearn.score_precision import precision_study
+
+RNG = np.random.default_rng(0)
+Y, QID = RNG.integers(0, 3, 120), np.repeat(np.arange(12), 10)
+SCORES = RNG.integers(0, 4, (120, 5)).astype(float)
+LONG = [f"runs/{'of_a_very_long_name' * j}-{j}.gz" for j in range(1, 6)]
+MEASURES = [
+    "ndcg(gain=linear)@10",
+    "err(max_label=4)@20",
+    "ap(rel=2,denominator=cutoff)@10",
+    "dcg(gain=[0,1,123456789012])@100",
+    *("rbp(p=0.95)", "p@5", "r@5", "rr", "bpref", "esl"),
+]
+SYSTEMS = dict(zip(LONG, SCORES.T, strict=True))
+
+
+def results() -> dict[str, Result]:
+    """At least one of each kind."""
+    score = SCORES[:, 0]
+    segment = np.array(LONG)[QID % 5]
+    report = evaluate(Y, score, qid=QID, measures=MEASURES, segment=segment)
+    study = precision_study(Y, SYSTEMS, qid=QID, measure=MEASURES[2], keep=[0.99, 0.9])
+    runs = [{"qid": QID, "docno": np.arange(120), "score": s} for s in SCORES.T]
+    model = LinearRegression().fit(SCORES, Y)
+    found = [
+        *(report, report.summary(), report.by_segment(), report.summary("median")),
+        tie_report(Y, score, qid=QID, measures=MEASURES),
+        tie_treatments(Y, score, qid=QID, measures=MEASURES, external={LONG[3]: QID}),
+        residuals(Y, score, qid=QID, measures=["rbp(p=0.95,gain=[0,0.5,1])@100"]),
+        precision_recall_curve(Y, score, qid=QID),
+        contingency_table(Y, score, qid=QID, k=10**9),
+        sampled(Y, score, MEASURES[2], qid=QID, n_orders=5),
+        rank_correlation(Y, score, qid=QID),
+        rank_correlation(Y, score, qid=QID).summary(),
+        compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[3]),
+        compare_systems(Y, SYSTEMS, qid=QID, test="randomization").summary(),
+        *(study, study.summary()),
+        depth_pool(runs, depth=3),
+        pseudo_relevance(runs, m=1),
+        assessor_agreement(Y.reshape(-1, 3), names=LONG[:3]),
+        RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
+        .screening_.named(LONG),
+        query_permutation_importance(
+            model, SCORES, Y, qid=QID, measures=MEASURES[:3],
+            columns=dict(zip(LONG, range(5), strict=True)),
+        ),
+    ]  # fmt: skip
+    return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
+
+
+RESULTS = results()
+
+
+def test_each_kind_of_result_is_here():
+    assert {type(one) for one in RESULTS.values()} == set(Result.__subclasses__())
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_fit_the_terminal(name, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = str(RESULTS[name])
+    widest = max(map(width, text.splitlines()))
+    assert widest <= columns, text
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_as_html(name):
+    found = parsed(RESULTS[name]._repr_html_())
+    tables = RESULTS[name]._tables()
+    assert len(found.tables) == len(tables)
+    for shown, table in zip(found.tables, tables, strict=True):
+        head, *rows = shown
+        bars = table.ranges is not None
+        assert len(head) == len(table.columns) + bars
+        assert {len(row) for row in rows} == {len(head)}
+        assert len(rows) == len(table.columns[0].values)
+        cells = [row[0] for row in rows]
+        assert cells == table.columns[0].cells
+
+
+def test_more_is_shown_where_there_is_room(monkeypatch):
+    comparison = RESULTS["SystemComparison-12"]
+    narrow = str(comparison)
+    assert "interval of d" not in narrow
+    assert "p (t)" not in narrow
+    monkeypatch.setenv("COLUMNS", "160")
+    wide = str(comparison)
+    assert "interval of d" in wide
+    assert "p (t)" in wide
+
+
+def test_intervals_stay_within_the_range_of_their_measure():
+    apart = evaluate([[1, 0]] * 2, [[1, 0], [0, 1]])
+    for report in (RESULTS["RankingReport-0"], apart):
+        summary = report.summary()
+        low, high = report.bounds.T
+        assert (summary.interval[:, 0] >= low).all()
+        assert (summary.interval[:, 1] <= high).all()
+    assert summary.interval[-1].tolist() == [0.0, 1.0]
+    screening = RankingFeatureSelector(["p@1", "dcg@1"]).fit(SCORES, Y, qid=QID)
+    interval = screening.screening_.interval
+    assert interval[:, 0].min() >= 0
+    assert interval[:, 0].max() == 1
+    importance = RESULTS["PermutationImportance-20"]
+    assert np.abs(importance.interval).max() <= 1

@@ -1,0 +1,102 @@
+"""The command compare."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.cli.helpers import run
+from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.datasets import load_trec
+
+QRELS = "".join(f"{t} 0 d{d} {(t + d) % 3 % 2}\n" for t in range(9) for d in range(6))
+
+
+def lines(tag, score, topics=9):
+    return "".join(
+        f"{t} Q0 d{d} 1 {score(t, d)} {tag}\n" for t in range(topics) for d in range(6)
+    )
+
+
+@pytest.fixture
+def trec(tmp_path):
+    texts = {
+        "qrels": QRELS,
+        "one": lines("alpha", lambda t, d: (t + d) % 3),
+        "two": lines("beta", lambda t, d: d // 3),
+        "three": lines("gamma", lambda t, d: t * d % 5, topics=7),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return [str(tmp_path / name) for name in texts]
+
+
+def test_pairs_are_those_of_compare_systems(capsys, trec, tmp_path):
+    written = tmp_path / "pairs.csv"
+    measures = ["--measures", "ap", "p@3"]
+    code, out, err = run(
+        capsys, "compare", *trec, *measures, "--json", "--csv", written
+    )
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    data = load_trec(trec[0], trec[1:], order="trec_eval")
+    assert data.run_names == ["alpha", "beta", "gamma"]
+    wanted = compare_systems(
+        data.target,
+        dict(zip(data.run_names, data.score.T, strict=True)),
+        qid=data.qid,
+        measure="ap",
+        unjudged="nonrelevant",
+    )
+    assert found["measures"] == ["AP", "P@3"]
+    assert found["runs"] == dict(zip(data.run_names, trec[1:], strict=True))
+    assert found["n_topics"] == 9
+    pairs = [pair for pair in found["pairs"] if pair["measure"] == "AP"]
+    assert [(pair["a"], pair["b"]) for pair in pairs] == [
+        *(("alpha", "beta"), ("alpha", "gamma"), ("beta", "gamma"))
+    ]
+    assert [pair["difference"] for pair in pairs] == wanted.difference.tolist()
+    assert [pair["adjusted_pvalue"] for pair in pairs] == (
+        wanted.adjusted_pvalues.tolist()
+    )
+    assert [pair["tie_range_low"] for pair in pairs] == wanted.tie_range[:, 0].tolist()
+    assert [row["mean"] for row in found["systems"][:3]] == (
+        wanted.summary().mean.tolist()
+    )
+    rows = list(csv.DictReader(io.StringIO(written.read_text())))
+    assert len(rows) == 6
+    assert float(rows[0]["tie_std"]) == pairs[0]["tie_std"]
+
+
+def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
+    code, out, _ = run(capsys, "compare", *trec, "--measures", "ap")
+    assert code == 0
+    assert out.startswith(f"3 runs on 9 topics of {trec[0]}\n\nAP ")
+    assert "\ngamma: 2 of 9 topics not retrieved, counted as empty lists\n" in out
+    for term in ("A - B", "tie range", "holds", "p (t)", "p (holm)"):
+        assert f"\n{term}  " in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+    _, out, _ = run(capsys, "compare", *trec, "--correction", "none")
+    assert "p (holm)" not in out
+    _, out, _ = run(capsys, "compare", *trec[:3], "--test", "wilcoxon")
+    assert "p (wilcoxon)  p value of Wilcoxon's" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([0, 1], "RUN must name two files or more, got"),
+        ([0, 1, 1], "RUN must name each file once"),
+        (["-", "-", 1], "only one of the files can be standard input"),
+        ([0, 1, 2, "--measures", "xyzzy"], "unknown measure 'xyzzy'"),
+        ([0, 1, "nowhere"], "nowhere: No such file"),
+    ],
+)
+def test_it_names_what_is_wrong(capsys, trec, words, message):
+    files = [trec[word] if isinstance(word, int) else word for word in words]
+    code, out, err = run(capsys, "compare", *files)
+    assert (code, out) == (1, "")
+    assert message in err

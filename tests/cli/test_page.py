@@ -1,0 +1,114 @@
+"""What commands found, as a page."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests._display.test_html import parsed
+from tests.cli.helpers import run
+from tieaware_sklearn.cli._page import Figure, page
+
+NASTY = "<b>&\"'"
+
+
+@pytest.fixture
+def files(tmp_path):
+    labels = list(enumerate([0, 1, 1, 0, 2, 1, 0]))
+    rows = [f"{y},{q},{y + d},{d % 2},{-d}\n" for q in range(4) for d, y in labels]
+    table = tmp_path / f"{NASTY}.csv"
+    table.write_text("".join(['label,qid,"<b>&""\'",plain,x3\n', *rows]))
+    qrels, one, two = tmp_path / "qrels", tmp_path / "one", tmp_path / "two"
+    qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 1\n2 0 c 0\n")
+    one.write_text("1 Q0 a 1 5 <i>one\n1 Q0 b 2 5 <i>one\n2 Q0 c 1 1 <i>one\n")
+    two.write_text("1 Q0 b 1 5 two\n1 Q0 a 2 4 two\n2 Q0 a 1 1 two\n")
+    return {
+        "screen": [table],
+        "evaluate": [qrels, one, two],
+        "compare": [qrels, one, two],
+    }
+
+
+#: of each command, the tables and the first name in the first of them
+SHOWN = {"screen": (1, "(chance)"), "evaluate": (1, "<i>one"), "compare": (4, "<i>one")}
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_pages_are_whole(command, files, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "report.html"
+    words = [command, *map(str, files[command]), "--report", str(path)]
+    code, out, err = run(capsys, *words)
+    assert (code, err) == (0, "")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    found = parsed(text)
+    n_tables, first = SHOWN[command]
+    assert len(found.tables) == n_tables
+    assert found.tables[0][1][0] == first
+    for head, *rows in found.tables:
+        assert rows
+        assert {len(row) for row in rows} == {len(head)}
+        # what a terminal shows is there
+        assert head[0] in out
+    # names are text
+    assert not {"b", "i"} & set(found.tags)
+    # what was read, the command, versions
+    for file in files[command]:
+        assert str(file) in found.text
+    assert shlex.join(["tieaware", *words]) in found.text
+    for name in ("tieaware-sklearn 0.", "Python 3.", "numpy ", "scipy ", "matplotlib "):
+        assert name in found.text
+    # nothing is loaded from anywhere
+    loads = [value for _, name, value in found.attributes if name in ("src", "href")]
+    assert len(loads) == 1
+    assert loads[0].startswith("data:image/svg+xml;base64,")
+    assert ("meta", "content", "width=device-width, initial-scale=1") in (
+        found.attributes
+    )
+    again = tmp_path / "again.html"
+    assert run(capsys, *words[:-1], again)[0] == 0
+    assert again.read_text().replace("again.html", "report.html") == text
+
+
+def test_a_page_has_all_that_is_chosen(letor, tmp_path, capsys):
+    path = tmp_path / "report.html"
+    assert run(capsys, "screen", letor, "--report", path)[0] == 0
+    head, chance, *rows = parsed(path.read_text()).tables[0]
+    assert len(rows) == 12
+    assert head.count("q") == 3
+    assert chance[0] == "(chance)"
+    assert run(capsys, "screen", letor, "--top", 2, "--report", path)[0] == 0
+    assert len(parsed(path.read_text()).tables[0]) == 2 + 2
+
+
+def test_without_matplotlib_the_page_says_so(files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tieaware_sklearn.cli._page.find_spec", lambda _: None)
+    path = tmp_path / "report.html"
+    assert run(capsys, "evaluate", *files["evaluate"], "--report", path)[0] == 0
+    found = parsed(path.read_text())
+    assert "matplotlib, which draws it, is not installed" in found.text
+    assert "img" not in found.tags
+    assert len(found.tables) == 1
+
+
+def test_reports_refuse_before_they_work(letor, tmp_path, capsys):
+    for path, message in (
+        ("-", "--report must name a file, got standard output"),
+        (letor, "--report must not replace an input"),
+        (str(tmp_path / "no" / "x.html"), "--report: there is no folder for"),
+    ):
+        code, out, err = run(capsys, "screen", letor, "--report", path)
+        assert (code, out) == (1, "")
+        assert message in err
+    same = str(tmp_path / "x")
+    code, _, err = run(capsys, "screen", letor, "--csv", same, "--report", same)
+    assert code == 1
+    assert "only one of --csv and --report" in err
+
+
+def test_bare_pages():
+    text = page("nothing", [], [], [], Figure("", drawn=False), ["x y", NASTY])
+    assert parsed(text).tables == []
+    assert shlex.join(["x y", NASTY]) in parsed(text).text

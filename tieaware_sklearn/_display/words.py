@@ -1,0 +1,53 @@
+"""What the heads of tables mean, in a line each."""
+
+from __future__ import annotations
+
+import re
+
+_MEANINGS = {
+    "mean": "exact mean over all orders of tied documents, averaged over queries",
+    "median": "median over queries of the exact means over all orders of tied "
+    "documents",
+    "geometric": "geometric mean over queries of the exact means over all orders of "
+    "tied documents",
+    "worst": "average over queries in the least favourable order of ties",
+    "best": "average over queries in the most favourable order of ties",
+    "tie std": "standard deviation over the orders of tied documents",
+    "chance": "the value if all documents of a query tied",
+    "lift": "(mean - chance) / (ideal - chance)",
+    "95% interval": "of the average over queries",
+    "±95%": "half of the 95% t interval of the mean over queries",
+    "q": "p value against chance, adjusted for the number of features (Benjamini and "
+    "Hochberg)",
+    "first": "which values rank first: high or low ones",
+    "repeats": "the better-ranked feature that ranks most alike (mean of Spearman's "
+    "rho)",
+    "trec_eval": "value in the order of trec_eval (document id, descending); - for "
+    "measures that it defines otherwise",
+    "topics": "topics averaged",
+    "A - B": "mean of A less mean of B",
+    "tie range": "smallest and largest difference that orders of ties can make",
+    "holds": "whether the difference has its sign in every order of ties",
+    "p (t)": "p value of the paired t test over queries",
+    "p (wilcoxon)": "p value of Wilcoxon's signed-rank test over queries",
+    "p (randomization)": "p value of Fisher's randomisation test over queries",
+    "p (holm)": "the p value corrected for the number of comparisons (Holm)",
+    "p (bh)": "the p value corrected for the number of comparisons (Benjamini and "
+    "Hochberg)",
+    "p (by)": "the p value corrected for the number of comparisons (Benjamini and "
+    "Yekutieli)",
+    "d": "Cohen's d: mean of the differences over their standard deviation",
+    "loses": "by how much the mean gets worse when the column is permuted",
+    "±repeats": "standard deviation over the repeats",
+    "imprecision": "best less worst order of ties, as a share of the mean",
+    "bits": "log2 of the distinct scores of a query",
+    "tied documents": "share of documents whose score another one has",
+    "residual": "what the mean gains if all documents without a judgment are relevant",
+}
+
+
+def meaning(head: str) -> str:
+    """What the head of a column means; nothing for one that says so itself."""
+    if re.fullmatch(r"[\d.]+% interval of d", head):
+        return "of d, from the non-central t distribution"
+    return _MEANINGS.get(head, "")
