@@ -21,7 +21,7 @@ from .row_order import signs, values
 
 HEADERS = (
     "data",
-    "features",
+    "all",
     "constant",
     "by rows",
     "other",

@@ -18,7 +18,7 @@ from tieaware_sklearn import PreparedRanking
 
 from ._shared import ORDERS, Rows, generated, letor, ordered, table
 
-HEADERS = ("measure", "rows", "feature", "value", "place", "best feature", "its value")
+HEADERS = ("measure", "rows", "value", "place", "best feature", "its value")
 
 
 class Place(NamedTuple):
@@ -26,7 +26,6 @@ class Place(NamedTuple):
 
     measure: str
     rows: str
-    feature: str
     value: float
     place: int
     best: str
@@ -70,7 +69,7 @@ def places(rows: Rows, feature: int, measures: list[str]) -> list[Place]:
             value, best = float(of_all[feature - 1]), float(of_all.max())
             place = 1 + int((of_all > value).sum())
             first = names(of_all, of_all == best)
-            found.append(Place(measure, order, str(feature), value, place, first, best))
+            found.append(Place(measure, order, value, place, first, best))
     return found
 
 
