@@ -149,6 +149,6 @@ def write(page: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("COLUMNS", "88")
+    os.environ["COLUMNS"] = "80"
     for page in map(Path, sys.argv[1:] or pages()):
         write(page)

@@ -15,7 +15,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     import sklearn
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "88")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # threads of LightGBM
     before = optuna.logging.get_verbosity()
     with sklearn.config_context():

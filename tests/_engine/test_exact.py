@@ -198,7 +198,7 @@ def test_masked_scores_labels_weights_keys_and_systems_are_refused():
         with pytest.raises(ValueError, match=rule):
             ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], **arguments})
     two = masked([[1, 2], [3, 4], [5, 6]], [[0, 0], [0, 1], [0, 0]])
-    with pytest.raises(ValueError, match=r"y_score\['1'\] must not be NaN"):
+    with pytest.raises(ValueError, match=r"y_score\['system 1'\] must not be NaN"):
         compare_systems([0, 1, 0], two)
     with pytest.raises(ValueError, match="must not be missing where a document"):
         tie_treatments([0, 1, 0], [1, 1, 1], external={"key": one})
