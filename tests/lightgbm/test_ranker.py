@@ -303,7 +303,7 @@ def test_early_stopping_inside_a_search(web, valid):
 
 
 def test_early_stopping_behind_a_transformer(web, valid):
-    """The README: transform_input has the pipeline transform the validation set."""
+    """The guide: transform_input has the pipeline transform the validation set."""
     scaler = PCA(n_components=5, random_state=0)
     model = make_pipeline(scaler, ranker(), transform_input=["eval_X"])
     given = {"eval_X": (valid.data,), "eval_y": (valid.target,)}

@@ -1,4 +1,4 @@
-"""The README's table of scikit-learn tools, line by line, routing on and off.
+"""The guide's table of scikit-learn tools, line by line, routing on and off.
 
 Every tool runs for each ranker in both settings, and must give the same values:
 with routing on, ``qid`` is passed once; with routing off, it is a column of X.
