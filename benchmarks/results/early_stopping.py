@@ -10,8 +10,8 @@ TEST; or TRAIN+VALID+TEST. ``--leaves`` are those of a tree.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from lightgbm import LGBMRanker
@@ -73,34 +73,64 @@ def stops(
         )
         for metric, model in (("LightGBM ndcg@10", theirs), ("exact NDCG@10", ours)):
             (reported,) = model.best_score_["valid_0"].values()
-            exact, worth = (
-                ranking_score(rows.y, model.predict(rows.X), qid=rows.qid)
-                for rows in (valid, held_out)
-            )
-            yield Stop(order, metric, model.best_iteration_, reported, exact, worth)
+            worth = exact_scores(model, valid, held_out)
+            yield Stop(order, metric, model.best_iteration_, reported, *worth)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def exact_scores(model: Any, *parts: Rows) -> list[float]:
+    """NDCG@10 of a model's ranking of each part."""
+    return [
+        ranking_score(rows.y, model.predict(rows.X), qid=rows.qid) for rows in parts
+    ]
+
+
+def show_stops(
+    description: str | None,
+    stops: Callable[..., Iterator[Stop]],
+    *,
+    option: str,
+    sizes: Sequence[int],
+    parameter: str,
+    learning_rate: float,
+) -> None:
+    """The command: `stops` of each file for trees of several sizes, as tables."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("files", nargs="*", metavar="FILE")
-    parser.add_argument("--leaves", type=int, nargs="*", default=[4, 31])
+    parser.add_argument(
+        option,
+        type=int,
+        nargs="*",
+        default=list(sizes),
+        dest="sizes",
+        metavar=option.lstrip("-").upper(),
+    )
     arguments = parser.parse_args()
     for path in arguments.files or [None]:
         parts = generated() if path is None else read(path)
-        sizes = " / ".join(str(len(np.unique(rows.qid))) for rows in parts)
-        print(
-            f"{path or 'make_web_search'}: {sizes} queries to train/validate/hold out\n"
-        )
-        for leaves in arguments.leaves:
+        counts = " / ".join(str(len(np.unique(rows.qid))) for rows in parts)
+        of = path or "make_web_search"
+        print(f"{of}: {counts} queries to train/validate/hold out\n")
+        for size in arguments.sizes:
             found = stops(
                 *parts,
-                num_leaves=leaves,
                 n_estimators=500,
-                learning_rate=0.05,
+                learning_rate=learning_rate,
                 early_stopping_rounds=30,
+                **{parameter: size},
             )
-            print(f"num_leaves={leaves}")
+            print(f"{parameter}={size}")
             print(table(HEADERS, list(found)) + "\n")
+
+
+def main() -> None:
+    show_stops(
+        __doc__,
+        stops,
+        option="--leaves",
+        sizes=[4, 31],
+        parameter="num_leaves",
+        learning_rate=0.05,
+    )
 
 
 if __name__ == "__main__":

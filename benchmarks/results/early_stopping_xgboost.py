@@ -7,17 +7,15 @@ that of a tree.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 import numpy as np
 from xgboost import XGBRanker
 
-from tieaware_sklearn import ranking_score
 from tieaware_sklearn.xgboost import QueryXGBRanker
 
-from ._shared import ORDERS, Rows, generated, grouped, ordered, read, table
-from .early_stopping import HEADERS, Stop
+from ._shared import ORDERS, Rows, grouped, ordered
+from .early_stopping import Stop, exact_scores, show_stops
 
 
 def stops(
@@ -47,35 +45,20 @@ def stops(
             eval_qid=seen.qid,
         )
         for metric, model in (("XGBoost ndcg@10", theirs), ("exact NDCG@10", ours)):
-            exact, worth = (
-                ranking_score(rows.y, model.predict(rows.X), qid=rows.qid)
-                for rows in (valid, held_out)
-            )
+            worth = exact_scores(model, valid, held_out)
             trees = model.best_iteration + 1
-            yield Stop(order, metric, trees, float(model.best_score), exact, worth)
+            yield Stop(order, metric, trees, float(model.best_score), *worth)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", metavar="FILE")
-    parser.add_argument("--depth", type=int, nargs="*", default=[2, 6])
-    arguments = parser.parse_args()
-    for path in arguments.files or [None]:
-        parts = generated() if path is None else read(path)
-        sizes = " / ".join(str(len(np.unique(rows.qid))) for rows in parts)
-        print(
-            f"{path or 'make_web_search'}: {sizes} queries to train/validate/hold out\n"
-        )
-        for depth in arguments.depth:
-            found = stops(
-                *parts,
-                max_depth=depth,
-                n_estimators=500,
-                learning_rate=0.1,
-                early_stopping_rounds=30,
-            )
-            print(f"max_depth={depth}")
-            print(table(HEADERS, list(found)) + "\n")
+    show_stops(
+        __doc__,
+        stops,
+        option="--depth",
+        sizes=[2, 6],
+        parameter="max_depth",
+        learning_rate=0.1,
+    )
 
 
 if __name__ == "__main__":
