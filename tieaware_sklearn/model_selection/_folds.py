@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold
 
+from .._engine.exact import show
 from .._engine.seeds import check_seed
 from .._engine.validation import Queries, check_count
 from ._query_splits import Part, QuerySplits
@@ -223,6 +224,17 @@ def check_n_splits(n_splits: int, queries: Queries) -> None:
             f"n_splits must be at most the number of queries ({queries.n_queries}), "
             f"got {n_splits}"
         )
+
+
+def check_cv(cv: Any) -> Any:
+    """A cross-validator; a number of folds is that of `QueryKFold`."""
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        return QueryKFold(int(cv))
+    if isinstance(cv, str) or not hasattr(cv, "split"):
+        raise ValueError(
+            f"cv must be a number of folds or a cross-validator, got {show(cv)}"
+        )
+    return cv
 
 
 # plain numbers below: calls of NumPy for each query take most of a split

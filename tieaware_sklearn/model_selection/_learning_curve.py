@@ -16,7 +16,7 @@ from .._engine.seeds import check_seed
 from .._engine.ties import IntArray
 from .._engine.validation import check_qid, is_number
 from ..measures import Measure
-from ._folds import QueryKFold
+from ._folds import check_cv
 from ._query_splits import Rows
 from ._scorers import make_ranking_scorer
 
@@ -145,12 +145,7 @@ def query_learning_curve(
 
 
 def _folds(cv: Any, X: Any, y: Any, ids: Any) -> list[tuple[Rows, Rows]]:
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        cv = QueryKFold(int(cv))
-    if isinstance(cv, str) or not hasattr(cv, "split"):
-        raise ValueError(
-            f"cv must be a number of folds or a cross-validator, got {show(cv)}"
-        )
+    cv = check_cv(cv)
     groups = ids if getattr(cv, "qid", None) is None else None
     return list(cv.split(X, y, groups))
 

@@ -21,7 +21,7 @@ from .._engine.digests import by_content
 from .._engine.qid_column import take_rows
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
-from ..model_selection import QueryKFold
+from ..model_selection._folds import check_cv
 from ..model_selection._predictions import check_response_method, predicted_scores
 from ..rankers._signature import options_of
 from ._query_buckets import Step
@@ -145,12 +145,7 @@ class RankerObjective(QueryObjective):
 
     def _deal(self, X: Any, cv: Any) -> list[_Fold]:
         """Folds of the rows as they were given."""
-        if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-            cv = QueryKFold(int(cv))
-        if isinstance(cv, str) or not hasattr(cv, "split"):
-            raise ValueError(
-                f"cv must be a number of folds or a cross-validator, got {cv!r}"
-            )
+        cv = check_cv(cv)
         # where each row of X went
         place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
         qid = self._queries.qid[self._number]
