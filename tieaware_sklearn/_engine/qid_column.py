@@ -228,6 +228,15 @@ def how_to_pass_qid() -> str:
     )
 
 
+def warn_one_query(n_rows: int, how: str) -> None:
+    """Say that rows without query ids count as one query, and how to pass ids."""
+    warn(
+        f"without qid, all {n_rows} rows are ranked together as one query, whatever "
+        f"queries they are of: {how}. If they are one query, say so by equal ids, "
+        "np.zeros(len(y))"
+    )
+
+
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
     """These rows of a matrix or column of any kind, or of a list; all for None."""
     if rows is None:

@@ -9,20 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from .._display.warn import warn
 from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
 from .._engine.qid_column import qid_index, resolve_qid
 from .._engine.validation import check_length
-
-
-def warn_one_query(n_rows: int, how: str) -> None:
-    """Say that rows without query ids count as one query, and how to pass ids."""
-    warn(
-        f"without qid, all {n_rows} rows are ranked together as one query, whatever "
-        f"queries they are of: {how}. If they are one query, say so by equal ids, "
-        "np.zeros(len(y))"
-    )
 
 
 class FeatureColumns:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from .._engine.qid_column import array_of, qid_index, spread_features
+from .._engine.qid_column import array_of, qid_index, spread_features, warn_one_query
 from .._engine.ties import FloatArray
 from ..measures import Measure, parse_measure
-from ._columns import warn_one_query
 from ._selector import RankingFeatureSelector
 
 

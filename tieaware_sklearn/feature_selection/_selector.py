@@ -21,11 +21,12 @@ from .._engine.qid_column import (
     how_to_pass_qid,
     list_columns,
     spread_features,
+    warn_one_query,
 )
 from .._engine.validation import Queries, check_labels, check_qid, check_query_weight
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..measures import Measure
-from ._columns import FeatureColumns, warn_one_query
+from ._columns import FeatureColumns
 from ._rule import Rule
 from ._screening import Screening
 from ._selection import check_selection, nothing_passed, select_features

@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._display.progress import show_progress
 from .._engine.digests import by_content
-from .._engine.qid_column import array_of, count_rows, ids_of, take_rows
+from .._engine.qid_column import array_of, count_rows, ids_of, take_rows, warn_one_query
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray
 from .._engine.validation import (
@@ -31,7 +31,6 @@ from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
 from ..evaluation._undefined import Asked, ask
-from ..feature_selection._columns import warn_one_query
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ..model_selection._predictions import check_response_method, predicted_scores
