@@ -116,7 +116,29 @@ def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
     return remembered
 
 
-class TieGroups:
+class Totals:
+    """What is known of a block of queries without the order of their documents.
+
+    Attributes
+    ----------
+    n_queries : int
+    everything : TieGroups
+        All documents of each query, not retrieved ones included, in one group.
+    retrieved : ndarray of shape (n_queries,)
+        Documents of each query in the ranking.
+    """
+
+    def __init__(self, everything: TieGroups, retrieved: IntArray) -> None:
+        self.n_queries = everything.n_queries
+        self.everything = everything
+        self.retrieved = retrieved
+
+    def total_relevant(self, rel: float) -> IntArray:
+        """Relevant documents of each query, retrieved or not."""
+        return self.everything.relevant(rel)
+
+
+class TieGroups(Totals):
     """The tie groups of a block of queries, in rank order.
 
     Attributes
@@ -152,11 +174,10 @@ class TieGroups:
         self.query = query
         self.start = start
         self.label = label
-        self.everything = self if everything is None else everything
         self.n = sizes_of(start, len(label))
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
-        self.retrieved: IntArray = retrieved
+        super().__init__(self if everything is None else everything, retrieved)
         self.untied = len(start) == len(label)
         self.n_groups_of_query: IntArray = (
             retrieved if self.untied else np.bincount(query, minlength=n_queries)
@@ -249,10 +270,6 @@ class TieGroups:
     def relevant_above(self, rel: float) -> IntArray:
         """Documents above each group with a label of at least `rel`."""
         return count_before(self.relevant(rel), self.n_groups_of_query)
-
-    def total_relevant(self, rel: float) -> IntArray:
-        """Relevant documents of each query, retrieved or not."""
-        return self.everything.relevant(rel)
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
         """Sum of the gains of each group, `gains` given per level."""

@@ -22,7 +22,10 @@ from .._engine.ties import (
     find_ties,
 )
 from .._engine.validation import Queries, is_retrieved
+from .._kernel.arranged import ArrangedLabels, score_columns
+from .._kernel.engines import engine
 from ..measures import Measure
+from ._walked_values import statistics_of, walked_statistics
 
 # documents of a block: memory stays flat, and calls of NumPy cost little a document
 BLOCK_ROWS = 1 << 18
@@ -78,21 +81,28 @@ class LabelledQueries:
         keep: bool = False,
     ) -> None:
         self.queries = queries
-        self._levels, self._codes = label_codes(labels)
+        self._levels, codes = label_codes(labels)
+        self._codes = codes.astype(np.int32) if engine() == "compiled" else codes
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
+        self._compiled = engine() == "compiled"
         self._ranges = list(_ranges(sizes, block_rows))
         self._keep = keep
-        self._kept: list[Block] | None = None
+        self._kept: list[Block | ArrangedLabels] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel
         return {**self.__dict__, "_kept": None}
 
-    def _make(self, first: int, stop: int) -> Block:
+    def _make(self, first: int, stop: int) -> Block | ArrangedLabels:
         queries = self._by_length[first:stop]
         sizes = self.queries.sizes[queries]
         longest = int(sizes[-1])
+        if self._compiled:
+            start = self.queries.offsets[queries]
+            return ArrangedLabels(
+                self._codes, self.queries.order, start, sizes, self._levels
+            )
         order = None
         if self.queries.order is not None:
             order = self._by_query(self.queries.order, queries, longest)
@@ -128,7 +138,7 @@ class LabelledQueries:
             out[near_end] = values[np.minimum(cells, len(values) - 1)]
         return out
 
-    def block(self, number: int) -> Block:
+    def block(self, number: int) -> Block | ArrangedLabels:
         """Block number `number`, kept or made anew."""
         if not self._keep:
             return self._make(*self._ranges[number])
@@ -136,13 +146,13 @@ class LabelledQueries:
             self._kept = [self._make(*ends) for ends in self._ranges]
         return self._kept[number]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[Block | ArrangedLabels]:
         """All blocks, in order."""
         return (self.block(number) for number in range(len(self._ranges)))
 
     def groups(
         self,
-        block: Block,
+        block: Block | ArrangedLabels,
         scores: NDArray[Any],
         *,
         ascending: bool = False,
@@ -154,6 +164,11 @@ class LabelledQueries:
         NaN ties below everything; -inf is not retrieved. With `reaches`, groups
         that none of these looks at may be missing.
         """
+        if isinstance(block, ArrangedLabels):
+            columns = score_columns(scores[None])
+            return block.sort(
+                columns, ascending=ascending, input_order=input_order
+            ).groups()
         rows, everything = block.rows, block.everything
         if block.order is not None:
             column = scores[block.order]
@@ -195,6 +210,9 @@ class LabelledQueries:
         Statistics are methods of `Measure`: expected, best, worst, std, chance,
         ideal, normaliser. `options` are those of `each_block`.
         """
+        if self._compiled:
+            stacked = self._walked(measures, scores, statistics, **options)
+            return dict(zip(statistics, stacked, strict=True))
         parts = self.each_block(
             lambda groups: statistics_of(measures, statistics, groups),
             scores,
@@ -203,6 +221,23 @@ class LabelledQueries:
         )
         stacked = [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
         return dict(zip(statistics, stacked, strict=True))
+
+    def _walked(
+        self,
+        measures: Sequence[Measure],
+        scores: NDArray[Any],
+        statistics: Sequence[str],
+        *,
+        n_jobs: int | None = None,
+        ascending: bool = False,
+        input_order: bool = False,
+    ) -> list[FloatArray]:
+        columns = score_columns(scores[None])
+        parts = []
+        for block in self.blocks():
+            ranked = block.sort(columns, ascending=ascending, input_order=input_order)
+            parts.append(walked_statistics(block, ranked, measures, statistics))
+        return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
 
     def each_block(
         self,
@@ -242,6 +277,9 @@ class LabelledQueries:
         """Statistics of each query and measure that need no scores."""
         parts = []
         for block in self.blocks():
+            if isinstance(block, ArrangedLabels):
+                parts.append(walked_statistics(block, None, measures, statistics))
+                continue
             parts.append(statistics_of(measures, statistics, block.everything))
             block.everything.forget()
         return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
@@ -291,14 +329,3 @@ def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
     else:
         yield from _split(sizes, first, first + best + 1)
         yield from _split(sizes, first + best + 1, stop)
-
-
-def statistics_of(
-    measures: Sequence[Measure], statistics: Sequence[str], groups: TieGroups
-) -> list[FloatArray]:
-    """Each of `statistics`, of shape (n_queries, n_measures), of one block."""
-    # np.column_stack takes three times as long where queries are few
-    return [
-        np.array([getattr(measure, name)(groups) for measure in measures]).T
-        for name in statistics
-    ]

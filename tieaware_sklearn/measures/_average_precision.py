@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,10 +19,11 @@ from .._engine.segments import (
     sum_after,
     sum_segments,
 )
-from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups
-from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
+from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups, Totals
+from .._kernel.walks import Walk
+from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure, first_level
 from ._fields import choice
-from ._rank_weights import harmonic_difference
+from ._rank_weights import harmonic_difference, n_ranks, rank_tables
 
 #: a tie with more documents above it than this times its own is summed place by place:
 #: shorter forms are differences that lose as many times the error of rounding
@@ -156,6 +158,10 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"map": ()}
     denominator: str = choice("relevant", "cutoff")
 
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        tables = _harmonic_tables(n_ranks(self.k, longest))
+        return Walk("precisions", self.k, first_level(levels, self.rel), tables=tables)
+
     def numerator(self, groups: TieGroups) -> FloatArray:
         # nothing is found in other groups
         chosen, per_query = groups.holding(self.rel)
@@ -195,8 +201,13 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
             return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return np.asarray(self._total(groups.total_relevant(self.rel)), np.float64)
+
+
+@lru_cache(maxsize=8)
+def _harmonic_tables(size: int) -> FloatArray:
+    return rank_tables(_reciprocal(np.arange(1, size + 1), None))
 
 
 def _tied_part(

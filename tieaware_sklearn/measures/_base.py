@@ -11,13 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray, Reach, TieGroups, once_per_block
+from .._engine.ties import FloatArray, Reach, TieGroups, Totals, once_per_block
+from .._kernel.walks import Walk
 from ._distribution import Distribution
 from ._fields import RemembersArguments, cutoff, number, spelling
 from ._names import names_where, register
 from ._user_models import UserModel
 
 BoolArray = NDArray[np.bool_]
+#: what a walk stands for: a measure that has another of these has no walk
+_FORMULAS = {
+    "numerator", "numerator_variance", "defined", "expected", "std", "best", "worst",
+    "ideal", "chance", "sampling_error", "std_is_estimate",
+}  # fmt: skip
 #: queries, what a measure can be worth there, and the chances of that
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
@@ -72,6 +78,9 @@ class Measure(UserModel, RemembersArguments, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
+        own = vars(cls)
+        if "walk" not in own and not _FORMULAS.isdisjoint(own):
+            cls.walk = Measure.walk  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -83,6 +92,13 @@ class Measure(UserModel, RemembersArguments, ABC):
         """How far down a ranking this looks: what lies deeper changes no value."""
         return Reach(getattr(self, "k", None))
 
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        """What the kernel adds up for `numerator`; None leaves that to NumPy.
+
+        Of labels on these `levels`, in queries of up to `longest` documents.
+        """
+        return None
+
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:
         """Mean numerator of each query over the orders of its tied documents."""
@@ -91,11 +107,11 @@ class Measure(UserModel, RemembersArguments, ABC):
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """Variance of the numerator over the same orders."""
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         """Denominator of each query, the same in every order."""
         return np.ones(groups.n_queries)
 
-    def defined(self, groups: TieGroups) -> BoolArray:
+    def defined(self, groups: Totals) -> BoolArray:
         """Queries for which the measure means something."""
         if self.undefined_over_zero:
             return self.normaliser(groups) > 0
@@ -205,7 +221,7 @@ class RelevanceMeasure(Measure):
     def gains(self, levels: FloatArray) -> FloatArray:
         return relevance(levels, self.rel)
 
-    def total(self, groups: TieGroups) -> FloatArray:
+    def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
 
@@ -225,10 +241,15 @@ class MeasureOverRelevant(RelevanceMeasure):
     undefined_over_zero: ClassVar[bool] = True
     rel: float = number(1.0, above=0)
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
 
 
 def relevance(levels: FloatArray, rel: float) -> FloatArray:
     """1 for levels of at least `rel`, 0 for the others."""
     return (levels >= rel).astype(np.float64)
+
+
+def first_level(levels: FloatArray, rel: float) -> int:
+    """The first of the levels that is relevant."""
+    return int(np.searchsorted(levels, rel))

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups, Totals
+from .._kernel.walks import Walk
 from ._fields import cutoff
 from ._gains import gains_of, normalise_gain
 from ._weighted_sum import WeightedSum
@@ -60,6 +61,10 @@ class CG(_GainMeasure):
 
     def _rank_weights(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        found = super().walk(levels, longest)
+        return None if found is None else found._replace(flat=True)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # a group that is whole adds its sum of gains, not n times their mean
@@ -150,5 +155,5 @@ class NDCG(_GainMeasure):
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self.ideal_sum(groups)

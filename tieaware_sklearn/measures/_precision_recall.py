@@ -14,8 +14,15 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
-from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
-from ._base import BinaryMeasure, MeasureOverRelevant, Outcomes, RelevanceMeasure
+from .._engine.ties import FloatArray, IntArray, Reach, TieGroups, Totals
+from .._kernel.walks import Walk
+from ._base import (
+    BinaryMeasure,
+    MeasureOverRelevant,
+    Outcomes,
+    RelevanceMeasure,
+    first_level,
+)
 from ._fields import choice, number
 from ._user_models import even
 
@@ -40,6 +47,10 @@ class _CountMeasure(RelevanceMeasure):
     def _worth_of_one(self) -> float:
         """What one document adds to the numerator."""
         return 1.0
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        least = first_level(levels, self.rel)
+        return Walk("counted", self.k, least, scale=self._worth_of_one())
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
@@ -72,7 +83,7 @@ class _CountMeasure(RelevanceMeasure):
             worth = self._worth_of_one() * (whole[query] + hits)
             yield query, worth / normaliser[query], chance
 
-    def _places(self, groups: TieGroups) -> FloatArray:
+    def _places(self, groups: Totals) -> FloatArray:
         """Places down to the cut-off, filled or not; without one, those filled."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
@@ -126,7 +137,7 @@ class Precision(_CountMeasure, BinaryMeasure):
         # the length of a list needs all of it
         return super().reach if self.denominator == "cutoff" else Reach()
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         if self.denominator == "retrieved":
             return np.minimum(self._places(groups), groups.retrieved)
         return self._places(groups)
@@ -174,7 +185,7 @@ class Recall(_CountMeasure, BinaryMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"recall": (), "SetR": ("k",)}
     undefined_over_zero: ClassVar[bool] = True
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
 
 
@@ -224,7 +235,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
     def _worth_of_one(self) -> float:
         return 1 + self.beta**2
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self._places(groups) + self.beta**2 * self.total(groups)
 
 
@@ -267,7 +278,10 @@ class Fallout(_CountMeasure, BinaryMeasure):
     def _counted(self, groups: TieGroups) -> IntArray:
         return groups.n - groups.relevant(self.rel)
 
-    def normaliser(self, groups: TieGroups) -> FloatArray:
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        return Walk("counted", self.k, first_level(levels, self.rel), others=True)
+
+    def normaliser(self, groups: Totals) -> FloatArray:
         return self._counted(groups.everything).astype(np.float64)
 
 
@@ -302,6 +316,9 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "Rprec"
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        return Walk("counted", None, first_level(levels, self.rel), at_relevant=True)
 
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)

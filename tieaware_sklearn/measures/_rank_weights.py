@@ -28,15 +28,29 @@ def _powers(p: float, size: int) -> FloatArray:
     return np.asarray(np.power(p, np.arange(size)))
 
 
-@lru_cache(maxsize=64)
-def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
-    terms = 1.0 / np.arange(1, size)
+def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of the first 0, 1, ... terms, and what they have lost."""
     high = np.concatenate([[0.0], np.cumsum(terms)])
     # the rounding error of each addition, exactly (Knuth's two-sum)
     before, after = high[:-1], high[1:]
     added = after - before
     error = (before - (after - added)) + (terms - added)
     return high, np.concatenate([[0.0], np.cumsum(error)])
+
+
+@lru_cache(maxsize=64)
+def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
+    return _running_sums(1.0 / np.arange(1, size))
+
+
+def rank_tables(weights: FloatArray) -> FloatArray:
+    """Weights of ranks, from 0, their running sums, and what these have lost."""
+    return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
+
+
+def n_ranks(depth: int | None, longest: int) -> int:
+    """Ranks that tables for walks down `longest` documents have; few sizes in all."""
+    return _size((longest if depth is None else min(depth, longest)) + 1)
 
 
 def log_discount(rank: IntArray) -> FloatArray:

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._engine.segments import starts_of
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
-from ._base import BinaryMeasure, Outcomes
+from .._kernel.walks import Walk
+from ._base import BinaryMeasure, Outcomes, first_level
 from ._user_models import even
 
 # beyond this many times n/r places, no relevant document has been met with a
@@ -143,6 +144,9 @@ class ReciprocalRank(FirstRelevantMeasure):
     name: ClassVar[str] = "RR"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
 
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        return Walk("first", self.k, first_level(levels, self.rel))
+
     def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
 
@@ -204,6 +208,9 @@ class Success(FirstRelevantMeasure):
 
     name: ClassVar[str] = "Success"
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": ()}
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        return Walk("found", self.k, first_level(levels, self.rel))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: 1 - walk.missed)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .._engine.exact import show
 from .._engine.segments import count_segments, expand, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
+from .._kernel.walks import Walk
 from ._base import Measure
-from ._rank_weights import log_discount
+from ._rank_weights import log_discount, n_ranks, rank_tables
 from ._user_models import DEEPEST, from_views
 
 
@@ -32,6 +35,19 @@ class WeightedSum(Measure):
                 f"k must be at most {DEEPEST} for a user model, got {show(self.k)}"
             )
         return from_views(self._rank_weights(np.arange(self.k)))
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        gain = self.gains(levels)
+        if (np.diff(gain) < 0).any():
+            # the best order is not that of the labels
+            return None
+        tables = self._tables(n_ranks(self.k, longest))
+        least = int(np.searchsorted(gain, 0.0, side="right"))
+        return Walk("weighted", self.k, least, gain, tables)
+
+    @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
+    def _tables(self, size: int) -> FloatArray:
+        return rank_tables(self._rank_weights(np.arange(size)))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
@@ -68,7 +84,7 @@ class WeightedSum(Measure):
         variance[inside == 0] = 0.0
         return groups.sum_groups(variance)
 
-    def ideal_sum(self, groups: TieGroups) -> FloatArray:
+    def ideal_sum(self, groups: Totals) -> FloatArray:
         """The sum in the best order of all documents, retrieved or not.
 
         It is added up as `numerator` is, so that a perfect ranking is worth just 1.

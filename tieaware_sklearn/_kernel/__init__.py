@@ -1,0 +1,1 @@
+"""The compiled kernel, and what stands between it and the engine in NumPy."""

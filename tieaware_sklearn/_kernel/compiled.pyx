@@ -1,0 +1,400 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False, freethreading_compatible=True
+"""The walk down sorted rows, compiled: it knows rows, labels and tables, no measures.
+
+Queries are rows of keys, in three steps: `pack` writes the scores of a query as
+integers that sort as the scores do and end with the place of the document; NumPy sorts
+the rows; `walk` reads the tie groups off each row and adds up what measures ask for.
+The documents of a query stand by label, ascending, so that those of a tie do too.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from .rows cimport (
+    BEYOND, MAGNITUDE, NAN_KEY, NO_LIMIT, PADDING, Reach, Row, Sorted, as_one_tie,
+    end_of_tie, read_row,
+)
+from .sums cimport (
+    BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
+    numerator, variance,
+)
+
+ctypedef fused Score:
+    float
+    double
+
+cdef double INFINITE = float("inf")
+cdef dict KINDS = {
+    "weighted": WEIGHTED, "precisions": PRECISIONS, "first": FIRST, "found": FOUND,
+    "counted": COUNTED,
+}
+
+
+cdef class Walk:
+    """What one measure asks for.
+
+    Parameters
+    ----------
+    kind : {"weighted", "precisions", "first", "found", "counted"}
+    depth : int
+        Ranks that count.
+    least : int
+        The first level that is relevant; for weighted gains, that has a gain.
+    gain : ndarray of shape (n_levels,), optional
+    tables : ndarray of shape (3, n_ranks), optional
+        Of ranks: weights, their running sums, and what these have lost.
+    at_relevant, others, flat : bool
+    """
+
+    cdef Spec spec
+    cdef object kept
+
+    def __init__(self, str kind, depth, int64_t least, gain=None, tables=None,
+                 bint at_relevant=False, bint others=False, bint flat=False):
+        cdef const double[::1] gains
+        cdef const double[:, ::1] ranks
+        self.spec.kind = KINDS[kind]
+        self.spec.depth = NO_LIMIT if depth is None else min(depth, NO_LIMIT)
+        self.spec.least = least
+        self.spec.at_relevant = at_relevant
+        self.spec.others = others
+        self.spec.flat = flat
+        # the pointers hold as long as the arrays do
+        self.kept = gain, tables
+        if gain is not None:
+            gains = gain
+            self.spec.gain = &gains[0]
+        if tables is not None:
+            ranks = tables
+            self.spec.weight = &ranks[0, 0]
+            self.spec.total = &ranks[1, 0]
+            self.spec.lost = &ranks[2, 0]
+
+
+def arrange(const int32_t[::1] code, const int64_t[::1] order,
+            const int64_t[::1] start, const int64_t[::1] offsets, int n_levels,
+            int64_t[::1] rows, int32_t[::1] label):
+    """Rows and levels of some queries, by level within each.
+
+    One level is counted after another for each query: there should be few.
+
+    Parameters
+    ----------
+    code : ndarray of shape (n_rows,)
+        Level of each row.
+    order : ndarray of shape (n_rows,), optional
+        The rows, query by query; None if they stand so.
+    start : ndarray of shape (n_queries,)
+        Where the rows of each query begin in `order`.
+    offsets : ndarray of shape (n_queries + 1,)
+        Where they begin in `rows` and `label`, which are written.
+    n_levels : int
+        0 keeps the rows of each query as they stand.
+    """
+    cdef int64_t q, i, row, n
+    cdef int level
+    cdef int64_t[::1] at = np.zeros(n_levels + 1, dtype=np.int64)
+    with nogil:
+        for q in range(start.shape[0]):
+            n = offsets[q + 1] - offsets[q]
+            if n_levels == 0:
+                for i in range(n):
+                    row = start[q] + i if order is None else order[start[q] + i]
+                    rows[offsets[q] + i] = row
+                    label[offsets[q] + i] = code[row]
+                continue
+            for level in range(1, n_levels + 1):
+                at[level] = 0
+            for i in range(start[q], start[q] + n):
+                at[code[i if order is None else order[i]] + 1] += 1
+            at[0] = offsets[q]
+            for level in range(n_levels):
+                at[level + 1] += at[level]
+            for i in range(start[q], start[q] + n):
+                row = i if order is None else order[i]
+                level = code[row]
+                rows[at[level]] = row
+                label[at[level]] = level
+                at[level] += 1
+
+
+def pack(const Score[:, ::1] scores, const int64_t[::1] rows, const int64_t[::1] offsets,
+         int width, bint ascending, int64_t[:, ::1] keys, double[:, ::1] values,
+         int32_t[:, ::1] counts, uint8_t[::1] lossy):
+    """Write the keys of queries, for each of several score columns.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_columns, n_rows)
+    rows, offsets : ndarray
+        The rows of query `q` are ``rows[offsets[q]:offsets[q + 1]]``.
+    width : int
+        Bits of a place in a query.
+    ascending : bool
+        Lower scores rank first.
+    keys : ndarray of shape (n_columns * n_queries, longest)
+        Written; what is behind the end of a query sorts last.
+    values : ndarray of the same shape
+        Written where keys do not hold all bits of the scores.
+    counts : ndarray of shape (n_columns * n_queries, 2)
+        Written: documents retrieved, and those of them that have no score.
+    lossy : ndarray of shape (n_columns * n_queries,)
+        Written: whether keys do not hold all bits of the scores.
+    """
+    cdef int64_t n_queries = offsets.shape[0] - 1, longest = keys.shape[1]
+    cdef int64_t c, r, q, i, n, bits, seen, low = (<int64_t>1 << width) - 1
+    cdef int32_t retrieved, unordered
+    cdef double value
+    cdef const Score* score
+    cdef const int64_t* row
+    cdef int64_t* key
+    with nogil:
+        for r in range(keys.shape[0]):
+            c, q = r // n_queries, r % n_queries
+            n = offsets[q + 1] - offsets[q]
+            score, row, key = &scores[c, 0], &rows[offsets[q]], &keys[r, 0]
+            retrieved, unordered, seen = <int32_t>n, 0, 0
+            for i in range(n):
+                value = score[row[i]]
+                if value == -INFINITE:
+                    retrieved -= 1
+                    key[i] = BEYOND | i
+                elif value != value:
+                    unordered += 1
+                    key[i] = NAN_KEY | i
+                else:
+                    # both make one zero of two
+                    value = value + 0.0 if ascending else 0.0 - value
+                    memcpy(&bits, &value, sizeof(bits))
+                    seen |= bits
+                    # the bits of floats compare as they do, negative ones turned
+                    key[i] = ((bits ^ ((bits >> 63) & MAGNITUDE)) & ~low) | i
+            for i in range(n, longest):
+                key[i] = PADDING
+            counts[r, 0] = retrieved
+            counts[r, 1] = unordered
+            lossy[r] = (seen & low) != 0
+            if seen & low:
+                for i in range(n):
+                    value = score[row[i]]
+                    values[r, i] = value if ascending else 0.0 - value
+
+
+cdef class _Room:
+    """Room for a row of up to so many documents, and for the walks."""
+
+    cdef Row row
+    cdef Spec* specs
+    cdef double* scratch
+    cdef int n_walks
+
+    def __cinit__(self, list walks, int64_t longest):
+        cdef int i
+        self.n_walks = len(walks)
+        self.specs = <Spec*>malloc(max(self.n_walks, 1) * sizeof(Spec))
+        self.scratch = <double*>malloc(2 * longest * sizeof(double))
+        self.row.top = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
+        self.row.first = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
+        self.row.start = <int64_t*>malloc((longest + 1) * sizeof(int64_t))
+        self.row.level = <int32_t*>malloc((longest + 1) * sizeof(int32_t))
+        if (self.specs == NULL or self.scratch == NULL or self.row.top == NULL
+                or self.row.first == NULL or self.row.start == NULL
+                or self.row.level == NULL):
+            raise MemoryError()
+        for i in range(self.n_walks):
+            self.specs[i] = (<Walk?>walks[i]).spec
+
+    def __dealloc__(self):
+        free(self.specs)
+        free(self.scratch)
+        free(self.row.top)
+        free(self.row.first)
+        free(self.row.start)
+        free(self.row.level)
+
+    cdef Reach reach(self):
+        """How far down a row any of the walks looks."""
+        cdef Reach reach
+        cdef int i
+        cdef const Spec* spec
+        reach.depth, reach.least = 0, NO_LIMIT
+        reach.first_depth, reach.first_least = 0, 0
+        for i in range(self.n_walks):
+            spec = &self.specs[i]
+            if spec.kind == FIRST or spec.kind == FOUND:
+                reach.first_depth = max(reach.first_depth, spec.depth)
+                reach.first_least = max(reach.first_least, spec.least)
+            else:
+                reach.depth = max(reach.depth, spec.depth)
+                reach.least = min(reach.least, 0 if spec.others else spec.least)
+        return reach
+
+
+def walk(list walks, int64_t[:, ::1] keys, const double[:, ::1] values,
+         const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
+         const int32_t[::1] label, const int32_t[::1] ascending,
+         const int64_t[::1] offsets, double[:, :, :, ::1] out, *, bint backwards=False,
+         bint split=False):
+    """What each of the walks adds up of sorted rows, query by query.
+
+    Parameters
+    ----------
+    walks : list of Walk
+    keys, values, counts, lossy, width, offsets
+        As `pack` has written them, the keys sorted by rows.
+    label, ascending : ndarray of shape (n_rows,)
+        Levels, query by query: by their place, and ascending within each query; the
+        same but with `split`.
+    out : ndarray of shape (n_statistics, n_columns, n_queries, n_walks)
+        Written: means, or also the best and the worst order, or also variances.
+    backwards : bool
+        Read the rows from their end; what has no score stays last.
+    split : bool
+        No documents tie: those of equal score stand as in their query.
+    """
+    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, column
+    cdef int n_statistics = out.shape[0], w
+    cdef _Room room = _Room(walks, keys.shape[1])
+    cdef Row* row = &room.row
+    cdef Reach reach = room.reach()
+    cdef Sorted at
+    cdef double mean
+    with nogil:
+        for r in range(keys.shape[0]):
+            column, q = r // n_queries, r % n_queries
+            row.label, row.ascending = &label[offsets[q]], &ascending[offsets[q]]
+            row.n_documents = offsets[q + 1] - offsets[q]
+            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
+            at.low = (<int64_t>1 << width) - 1
+            at.value = &values[r, 0] if lossy[r] else NULL
+            at.settled = at.settled_end = 0
+            read_row(row, &at, counts[r, 1], backwards, split, &reach)
+            for w in range(room.n_walks):
+                mean = numerator(row, &room.specs[w], MEAN)
+                out[0, column, q, w] = mean
+                if n_statistics == 1:
+                    continue
+                if row.n_runs == row.n_groups:
+                    # no tie mixes labels
+                    out[1, column, q, w] = mean
+                    out[2, column, q, w] = mean
+                    if n_statistics > 3:
+                        out[3, column, q, w] = 0.0
+                    continue
+                out[1, column, q, w] = numerator(row, &room.specs[w], BEST)
+                out[2, column, q, w] = numerator(row, &room.specs[w], WORST)
+                if n_statistics > 3:
+                    out[3, column, q, w] = variance(
+                        row, &room.specs[w], mean, room.scratch
+                    )
+
+
+def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets,
+                double[:, :, ::1] out):
+    """The same as if all documents of a query tied: mean, and best.
+
+    Parameters
+    ----------
+    walks, label, offsets
+        As in `walk`.
+    out : ndarray of shape (2, n_queries, n_walks)
+        Written.
+    """
+    cdef int64_t q, longest = 0
+    cdef int w
+    for q in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    cdef _Room room = _Room(walks, longest)
+    cdef Row* row = &room.row
+    with nogil:
+        for q in range(offsets.shape[0] - 1):
+            row.ascending = &label[offsets[q]]
+            row.n_documents = offsets[q + 1] - offsets[q]
+            as_one_tie(row)
+            for w in range(room.n_walks):
+                out[0, q, w] = numerator(row, &room.specs[w], MEAN)
+                out[1, q, w] = numerator(row, &room.specs[w], BEST)
+
+
+def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
+               const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
+               const int32_t[::1] label, const int64_t[::1] offsets,
+               int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] found, *,
+               bint split=False):
+    """The tie groups of sorted rows of one score column, row after row.
+
+    Parameters
+    ----------
+    keys, values, counts, lossy, width, label, offsets, split
+        As in `walk`.
+    n_groups : ndarray of shape (n_queries,)
+        Written: of each row.
+    start : ndarray of shape (n_retrieved,)
+        Written: where groups start in `found`.
+    found : ndarray of shape (n_retrieved,)
+        Written: levels of the documents in rank order, ascending within groups.
+
+    Returns
+    -------
+    int
+        Groups in all.
+    """
+    cdef int64_t r, g, run, i, above = 0, total = 0
+    cdef _Room room = _Room([], keys.shape[1])
+    cdef Row* row = &room.row
+    cdef Reach reach
+    cdef Sorted at
+    reach.depth, reach.least = NO_LIMIT, 0
+    reach.first_depth, reach.first_least = 0, 0
+    with nogil:
+        for r in range(keys.shape[0]):
+            row.label = row.ascending = &label[offsets[r]]
+            row.n_documents = offsets[r + 1] - offsets[r]
+            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
+            at.low = (<int64_t>1 << width) - 1
+            at.value = &values[r, 0] if lossy[r] else NULL
+            at.settled = at.settled_end = 0
+            read_row(row, &at, counts[r, 1], False, split, &reach)
+            n_groups[r] = row.n_groups
+            for g in range(row.n_groups):
+                start[total] = above + row.top[g]
+                total += 1
+            for run in range(row.n_runs):
+                for i in range(row.start[run], row.start[run + 1]):
+                    found[above + i] = row.level[run]
+            above += at.n
+    return total
+
+
+def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
+             const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
+             double[:, ::1] out, *, bint backwards=False):
+    """Twice the midrank of each document, less its mean: whole numbers.
+
+    Parameters
+    ----------
+    keys, values, counts, lossy, width, backwards
+        As in `walk`; all documents are retrieved.
+    out : ndarray of shape (n_rows, longest)
+        Written: of the documents of each row, by their place in the query.
+    """
+    cdef int64_t r, a, b, i, n, ordered, top
+    cdef Sorted at
+    with nogil:
+        for r in range(keys.shape[0]):
+            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
+            at.low = (<int64_t>1 << width) - 1
+            at.value = &values[r, 0] if lossy[r] else NULL
+            at.settled = at.settled_end = 0
+            n, ordered = at.n, at.n - counts[r, 1]
+            a = 0
+            while a < n:
+                b = end_of_tie(&at, a)
+                top = ordered - b if backwards and a < ordered else a
+                for i in range(a, b):
+                    out[r, at.key[i] & at.low] = 2 * top + (b - a) - n
+                a = b

@@ -1,0 +1,50 @@
+"""Which engine runs: the compiled kernel, or NumPy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+compiled: Any
+try:
+    from . import compiled
+except ImportError:
+    compiled = None
+
+ENGINES = ("compiled", "numpy")
+#: the environment variable that chooses one
+VARIABLE = "TIEAWARE_ENGINE"
+
+
+def _check(name: str) -> str:
+    if name not in ENGINES:
+        raise ValueError(f"{VARIABLE} must be one of {ENGINES}, got {name!r}")
+    if name == "compiled" and compiled is None:
+        raise ImportError(
+            f"{VARIABLE}='compiled' needs the compiled kernel, which this installation "
+            "does not have: with a C compiler, install tieaware-sklearn again"
+        )
+    return name
+
+
+_default = "numpy" if compiled is None else "compiled"
+_default = _check(os.environ.get(VARIABLE, _default))
+_chosen = ContextVar("engine", default=_default)
+
+
+def engine() -> str:
+    """The name of the engine that runs, "compiled" or "numpy"."""
+    return _chosen.get()
+
+
+@contextmanager
+def use_engine(name: str) -> Iterator[None]:
+    """Run one of the engines for a while."""
+    token = _chosen.set(_check(name))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)

@@ -1,0 +1,412 @@
+"""What measures add up of a row that has been read: a short function for each.
+
+The formulas are those of `tieaware_sklearn.measures`, where their sources stand.
+"""
+
+from libc.stdint cimport int64_t
+
+from .rows cimport NO_LIMIT, Row, relevant_of
+
+cdef enum:
+    #: ties with so many times more documents above them are added up place by place
+    DEEP = 1024
+    DEEP_SPREAD = 64
+
+#: what a walk adds up: gains weighted by rank, precisions at relevant documents, 1 over
+#: the rank of the first relevant one, whether there is one, relevant documents
+cdef enum Kind:
+    WEIGHTED
+    PRECISIONS
+    FIRST
+    FOUND
+    COUNTED
+
+
+cdef struct Spec:
+    int kind
+    # down to this rank, and from this level on a document is relevant
+    int64_t depth
+    int64_t least
+    # the cut-off is the number of relevant documents; the others are counted
+    int at_relevant
+    int others
+    # every rank weighs the same
+    int flat
+    const double* gain
+    # of ranks: weights, their sums from the top, and what these lost
+    const double* weight
+    const double* total
+    const double* lost
+
+
+cdef struct Sum:
+    double high
+    double low
+
+
+cdef inline void add(Sum* total, double term) noexcept nogil:
+    """Knuth's two-sum: what the addition loses is kept."""
+    cdef double after = total.high + term
+    cdef double part = after - total.high
+    total.low += (total.high - (after - part)) + (term - part)
+    total.high = after
+
+
+cdef inline double between(const double* total, const double* lost, int64_t low,
+                           int64_t high) noexcept nogil:
+    """The sum of a table from `low` up to `high`, right to the last bits."""
+    return (total[high] - total[low]) + (lost[high] - lost[low])
+
+
+cdef inline int64_t relevant_in(const Row* row, int64_t g, int64_t least) noexcept nogil:
+    """Relevant documents of a group, whose levels ascend."""
+    cdef int64_t run = row.first[g + 1]
+    while run > row.first[g] and row.level[run - 1] >= least:
+        run -= 1
+    return row.top[g + 1] - row.start[run]
+
+
+#: orders of a tie: all of them, the larger gains first, or last
+cdef enum Order:
+    MEAN
+    BEST
+    WORST
+
+cdef inline double mean_gain(const Row* row, const Spec* spec, int64_t g,
+                             double* summed) noexcept nogil:
+    """Mean gain of a group, between the least and the largest of its gains."""
+    cdef Sum gains
+    cdef int64_t run, n = row.top[g + 1] - row.top[g]
+    cdef double least, most, mean
+    gains.high = gains.low = 0.0
+    for run in range(row.first[g], row.first[g + 1]):
+        add(&gains, spec.gain[row.level[run]] * (row.start[run + 1] - row.start[run]))
+    summed[0] = gains.high + gains.low
+    mean = summed[0] / n
+    least = spec.gain[row.level[row.first[g]]]
+    most = spec.gain[row.level[row.first[g + 1] - 1]]
+    return least if mean < least else most if mean > most else mean
+
+
+cdef struct Stretch:
+    # ranks of one gain, one after another
+    double gain
+    int64_t low
+    int64_t high
+
+
+cdef inline void end_stretch(Sum* total, const Stretch* at, const Spec* spec) noexcept nogil:
+    if at.gain != 0.0 and at.high > at.low:
+        if at.high - at.low == 1:
+            add(total, at.gain * spec.weight[at.low])
+        else:
+            add(total, at.gain * between(spec.total, spec.lost, at.low, at.high))
+
+
+cdef inline void extend(Sum* total, Stretch* at, double gain, int64_t low, int64_t high,
+                        const Spec* spec) noexcept nogil:
+    """Further ranks. What is perfect is added up as the ideal: by stretches of a gain."""
+    if gain != at.gain:
+        end_stretch(total, at, spec)
+        at.gain, at.low = gain, low
+    at.high = high
+
+
+cdef inline double weighted(const Row* row, const Spec* spec, Order order) noexcept nogil:
+    """Each place down to the cut-off holds the mean gain of its group."""
+    cdef Sum total
+    cdef Stretch at
+    cdef int64_t g, run, low, high, top, end, first, last
+    cdef double mean, summed
+    total.high = total.low = 0.0
+    at.gain, at.low, at.high = 0.0, 0, 0
+    for g in range(row.n_groups):
+        top, end = row.top[g], row.top[g + 1]
+        if top >= spec.depth:
+            break
+        first, last = row.first[g], row.first[g + 1]
+        if last - first == 1:
+            extend(&total, &at, spec.gain[row.level[first]], top, min(end, spec.depth), spec)
+        elif order == MEAN:
+            mean = mean_gain(row, spec, g, &summed)
+            if spec.flat and end <= spec.depth:
+                # a group that is whole adds its sum, not n times the mean
+                end_stretch(&total, &at, spec)
+                at.gain = 0.0
+                add(&total, summed * spec.weight[0])
+            else:
+                extend(&total, &at, mean, top, min(end, spec.depth), spec)
+        else:
+            low = top
+            for run in range(first, last):
+                if order == BEST:
+                    run = first + last - 1 - run
+                high = low + row.start[run + 1] - row.start[run]
+                if low < spec.depth:
+                    extend(&total, &at, spec.gain[row.level[run]], low,
+                           min(high, spec.depth), spec)
+                low = high
+    end_stretch(&total, &at, spec)
+    return total.high + total.low
+
+
+cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept nogil:
+    """Groups are samples without replacement: S² [Σ (w - w̄)² + (n - inside) w̄²]."""
+    cdef Sum total, squares, spread
+    cdef int64_t g, run, i, top, n, inside
+    cdef double mean, summed, deviation, weight
+    total.high = total.low = 0.0
+    for g in range(row.n_groups):
+        top, n = row.top[g], row.top[g + 1] - row.top[g]
+        if top >= spec.depth:
+            break
+        if row.first[g + 1] - row.first[g] == 1:
+            continue
+        mean = mean_gain(row, spec, g, &summed)
+        squares.high = squares.low = 0.0
+        for run in range(row.first[g], row.first[g + 1]):
+            deviation = spec.gain[row.level[run]] - mean
+            add(&squares, deviation * deviation * (row.start[run + 1] - row.start[run]))
+        if squares.high == 0.0:
+            continue
+        inside = min(n, spec.depth - top)
+        mean = between(spec.total, spec.lost, top, top + inside) / n
+        spread.high = spread.low = 0.0
+        for i in range(top, top + inside):
+            deviation = spec.weight[i] - mean
+            add(&spread, deviation * deviation)
+        weight = spread.high + spread.low + (n - inside) * mean * mean
+        add(&total, (squares.high + squares.low) / (n - 1) * weight)
+    return total.high + total.low
+
+
+cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int64_t n,
+                                 int64_t top, int64_t inside) noexcept nogil:
+    """What a tie of n documents, r of them relevant, adds to the numerator of AP."""
+    cdef double slope, weights
+    cdef int64_t j
+    cdef Sum total
+    if n == 1:
+        return (above + 1.0) / (top + 1)
+    slope = <double>(r - 1) / (n - 1)
+    if top > DEEP * n:
+        # the closed form is a difference of much larger numbers
+        total.high = total.low = 0.0
+        for j in range(inside):
+            add(&total, (above + 1 + j * slope) / (top + 1 + j))
+        return <double>r / n * (total.high + total.low)
+    weights = between(spec.total, spec.lost, top, top + inside)
+    return <double>r / n * (inside * slope + (above + 1 - slope * (top + 1)) * weights)
+
+
+cdef inline double precisions(const Row* row, const Spec* spec, Order order) noexcept nogil:
+    """Σ of the precisions at relevant documents."""
+    cdef Sum total
+    cdef int64_t g, r, n, top, above = 0
+    total.high = total.low = 0.0
+    for g in range(row.n_groups):
+        top = row.top[g]
+        if top >= spec.depth:
+            break
+        r = relevant_in(row, g, spec.least)
+        if r == 0:
+            continue
+        n = row.top[g + 1] - top
+        if order != MEAN:
+            if order == WORST:
+                top += n - r
+            n = r
+        if top < spec.depth:
+            add(&total, precisions_of(spec, above, r, n, top, min(n, spec.depth - top)))
+        above += r
+    return total.high + total.low
+
+
+cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
+                                double* rho) noexcept nogil:
+    """Hoeffding's decomposition of a sum over pairs, group by group.
+
+    As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
+    """
+    cdef Sum total, part, squares, own
+    cdef int64_t g, r, top, inside, j, above = 0, end
+    cdef double n, relevant, other, slope, mean, deviation, places, pairs, chance, later
+    total.high = total.low = 0.0
+    for g in range(row.n_groups):
+        top = row.top[g]
+        if top >= spec.depth:
+            break
+        r = relevant_in(row, g, spec.least)
+        inside = row.top[g + 1] - top
+        if r == 0 or r == inside:
+            above += r
+            continue
+        n, relevant = inside, r
+        other = n - relevant
+        inside = min(inside, spec.depth - top)
+        end = top + inside
+        slope = (relevant - 1) / max(n - 2, 1)
+        if inside == n and top > DEEP_SPREAD * inside:
+            # neither part changes if those of the last place are left out
+            for j in range(inside):
+                shared[j] = (inside - 1 - j) / ((top + 1.0 + j) * end)
+            own.high = own.low = 0.0
+            for j in range(inside - 1, -1, -1):
+                rho[j] = j * shared[j] + (own.high + own.low)
+                add(&own, shared[j])
+        else:
+            for j in range(inside):
+                shared[j] = 1.0 / (top + 1 + j)
+                rho[j] = j * shared[j] + between(spec.total, spec.lost, top + 1 + j, end)
+        part.high = part.low = 0.0
+        for j in range(inside):
+            add(&part, (above + 1) * shared[j] + rho[j] * slope)
+        mean = (part.high + part.low) / n
+        squares.high = squares.low = 0.0
+        for j in range(inside):
+            deviation = (above + 1) * shared[j] + rho[j] * slope - mean
+            add(&squares, deviation * deviation)
+        places = squares.high + squares.low + (n - inside) * mean * mean
+        places *= relevant * other / (n * (n - 1))
+        # 0 where r or n - r is 1: there are no pairs to choose
+        chance = (relevant / n) * ((relevant - 1) / (n - 1))
+        chance *= (other / max(n - 2, 1)) * ((other - 1) / max(n - 3, 1))
+        pairs = 0.0
+        if chance > 0.0:
+            part.high = part.low = squares.high = squares.low = own.high = own.low = 0.0
+            for j in range(inside):
+                add(&own, j * shared[j] * shared[j])
+                add(&squares, rho[j] * rho[j])
+                add(&part, rho[j])
+            later = part.high + part.low
+            pairs = own.high + own.low
+            pairs -= (squares.high + squares.low) / max(n - 2, 1)
+            pairs += later * later / max(2 * (n - 1) * (n - 2), 1)
+        add(&total, places + chance * max(pairs, 0.0))
+        above += r
+    return total.high + total.low
+
+
+cdef inline int64_t first_relevant(const Row* row, const Spec* spec,
+                                   int64_t* r) noexcept nogil:
+    """The first group that holds a relevant document, -1 for none above the cut-off."""
+    cdef int64_t g
+    for g in range(row.n_groups):
+        if row.top[g] >= spec.depth:
+            return -1
+        r[0] = relevant_in(row, g, spec.least)
+        if r[0] > 0:
+            return g
+    return -1
+
+
+cdef inline double first(const Row* row, const Spec* spec, Order order) noexcept nogil:
+    """1 over the rank of the first relevant document, or whether there is one.
+
+    At place x of a tie of n documents, r of them relevant, it stands with chance
+    p_1 = r/n, p_{x+1} = p_x (n - r - x + 1)/(n - x).
+    """
+    cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x, places
+    cdef double missed = 1.0
+    cdef Sum total
+    if g < 0:
+        return 0.0
+    top, n = row.top[g], row.top[g + 1] - row.top[g]
+    if order != MEAN or n == r:
+        if order == WORST:
+            top += n - r
+        if top >= spec.depth:
+            return 0.0
+        return 1.0 if spec.kind == FOUND else 1.0 / (top + 1)
+    places = places_to_first(spec, n, r, top)
+    total.high = total.low = 0.0
+    for x in range(places):
+        add(&total, missed * r / (n - x) / (top + 1 + x))
+        missed *= <double>(n - r - x) / (n - x)
+    if spec.kind == FIRST:
+        return total.high + total.low
+    return 1.0 - missed if missed > 1e-17 else 1.0
+
+
+cdef inline int64_t places_to_first(const Spec* spec, int64_t n, int64_t r,
+                                    int64_t top) noexcept nogil:
+    """Places that the first relevant document may have, but for hopeless ones."""
+    cdef int64_t places = min(min(n, spec.depth - top), n - r + 1)
+    return min(places, <int64_t>(41.5 * n / r) + 1)
+
+
+cdef inline double first_variance(const Row* row, const Spec* spec, double mean) noexcept nogil:
+    """The variance of the same."""
+    cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x
+    cdef double missed = 1.0, deviation
+    cdef Sum total
+    if g < 0:
+        return 0.0
+    top, n = row.top[g], row.top[g + 1] - row.top[g]
+    if n == r:
+        return 0.0
+    total.high = total.low = 0.0
+    for x in range(places_to_first(spec, n, r, top)):
+        deviation = 1.0 / (top + 1 + x) - mean
+        add(&total, missed * r / (n - x) * (deviation * deviation))
+        missed *= <double>(n - r - x) / (n - x)
+    if spec.kind == FOUND:
+        return 0.0 if missed <= 1e-17 else missed * (1.0 - missed)
+    add(&total, missed * (mean * mean))
+    return total.high + total.low
+
+
+cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:
+    return relevant_of(row, spec.least) if spec.at_relevant else spec.depth
+
+
+cdef inline double counted(const Row* row, const Spec* spec, Order order) noexcept nogil:
+    """Relevant documents, or the others, down to the cut-off."""
+    cdef int64_t depth = depth_of(row, spec), g, n, r, inside, found, whole = 0
+    for g in range(row.n_groups):
+        if row.top[g] >= depth:
+            break
+        n = row.top[g + 1] - row.top[g]
+        r = relevant_in(row, g, spec.least)
+        inside = min(n, depth - row.top[g])
+        if order == MEAN and inside < n:
+            return whole + <double>(n - r if spec.others else r) * inside / n
+        found = max(inside - (n - r), 0) if order == WORST else min(r, inside)
+        whole += inside - found if spec.others else found
+    return whole
+
+
+cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept nogil:
+    """Hypergeometric, of the one group that the cut-off splits."""
+    cdef int64_t depth = depth_of(row, spec), g
+    cdef double n, share, inside
+    for g in range(row.n_groups):
+        if row.top[g] >= depth:
+            break
+        if row.top[g + 1] > depth:
+            n = row.top[g + 1] - row.top[g]
+            share = relevant_in(row, g, spec.least) / n
+            inside = (depth - row.top[g]) / n
+            return share * (1 - share) * inside * (1 - inside) * n * n / max(n - 1, 1.0)
+    return 0.0
+
+
+cdef inline double numerator(const Row* row, const Spec* spec, Order order) noexcept nogil:
+    if spec.kind == WEIGHTED:
+        return weighted(row, spec, order)
+    if spec.kind == PRECISIONS:
+        return precisions(row, spec, order)
+    if spec.kind == COUNTED:
+        return counted(row, spec, order)
+    return first(row, spec, order)
+
+
+cdef inline double variance(const Row* row, const Spec* spec, double mean,
+                            double* scratch) noexcept nogil:
+    if spec.kind == WEIGHTED:
+        return weighted_variance(row, spec)
+    if spec.kind == PRECISIONS:
+        return precisions_variance(row, spec, scratch, scratch + row.n_documents)
+    if spec.kind == COUNTED:
+        return counted_variance(row, spec)
+    return first_variance(row, spec, mean)
