@@ -128,6 +128,8 @@ class Totals:
         Documents of each query in the ranking.
     """
 
+    n_queries: int
+
     def __init__(self, everything: TieGroups, retrieved: IntArray) -> None:
         self.n_queries = everything.n_queries
         self.everything = everything

@@ -33,11 +33,16 @@ class ArrangedLabels:
     start, sizes : ndarray of shape (n_queries,)
         Where the queries begin in `order`, and their numbers of rows.
     levels : ndarray of shape (n_levels,)
+
+    Attributes
+    ----------
+    by_level : tuple of ndarray of shape (n_own_rows,)
+        Rows of the queries, and their labels, which ascend within each query.
     """
 
     def __init__(
         self,
-        code: NDArray[np.int32],
+        code: NDArray[np.integer[Any]],
         order: IntArray | None,
         start: IntArray,
         sizes: IntArray,
@@ -48,15 +53,16 @@ class ArrangedLabels:
         self.offsets = offsets_of(sizes)
         self.levels = levels
         self.longest = int(sizes.max())
-        self._width = max((self.longest - 1).bit_length(), 1)
-        self.rows, self.label = self._arranged(len(levels))
+        #: bits of a place in a query
+        self.width = max((self.longest - 1).bit_length(), 1)
+        self.by_level = self._arranged(len(levels))
 
     def _arranged(self, n_levels: int) -> tuple[IntArray, NDArray[np.int32]]:
-        """Rows and labels, as they stand for 0 levels, else by level."""
+        """Rows and labels of the queries: as they stand for 0 levels, else by level."""
         code, order, start = self._given
         many = n_levels > _COUNTED
-        rows = np.empty(self.offsets[-1], dtype=np.int64)
-        label = np.empty(self.offsets[-1], dtype=np.int32)
+        rows: IntArray = np.empty(self.offsets[-1], dtype=np.int64)
+        label = np.empty(len(rows), dtype=np.int32)
         compiled.arrange(
             code, order, start, self.offsets, 0 if many else n_levels, rows, label
         )
@@ -66,7 +72,8 @@ class ArrangedLabels:
         return rows, label
 
     @cached_property
-    def _as_given(self) -> tuple[IntArray, NDArray[np.int32]]:
+    def as_given(self) -> tuple[IntArray, NDArray[np.int32]]:
+        """Rows and labels of the queries in the order of the data set."""
         return self._arranged(0)
 
     @cached_property
@@ -78,76 +85,55 @@ class ArrangedLabels:
             self.levels,
             np.arange(n_queries),
             self.offsets[:-1],
-            self.label,
+            self.by_level[1],
             retrieved=self.sizes,
         )
-
-    def sort(
-        self,
-        scores: NDArray[np.floating[Any]],
-        *,
-        ascending: bool = False,
-        input_order: bool = False,
-    ) -> SortedRows:
-        """Rank these queries by each of several columns (n_columns, n_rows)."""
-        rows, label = self._as_given if input_order else (self.rows, self.label)
-        shape = len(scores) * len(self.sizes), self.longest
-        found = SortedRows(
-            np.empty(shape, dtype=np.int64),
-            np.empty(shape),
-            np.empty((shape[0], 2), dtype=np.int32),
-            np.empty(shape[0], dtype=np.uint8),
-            self._width,
-            label,
-            self.offsets,
-            len(scores),
-            self,
-            input_order,
-        )
-        compiled.pack(
-            scores, rows, self.offsets, self._width, ascending, found.keys,
-            found.values, found.counts, found.lossy,
-        )  # fmt: skip
-        found.keys.sort(axis=1)
-        return found
 
     def of_labels(self, walks: Sequence[Walk]) -> tuple[FloatArray, FloatArray]:
         """Mean and best of each query and walk if all documents tied."""
         out = np.empty((2, len(self.sizes), len(walks)))
-        compiled.walk_labels(_compiled_walks(walks), self.label, self.offsets, out)
+        compiled.walk_labels(
+            _compiled_walks(walks), self.by_level[1], self.offsets, out
+        )
         return out[0], out[1]
 
 
 class SortedRows:
-    """Queries ranked by score columns, in rows that the kernel reads."""
+    """Queries ranked by score columns, in rows that the kernel reads.
+
+    Attributes
+    ----------
+    n_columns : int
+    retrieved : ndarray of shape (n_columns, n_queries)
+        Documents in the ranking.
+    """
 
     def __init__(
         self,
-        keys: IntArray,
-        values: FloatArray,
-        counts: NDArray[np.int32],
-        lossy: NDArray[np.uint8],
-        width: int,
-        label: NDArray[np.int32],
-        offsets: IntArray,
-        n_columns: int,
         labels: ArrangedLabels,
-        split: bool,
+        scores: NDArray[np.floating[Any]],
+        *,
+        ascending: bool,
+        input_order: bool,
     ) -> None:
-        self.keys = keys
-        self.values = values
-        self.counts = counts
-        self.lossy = lossy
-        self._width = width
-        self._label = label
-        self._offsets = offsets
-        self._n_columns = n_columns
         self._labels = labels
-        self._split = split
-
-    @property
-    def retrieved(self) -> IntArray:
-        return self.counts[:, 0].astype(np.int64)
+        self._split = input_order
+        self.n_columns, n_queries = len(scores), len(labels.sizes)
+        shape = self.n_columns * n_queries, labels.longest
+        keys: IntArray = np.empty(shape, dtype=np.int64)
+        values: FloatArray = np.empty(shape)
+        counts = np.empty((shape[0], 2), dtype=np.int32)
+        lossy = np.empty(shape[0], dtype=np.uint8)
+        rows, self._label = labels.as_given if input_order else labels.by_level
+        compiled.pack(
+            scores, rows, labels.offsets, labels.width, ascending, keys, values,
+            counts, lossy,
+        )  # fmt: skip
+        keys.sort(axis=1)
+        self._rows = keys, values, counts, lossy
+        self.retrieved: IntArray = (
+            counts[:, 0].astype(np.int64).reshape(self.n_columns, n_queries)
+        )
 
     def walk(
         self, walks: Sequence[Walk], n_statistics: int, *, backwards: bool = False
@@ -156,36 +142,35 @@ class SortedRows:
 
         Of shape (n_statistics, n_columns, n_queries, n_walks).
         """
-        shape = n_statistics, self._n_columns, len(self._offsets) - 1, len(walks)
-        out: FloatArray = np.empty(shape)
+        labels = self._labels
+        out: FloatArray = np.empty((n_statistics, *self.retrieved.shape, len(walks)))
         compiled.walk(
-            _compiled_walks(walks), self.keys, self.values, self.counts, self.lossy,
-            self._width, self._label, self._labels.label, self._offsets, out,
-            backwards=backwards,
+            _compiled_walks(walks), *self._rows, labels.width, self._label,
+            labels.by_level[1], labels.offsets, out, backwards=backwards,
             split=self._split,
         )  # fmt: skip
         return out
 
-    def groups(self) -> TieGroups:
-        """The tie groups of one score column."""
-        retrieved = self.retrieved
-        n_groups: IntArray = np.empty(len(retrieved), dtype=np.int64)
-        start = np.empty(retrieved.sum(), dtype=np.int64)
-        label = np.empty(len(start), dtype=np.int32)
-        total = compiled.tie_groups(
-            self.keys, self.values, self.counts, self.lossy, self._width, self._label,
-            self._offsets, n_groups, start, label, split=self._split,
-        )  # fmt: skip
-        everything = self._labels.everything
-        return TieGroups(
-            len(n_groups),
-            everything.levels,
-            owners(n_groups),
-            start[:total],
-            label,
-            everything,
-            retrieved,
-        )
+    def groups(self, *, backwards: bool = False) -> list[TieGroups]:
+        """The tie groups of each score column."""
+        labels, n_queries = self._labels, self.retrieved.shape[1]
+        everything, found = labels.everything, []
+        for column, retrieved in enumerate(self.retrieved):
+            own = slice(column * n_queries, (column + 1) * n_queries)
+            n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
+            start: IntArray = np.empty(retrieved.sum(), dtype=np.int64)
+            label = np.empty(len(start), dtype=np.int32)
+            total = compiled.tie_groups(
+                *(part[own] for part in self._rows), labels.width, self._label,
+                labels.offsets, n_groups, start, label, backwards=backwards,
+                split=self._split,
+            )  # fmt: skip
+            groups = TieGroups(
+                n_queries, everything.levels, owners(n_groups), start[:total], label,
+                everything, retrieved,
+            )  # fmt: skip
+            found.append(groups)
+        return found
 
 
 def _compiled_walks(walks: Sequence[Walk]) -> list[Any]:

@@ -324,12 +324,12 @@ def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
                const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
                const int32_t[::1] label, const int64_t[::1] offsets,
                int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] found, *,
-               bint split=False):
+               bint backwards=False, bint split=False):
     """The tie groups of sorted rows of one score column, row after row.
 
     Parameters
     ----------
-    keys, values, counts, lossy, width, label, offsets, split
+    keys, values, counts, lossy, width, label, offsets, backwards, split
         As in `walk`.
     n_groups : ndarray of shape (n_queries,)
         Written: of each row.
@@ -358,7 +358,7 @@ def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
             at.low = (<int64_t>1 << width) - 1
             at.value = &values[r, 0] if lossy[r] else NULL
             at.settled = at.settled_end = 0
-            read_row(row, &at, counts[r, 1], False, split, &reach)
+            read_row(row, &at, counts[r, 1], backwards, split, &reach)
             n_groups[r] = row.n_groups
             for g in range(row.n_groups):
                 start[total] = above + row.top[g]

@@ -6,13 +6,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 compiled: Any
+#: why the kernel is missing
+missing: str | None = None
 try:
-    from . import compiled
-except ImportError:
-    compiled = None
+    compiled = import_module("tieaware_sklearn._kernel.compiled")
+except ImportError as error:
+    compiled, missing = None, str(error)
 
 ENGINES = ("compiled", "numpy")
 #: the environment variable that chooses one

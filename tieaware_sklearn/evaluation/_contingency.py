@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import Table
-from .._engine.ties import FloatArray, TieGroups
+from .._engine.ties import FloatArray
 from ..measures import Precision
 from ._prepared_ranking import prepare
+from ._ranked_queries import RankedQueries
 from ._undefined import ask
 
 
@@ -128,7 +129,8 @@ def contingency_table(
     measure = Precision(k, rel)
     prepared, scores = prepare(ask([measure], unjudged=unjudged), y_true, y_score, qid)
 
-    def count(groups: TieGroups) -> FloatArray:
+    def count(ranked: RankedQueries) -> FloatArray:
+        groups = ranked.groups
         places = groups.sum_groups(groups.inside(measure.k))
         total = groups.total_relevant(measure.rel)
         hits = measure.numerator(groups)

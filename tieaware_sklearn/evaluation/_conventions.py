@@ -161,7 +161,7 @@ class Defined:
     ) -> None:
         """Refuse weights of queries with which the tool gives another number.
 
-        `undefined` has shape (n_queries, n_measures).
+        `undefined` has shape (..., n_queries, n_measures).
         """
         for j, (measure, own) in enumerate(
             zip(self.measures, self.definitions, strict=True)
@@ -172,9 +172,9 @@ class Defined:
                     f"query_weight must be left out with {measure} by "
                     f"convention={self.convention!r}: {why}"
                 )
-            other = undefined[:, j] & (weight != 1)
+            other = undefined[..., j] & (weight != 1)
             if own.counts_undefined_once and other.any():
-                query = int(np.argmax(other))
+                *_, query = np.argwhere(other)[0]
                 raise ValueError(
                     f"query_weight must be 1 for queries where {measure} is undefined, "
                     f"as {self.convention} counts them, got {weight[query]:g} for "

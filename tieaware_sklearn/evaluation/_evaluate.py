@@ -291,6 +291,8 @@ def tie_distributions(
     parsed = parse_measure(measure)
     prepared, scores = prepare(ask([parsed], unjudged=unjudged), y_true, y_score, qid)
     labelled = prepared.labelled
-    blocks = labelled.each_block(parsed.distributions, scores)
+    blocks = labelled.each_block(
+        lambda ranked: parsed.distributions(ranked.groups), scores
+    )
     every = labelled.in_order(np.array(block, dtype=object) for block in blocks)
     return dict(zip(prepared.queries.qid.tolist(), every, strict=True))

@@ -3,58 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from .._engine.row_sort import Rows, find_row_ties, inside_rows
-from .._engine.segments import offsets_of, owners
-from .._engine.ties import (
-    FloatArray,
-    IntArray,
-    Reach,
-    TieGroups,
-    all_tied,
-    dense_ranks,
-    find_ties,
-)
-from .._engine.validation import Queries, is_retrieved
-from .._kernel.arranged import ArrangedLabels, score_columns
+from .._engine.segments import offsets_of
+from .._engine.ties import FloatArray, IntArray, Reach
+from .._engine.validation import Queries
+from .._kernel.arranged import ArrangedLabels, SortedRows, score_columns
 from .._kernel.engines import engine
 from ..measures import Measure
-from ._walked_values import statistics_of, walked_statistics
+from ._ranked_queries import GroupedQueries, RankedQueries, WalkedQueries
+from ._row_blocks import RowBlock
 
 # documents of a block: memory stays flat, and calls of NumPy cost little a document
 BLOCK_ROWS = 1 << 18
 Result = TypeVar("Result")
+Block = ArrangedLabels | RowBlock
 STATISTICS = ("expected", "best", "worst", "std")
-# up to this many distinct labels every block lists them all
-_FEW_LEVELS = 64
 #: a block of its own costs as much as filling up so many cells
 _SPARE_CELLS = 1 << 14
 _EVERYWHERE = (Reach(),)
-
-
-class Block(NamedTuple):
-    """Queries of about equal length: labels, and lists as if everything tied.
-
-    Attributes
-    ----------
-    queries : ndarray of shape (n_queries,)
-    order : ndarray of shape (n_queries, longest) or None
-        Rows of the data set of each query; None where those of a query stand
-        together.
-    rows : Rows
-    everything : TieGroups
-    """
-
-    queries: IntArray
-    order: IntArray | None
-    rows: Rows
-    everything: TieGroups
+#: kept of the same queries several times over
+_COPIES = 4
 
 
 class LabelledQueries:
@@ -81,121 +54,38 @@ class LabelledQueries:
         keep: bool = False,
     ) -> None:
         self.queries = queries
-        self._levels, codes = label_codes(labels)
-        self._codes = codes.astype(np.int32) if engine() == "compiled" else codes
+        self._labels = labels
+        self._compiled = engine() == "compiled"
+        self._levels, self._codes = label_codes(labels)
+        if self._compiled:
+            self._codes = self._codes.astype(np.int32)
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
-        self._compiled = engine() == "compiled"
         self._ranges = list(_ranges(sizes, block_rows))
         self._keep = keep
-        self._kept: list[Block | ArrangedLabels] | None = None
+        self._kept: list[Block] | None = None
+        self._copies: dict[int, LabelledQueries] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel
-        return {**self.__dict__, "_kept": None}
+        return {**self.__dict__, "_kept": None, "_copies": {}}
 
-    def _make(self, first: int, stop: int) -> Block | ArrangedLabels:
+    def _make(self, first: int, stop: int) -> Block:
         queries = self._by_length[first:stop]
-        sizes = self.queries.sizes[queries]
-        longest = int(sizes[-1])
-        if self._compiled:
-            start = self.queries.offsets[queries]
-            return ArrangedLabels(
-                self._codes, self.queries.order, start, sizes, self._levels
-            )
-        order = None
-        if self.queries.order is not None:
-            order = self._by_query(self.queries.order, queries, longest)
-            label = self._codes[order]
-        else:
-            label = self._by_query(self._codes, queries, longest)
-        levels = self._levels
-        if len(levels) > _FEW_LEVELS:
-            there, label = np.unique(label, return_inverse=True)
-            levels = levels[there]
-        rows = Rows(sizes, label, inside_rows(sizes, longest))
-        everything = all_tied(sizes, rows.flat(label), levels)
-        if rows.inside is not None:
-            # any label that there is
-            label[~rows.inside] = 0
-        return Block(queries, order, rows, everything)
+        if not self._compiled:
+            return RowBlock.of(self.queries, queries, self._codes, self._levels)
+        start, sizes = self.queries.offsets[queries], self.queries.sizes[queries]
+        return ArrangedLabels(
+            self._codes, self.queries.order, start, sizes, self._levels
+        )
 
-    def _by_query(
-        self, values: NDArray[Any], queries: IntArray, longest: int
-    ) -> NDArray[Any]:
-        """A row for each query of `values`, which stand query by query.
-
-        What is behind the end of a query belongs to any other.
-        """
-        # whole rows are copied twice as fast as their cells
-        shape = (len(values) - longest + 1, longest)
-        windows = as_strided(values, shape, 2 * values.strides, writeable=False)
-        start, last = self.queries.offsets[queries], len(windows) - 1
-        out: NDArray[Any] = windows[np.minimum(start, last)]
-        near_end = np.flatnonzero(start > last)
-        if len(near_end):
-            cells = start[near_end, None] + np.arange(longest)
-            out[near_end] = values[np.minimum(cells, len(values) - 1)]
-        return out
-
-    def block(self, number: int) -> Block | ArrangedLabels:
+    def _block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
         if not self._keep:
             return self._make(*self._ranges[number])
         if self._kept is None:
             self._kept = [self._make(*ends) for ends in self._ranges]
         return self._kept[number]
-
-    def blocks(self) -> Iterator[Block | ArrangedLabels]:
-        """All blocks, in order."""
-        return (self.block(number) for number in range(len(self._ranges)))
-
-    def groups(
-        self,
-        block: Block | ArrangedLabels,
-        scores: NDArray[Any],
-        *,
-        ascending: bool = False,
-        input_order: bool = False,
-        reaches: Sequence[Reach] = _EVERYWHERE,
-    ) -> TieGroups:
-        """The ties of one block; `scores` are those of all rows.
-
-        NaN ties below everything; -inf is not retrieved. With `reaches`, groups
-        that none of these looks at may be missing.
-        """
-        if isinstance(block, ArrangedLabels):
-            columns = score_columns(scores[None])
-            return block.sort(
-                columns, ascending=ascending, input_order=input_order
-            ).groups()
-        rows, everything = block.rows, block.everything
-        if block.order is not None:
-            column = scores[block.order]
-        else:
-            column = self._by_query(scores, block.queries, rows.label.shape[1])
-        found = find_row_ties(
-            column,
-            rows,
-            everything,
-            reaches,
-            ascending=ascending,
-            input_order=input_order,
-        )
-        if found is not None:
-            return found
-        flat = rows.flat(column)
-        ranks, n_ranks = dense_ranks(flat)
-        place = ranks if ascending else n_ranks - 1 - ranks
-        place[ranks < 0] = n_ranks
-        return find_ties(
-            owners(rows.sizes),
-            place,
-            rows.flat(rows.label),
-            everything,
-            retrieved=is_retrieved(flat),
-            input_order=input_order,
-        )
 
     def values(
         self,
@@ -207,54 +97,122 @@ class LabelledQueries:
     ) -> dict[str, FloatArray]:
         """Per query and measure: each of `statistics`, NaN where undefined.
 
-        Statistics are methods of `Measure`: expected, best, worst, std, chance,
-        ideal, normaliser. `options` are those of `each_block`.
+        Scores of shape (n_columns, n_rows) give arrays of shape (n_columns,
+        n_queries, n_measures). Statistics are methods of `Measure`: expected, best,
+        worst, std, chance, ideal, normaliser. `options` are those of `each_block`.
         """
-        if self._compiled:
-            stacked = self._walked(measures, scores, statistics, **options)
-            return dict(zip(statistics, stacked, strict=True))
+        if scores.ndim == 2 and not self._compiled:
+            return self._values_of_copies(measures, scores, statistics, **options)
         parts = self.each_block(
-            lambda groups: statistics_of(measures, statistics, groups),
+            lambda ranked: ranked.statistics(measures, statistics),
             scores,
             reaches=[measure.reach for measure in measures],
             **options,
         )
-        stacked = [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
-        return dict(zip(statistics, stacked, strict=True))
+        return self._by_name(statistics, zip(*parts, strict=True), scores.ndim - 1)
 
-    def _walked(
+    def _by_name(
+        self, names: Sequence[str], parts: Iterable[Any], axis: int
+    ) -> dict[str, FloatArray]:
+        stacked = [self.in_order(arrays, axis) for arrays in parts]
+        return dict(zip(names, stacked, strict=True))
+
+    def both_ways(
+        self,
+        measures: Sequence[Measure],
+        scores: NDArray[Any],
+        *,
+        statistics: Sequence[str] = STATISTICS,
+    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+        """`values` of score columns by higher scores, and by lower ones."""
+        if not self._compiled:
+            down, up = (
+                self.values(measures, scores, statistics=statistics, ascending=turned)
+                for turned in (False, True)
+            )
+            return down, up
+
+        parts = self.each_block(
+            lambda ranked: [
+                *ranked.statistics(measures, statistics),
+                *ranked.turned().statistics(measures, statistics),
+            ],
+            scores,
+        )
+        found, n = list(zip(*parts, strict=True)), len(statistics)
+        return (
+            self._by_name(statistics, found[:n], scores.ndim - 1),
+            self._by_name(statistics, found[n:], scores.ndim - 1),
+        )
+
+    def _values_of_copies(
         self,
         measures: Sequence[Measure],
         scores: NDArray[Any],
         statistics: Sequence[str],
+        **options: Any,
+    ) -> dict[str, FloatArray]:
+        """Score columns as so many times the same queries, in one call.
+
+        A column alone costs as much as thousands of documents.
+        """
+        number, shape = len(scores), (len(scores), self.queries.n_queries, -1)
+        copies = self._copies.get(number)
+        if copies is None:
+            labels, queries = np.tile(self._labels, number), self.queries.copies(number)
+            copies = LabelledQueries(labels, queries, keep=True)
+            if len(self._copies) == _COPIES:
+                self._copies = {}
+            self._copies[number] = copies
+        found = copies.values(
+            measures, scores.ravel(), statistics=statistics, **options
+        )
+        return {name: values.reshape(shape) for name, values in found.items()}
+
+    def each_block(
+        self,
+        compute: Callable[[RankedQueries], Result],
+        scores: NDArray[Any],
         *,
         n_jobs: int | None = None,
         ascending: bool = False,
         input_order: bool = False,
-    ) -> list[FloatArray]:
-        columns = score_columns(scores[None])
-        parts = []
-        for block in self.blocks():
-            ranked = block.sort(columns, ascending=ascending, input_order=input_order)
-            parts.append(walked_statistics(block, ranked, measures, statistics))
-        return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
-
-    def each_block(
-        self,
-        compute: Callable[[TieGroups], Result],
-        scores: NDArray[Any],
-        *,
-        n_jobs: int | None = None,
-        **options: Any,
+        reaches: Sequence[Reach] = _EVERYWHERE,
     ) -> list[Result]:
-        """`compute` of the ties of each block, which are found once.
+        """`compute` of the queries of each block, ranked by the scores of all rows.
 
-        `options` are those of `groups`. Blocks are not in the order of the queries:
-        see `in_order`.
+        NaN ties below everything; -inf is not retrieved. Ties are found once, in
+        NumPy only as far as `reaches` look. Blocks are not in the order of the
+        queries: see `in_order`.
+
+        Parameters
+        ----------
+        compute : callable
+        scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
+            Several columns by the kernel alone.
+        n_jobs : int, optional
+            Threads.
+        ascending : bool
+            Lower scores rank first.
+        input_order : bool
+            Break ties by the order of the rows.
+        reaches : sequence of Reach
+            How far measures look.
         """
+        several = scores.ndim == 2
+        columns = score_columns(np.atleast_2d(scores)) if self._compiled else scores
 
         def result(number: int) -> Result:
-            return compute(self.groups(self.block(number), scores, **options))
+            block = self._block(number)
+            if isinstance(block, ArrangedLabels):
+                rows = SortedRows(
+                    block, columns, ascending=ascending, input_order=input_order
+                )
+                return compute(WalkedQueries(block, rows, several=several))
+            groups = block.groups(
+                columns, ascending=ascending, input_order=input_order, reaches=reaches
+            )
+            return compute(GroupedQueries(groups))
 
         numbers = range(len(self._ranges))
         if effective_n_jobs(n_jobs) == 1:
@@ -264,11 +222,11 @@ class LabelledQueries:
         )
         return results
 
-    def in_order(self, parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
         """Arrays of each block, a row per query, as one in the order of the queries."""
-        stacked = np.concatenate(list(parts))
+        stacked = np.concatenate(list(parts), axis=axis)
         out = np.empty_like(stacked)
-        out[self._by_length] = stacked
+        out[(slice(None),) * axis + (self._by_length,)] = stacked
         return out
 
     def of_labels(
@@ -276,11 +234,13 @@ class LabelledQueries:
     ) -> list[FloatArray]:
         """Statistics of each query and measure that need no scores."""
         parts = []
-        for block in self.blocks():
+        for number in range(len(self._ranges)):
+            block = self._block(number)
             if isinstance(block, ArrangedLabels):
-                parts.append(walked_statistics(block, None, measures, statistics))
-                continue
-            parts.append(statistics_of(measures, statistics, block.everything))
+                ranked: RankedQueries = WalkedQueries(block)
+            else:
+                ranked = GroupedQueries(block.everything)
+            parts.append(ranked.statistics(measures, statistics))
             block.everything.forget()
         return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
 

@@ -32,8 +32,6 @@ TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: kept of the same queries several times over
-_COPIES = 4
 #: scores ranked in one call; more no longer pay
 _CELLS = 1 << 15
 _OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
@@ -84,7 +82,6 @@ class Prepared:
         self.weight = weight
         self.lists = lists
         self._keep = keep
-        self._copies: dict[int, Prepared] = {}
 
     def segments(self, segment: Any) -> NDArray[Any] | None:
         """The segment of each query, if there are any."""
@@ -95,9 +92,7 @@ class Prepared:
 
     def __getstate__(self) -> dict[str, Any]:
         # what labels give is made faster than it travels
-        state = {**self.__dict__, "_copies": {}}
-        state.pop("labelled", None)
-        return state
+        return {name: own for name, own in vars(self).items() if name != "labelled"}
 
     @property
     def place(self) -> Place:
@@ -131,6 +126,17 @@ class Prepared:
         )
         return asked.fill_statistics(found, self.queries, self.weight)
 
+    def both_ways(
+        self, asked: Asked, columns: NDArray[Any], statistics: Sequence[str]
+    ) -> list[dict[str, FloatArray]]:
+        """The same of score columns by higher scores, and by lower ones."""
+        return [
+            asked.fill_statistics(found, self.queries, self.weight)
+            for found in self.labelled.both_ways(
+                asked.measures, columns, statistics=statistics
+            )
+        ]
+
     def means(self, asked: Asked, values: FloatArray) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
         averages: list[float] = means(values, self.weight).tolist()
@@ -157,13 +163,11 @@ class Prepared:
 
         It does not warn, for it may run in a thread.
         """
-        plain, number = ties == "input", len(columns)
+        plain = ties == "input"
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
-        scores = columns[0] if number == 1 else np.concatenate(columns)
-        found = self.copies(number).values(asked, scores, statistics, input_order=plain)
-        shape = number, self.queries.n_queries, len(asked.measures)
-        parts = zip(*(found[key].reshape(shape) for key in statistics), strict=True)
+        found = self.values(asked, np.stack(columns), statistics, input_order=plain)
+        parts = zip(*found.values(), strict=True)
         return [self._averages(asked, average, *part) for part in parts]
 
     def _averages(
@@ -217,26 +221,6 @@ class Prepared:
         found = self.labelled.of_labels(asked.measures, statistics)
         named = dict(zip(statistics, found, strict=True))
         return list(asked.fill_statistics(named, self.queries).values())
-
-    def copies(self, number: int) -> Prepared:
-        """So many times the same queries, for as many score columns in one call.
-
-        A column alone costs as much as thousands of documents.
-        """
-        if number == 1:
-            return self
-        found = self._copies.get(number)
-        if found is None:
-            found = Prepared(
-                np.tile(self.labels, number),
-                self.queries.copies(number),
-                None if self.weight is None else np.tile(self.weight, number),
-                keep=True,
-            )
-            if len(self._copies) == _COPIES:
-                self._copies = {}
-            self._copies[number] = found
-        return found
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Some of the queries, their rows one query after another.

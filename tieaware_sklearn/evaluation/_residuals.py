@@ -15,8 +15,8 @@ from .._engine.ties import FloatArray, TieGroups
 from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
 from ..measures._parse import parse_measures
 from ._averages import means
-from ._labelled_queries import statistics_of
 from ._prepared_ranking import Prepared, prepare
+from ._ranked_queries import RankedQueries
 from ._undefined import ask
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
@@ -155,10 +155,11 @@ def residuals(
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
     labels, queries = prepared.labels, prepared.queries
 
-    def compute(groups: TieGroups) -> tuple[FloatArray, ...]:
+    def compute(ranked: RankedQueries) -> tuple[FloatArray, ...]:
+        groups = ranked.groups
         unjudged = groups.retrieved - groups.sum_groups(groups.relevant(0.0))
         tails = np.column_stack([_tail(measure, groups) for measure in parsed])
-        return (*statistics_of(parsed, _STATISTICS, groups), tails, unjudged)
+        return (*ranked.statistics(parsed, _STATISTICS), tails, unjudged)
 
     def bounds(labels: FloatArray) -> list[FloatArray]:
         labelled = Prepared(labels, queries).labelled

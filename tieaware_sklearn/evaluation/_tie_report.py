@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import Table
 from .._display.warn import warn
-from .._engine.ties import FloatArray, TieGroups
+from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_count, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means
-from ._labelled_queries import statistics_of
 from ._prepared_ranking import DEFAULT_MEASURES, prepare
+from ._ranked_queries import RankedQueries
 from ._undefined import ask
 
 #: distinct neighbours closer than this many units in the last place look like
@@ -185,8 +185,9 @@ def tie_report(
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
     queries, labelled = prepared.queries, prepared.labelled
 
-    def count(groups: TieGroups) -> tuple[list[int], int, FloatArray]:
-        extremes = statistics_of(asked.measures, ("best", "worst"), groups)
+    def count(ranked: RankedQueries) -> tuple[list[int], int, FloatArray]:
+        extremes = ranked.statistics(asked.measures, ("best", "worst"))
+        groups = ranked.groups
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]

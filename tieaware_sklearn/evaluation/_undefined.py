@@ -74,11 +74,11 @@ class Asked:
     def fill(
         self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
     ) -> FloatArray:
-        """`values` of shape (n_queries, n_measures), the undefined ones replaced."""
+        """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
         if not undefined.any():
             return values
         if self.refuses:
-            query, column = np.argwhere(undefined)[0]
+            *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             why = (
                 'its labels leave nothing to divide by (zero_relevance=0.0 or "skip" '

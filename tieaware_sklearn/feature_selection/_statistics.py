@@ -159,13 +159,7 @@ def _some_features(
         direction = directions[start : start + size]
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        worth = Worth.join(
-            [
-                _worth(columns[:, own], prepared, asked, chance, ascending=ascending)
-                for own, ascending in ((down, False), (up, True))
-                if own.any()
-            ]
-        )
+        worth = Worth.join(_both_ways(columns.T, prepared, asked, chance, down, up))
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         varies = prepared.queries.varying(prepared.queries.arrange(columns))
         part = _FeatureWorth(
@@ -177,23 +171,37 @@ def _some_features(
     return _FeatureWorth.join(parts)
 
 
-def _worth(
+def _both_ways(
     columns: NDArray[Any],
     prepared: Prepared,
     asked: Asked,
     chance: FloatArray,
-    *,
-    ascending: bool,
+    down: NDArray[np.bool_],
+    up: NDArray[np.bool_],
+) -> list[Worth]:
+    """Worth of the columns that are ranked down, and of those ranked up."""
+    columns = np.ascontiguousarray(columns)
+    if down.all() and up.all():
+        found = prepared.both_ways(asked, columns, STATISTICS)
+    else:
+        found = [
+            prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
+            for own, ascending in ((down, False), (up, True))
+            if own.any()
+        ]
+    return [_worth(one, prepared, asked, chance) for one in found]
+
+
+def _worth(
+    found: dict[str, FloatArray],
+    prepared: Prepared,
+    asked: Asked,
+    chance: FloatArray,
 ) -> Worth:
-    """Of several columns, as so many times the same queries."""
-    n_columns, weight = columns.shape[1], prepared.weight
-    copies = prepared.copies(n_columns)
-    found = copies.values(asked, columns.T.ravel(), STATISTICS, ascending=ascending)
+    """Of values (n_columns, n_queries, n_measures) in one direction."""
+    weight = prepared.weight
     # queries first, then columns and measures
-    expected, best, worst, std = (
-        values.reshape(n_columns, *chance.shape).swapaxes(0, 1)
-        for values in found.values()
-    )
+    expected, best, worst, std = (values.swapaxes(0, 1) for values in found.values())
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (expected - chance[:, None])
     difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0

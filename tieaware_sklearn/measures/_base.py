@@ -111,7 +111,7 @@ class Measure(UserModel, RemembersArguments, ABC):
         """Denominator of each query, the same in every order."""
         return np.ones(groups.n_queries)
 
-    def defined(self, groups: Totals) -> BoolArray:
+    def defined(self, groups: TieGroups) -> BoolArray:
         """Queries for which the measure means something."""
         if self.undefined_over_zero:
             return self.normaliser(groups) > 0

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import means, stds_of_means
-from ..evaluation._labelled_queries import STATISTICS, statistics_of
+from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._ranked_queries import RankedQueries
 from ..evaluation._undefined import Asked
 
 
@@ -81,8 +82,9 @@ class QueryBuckets:
         if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
             some = some.of_queries(chosen)
 
-        def compute(groups: TieGroups) -> tuple[list[FloatArray], int, int]:
-            found = statistics_of(self._asked.measures, STATISTICS, groups)
+        def compute(ranked: RankedQueries) -> tuple[list[FloatArray], int, int]:
+            found = ranked.statistics(self._asked.measures, STATISTICS)
+            groups = ranked.groups
             tied = int(groups.n[groups.n > 1].sum())
             return found, tied, int(groups.n.sum())
 
