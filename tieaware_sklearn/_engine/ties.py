@@ -35,7 +35,6 @@ from .segments import (
     owners,
     run_starts,
     running_sum,
-    runs,
     sizes_of,
     starts_of,
     sum_segments,
@@ -388,22 +387,6 @@ def dense_ranks(score: NDArray[Any]) -> tuple[IntArray, int]:
     dense = np.cumsum(begins(score[order[:n_valid]]))
     ranks[order[:n_valid]] = dense - 1
     return ranks, int(dense[-1]) if n_valid else 0
-
-
-def midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
-    """Twice the midrank of each row in its query, less its mean: whole numbers.
-
-    `query` is ascending and `sizes` are the numbers of rows of each query.
-    """
-    n_places = int(place.max(initial=0)) + 1
-    n_rows = len(place)
-    key = np.sort((query * n_places + place) * n_rows + np.arange(n_rows))
-    start, n = runs(key // n_rows)
-    of_group = query[start]
-    lo = start - starts_of(sizes)[of_group]
-    out = np.empty(n_rows)
-    out[key % n_rows] = np.repeat(2 * lo + n - sizes[of_group], n)
-    return out
 
 
 def find_ties(

@@ -113,8 +113,8 @@ class SortedRows:
         labels: ArrangedLabels,
         scores: NDArray[np.floating[Any]],
         *,
-        ascending: bool,
-        input_order: bool,
+        ascending: bool = False,
+        input_order: bool = False,
     ) -> None:
         self._labels = labels
         self._split = input_order
@@ -150,6 +150,20 @@ class SortedRows:
             split=self._split,
         )  # fmt: skip
         return out
+
+    def midranks(self, *, both_ways: bool) -> FloatArray:
+        """Twice the midrank of each row, less its mean, (n_rows, n_rankings).
+
+        `both_ways` adds those of the rankings turned, in which NaN is last, too.
+        """
+        labels = self._labels
+        ways = (False, True) if both_ways else (False,)
+        out: FloatArray = np.empty((len(ways), labels.offsets[-1], self.n_columns))
+        for backwards, own in zip(ways, out, strict=True):
+            compiled.midranks(
+                *self._rows, labels.width, labels.offsets, own, backwards=backwards
+            )
+        return np.concatenate(out, axis=1)
 
     def groups(self, *, backwards: bool = False) -> list[TieGroups]:
         """The tie groups of each score column."""

@@ -372,20 +372,21 @@ def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
 
 def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
              const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
-             double[:, ::1] out, *, bint backwards=False):
+             const int64_t[::1] offsets, double[:, ::1] out, *, bint backwards=False):
     """Twice the midrank of each document, less its mean: whole numbers.
 
     Parameters
     ----------
-    keys, values, counts, lossy, width, backwards
+    keys, values, counts, lossy, width, offsets, backwards
         As in `walk`; all documents are retrieved.
-    out : ndarray of shape (n_rows, longest)
-        Written: of the documents of each row, by their place in the query.
+    out : ndarray of shape (n_rows, n_columns)
+        Written: of each document, by its place in its query.
     """
-    cdef int64_t r, a, b, i, n, ordered, top
+    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, column, a, b, i, n, ordered, top
     cdef Sorted at
     with nogil:
         for r in range(keys.shape[0]):
+            column, q = r // n_queries, r % n_queries
             at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
             at.low = (<int64_t>1 << width) - 1
             at.value = &values[r, 0] if lossy[r] else NULL
@@ -396,5 +397,5 @@ def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
                 b = end_of_tie(&at, a)
                 top = ordered - b if backwards and a < ordered else a
                 for i in range(a, b):
-                    out[r, at.key[i] & at.low] = 2 * top + (b - a) - n
+                    out[offsets[q] + (at.key[i] & at.low), column] = 2 * top + (b - a) - n
                 a = b

@@ -13,12 +13,13 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from .._engine.added_up import AddedUp
-from .._engine.segments import offsets_of, owners
-from .._engine.ties import FloatArray, dense_ranks, midranks
+from .._engine.segments import offsets_of
+from .._engine.ties import FloatArray
 from .._engine.validation import Queries
+from .._kernel.midranks import rank_within
 
 #: cells of a matrix of midranks
-_CELLS = 1 << 22
+_CELLS = 1 << 18
 #: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
 _WHOLE = 3 * 2**53
 
@@ -73,14 +74,14 @@ def feature_correlation(
     so that the sums do not depend on the order of the rows.
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
-    # by id, single documents left out
+    # by length and id, single documents left out
     chosen = queries.sorted()
     chosen = chosen[queries.sizes[chosen] > 1]
+    chosen = chosen[np.argsort(queries.sizes[chosen], kind="stable")]
     limit = max(1, _CELLS // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
-    n_rankings = X.shape[1] * (2 if both_ways else 1)
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(by_row, queries, some, query_weight, n_rankings)
+        delayed(_correlate_queries)(by_row, queries, some, query_weight, both_ways)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     total: FeatureCorrelation = reduce(FeatureCorrelation.merge, parts)
@@ -92,19 +93,13 @@ def _correlate_queries(
     queries: Queries,
     chosen: NDArray[np.intp],
     query_weight: FloatArray | None,
-    n_rankings: int,
+    both_ways: bool,
 ) -> FeatureCorrelation:
     sizes = queries.sizes[chosen]
-    query, offsets = owners(sizes), offsets_of(sizes)
-    block = X[queries.given(queries.rows(chosen))]
-    ranks = np.empty((len(query), n_rankings))
-    for j in range(X.shape[1]):
-        # NaN is -1, and so below everything in either direction
-        place, n_places = dense_ranks(columns_of(block, slice(j, j + 1)).ravel())
-        ranks[:, j] = midranks(query, place + 1, sizes)
-        if n_rankings > X.shape[1]:
-            reverse = np.where(place < 0, 0, n_places - place)
-            ranks[:, X.shape[1] + j] = midranks(query, reverse, sizes)
+    offsets = offsets_of(sizes)
+    columns = columns_of(X[queries.given(queries.rows(chosen))], slice(None)).T
+    ranks = rank_within(columns, sizes, both_ways=both_ways)
+    n_rankings = ranks.shape[1]
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for i, (start, end) in enumerate(pairwise(offsets.tolist())):
         part = ranks[start:end]
