@@ -162,6 +162,9 @@ def check_labels(
     """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
     check_choice(unjudged, "unjudged", UNJUDGED)
     labels = as_floats(numbers_of(y_true, name, place), name)
+    # NaN is neither
+    if labels.min() >= 0 and labels.max() < np.inf:
+        return labels
     missing, padded = np.isnan(labels), place is not in_row
     if unjudged == "raise":
         advice = "leave out rows that nobody judged"
@@ -194,7 +197,8 @@ def check_scores(
     scores = numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
-    if scores.dtype.kind == "f":
+    # NaN is not below infinity
+    if scores.dtype.kind == "f" and not scores.max() < np.inf:
         reject(np.isnan(scores), scores, name, "not be NaN", place)
         rule = "be finite, or -inf (not retrieved)"
         reject(np.isposinf(scores), scores, name, rule, place)
@@ -277,10 +281,11 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
     check_length(array, n_rows, name)
     if array.dtype.kind in "biufSUmM":
         starts = find_runs(array, name)
+        ids = array[starts]
+        if (ids[1:] > ids[:-1]).all():
+            return Queries(ids, np.append(starts, n_rows), None)
         # ids by first appearance, paying for a sort of the runs only
-        ids, first, inverse = np.unique(
-            array[starts], return_index=True, return_inverse=True
-        )
+        ids, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         by_appearance = np.argsort(first)
         unique = ids[by_appearance]
         if len(unique) == len(starts):

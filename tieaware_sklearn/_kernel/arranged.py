@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -89,12 +89,10 @@ class ArrangedLabels:
             retrieved=self.sizes,
         )
 
-    def of_labels(self, walks: Sequence[Walk]) -> tuple[FloatArray, FloatArray]:
+    def of_labels(self, walks: list[Any]) -> tuple[FloatArray, FloatArray]:
         """Mean and best of each query and walk if all documents tied."""
         out = np.empty((2, len(self.sizes), len(walks)))
-        compiled.walk_labels(
-            _compiled_walks(walks), self.by_level[1], self.offsets, out
-        )
+        compiled.walk_labels(walks, self.by_level[1], self.offsets, out)
         return out[0], out[1]
 
 
@@ -136,7 +134,7 @@ class SortedRows:
         )
 
     def walk(
-        self, walks: Sequence[Walk], n_statistics: int, *, backwards: bool = False
+        self, walks: list[Any], n_statistics: int, *, backwards: bool = False
     ) -> FloatArray:
         """Mean, best, worst and variance, or the first of these.
 
@@ -145,7 +143,7 @@ class SortedRows:
         labels = self._labels
         out: FloatArray = np.empty((n_statistics, *self.retrieved.shape, len(walks)))
         compiled.walk(
-            _compiled_walks(walks), *self._rows, labels.width, self._label,
+            walks, *self._rows, labels.width, self._label,
             labels.by_level[1], labels.offsets, out, backwards=backwards,
             split=self._split,
         )  # fmt: skip
@@ -187,8 +185,19 @@ class SortedRows:
         return found
 
 
-def _compiled_walks(walks: Sequence[Walk]) -> list[Any]:
+def compiled_walks(walks: Iterable[Walk]) -> list[Any]:
+    """The same as the kernel takes them."""
     return [compiled.Walk(*walk.arguments()) for walk in walks]
+
+
+def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
+    """The distinct labels, ascending, and the place of each label among them."""
+    code = np.empty(len(labels), dtype=np.int32)
+    levels = compiled.small_codes(np.ascontiguousarray(labels), code)
+    if levels is not None:
+        return np.array(levels, dtype=np.float64), code
+    found, inverse = np.unique(labels, return_inverse=True)
+    return found, inverse.astype(np.int32)
 
 
 def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:

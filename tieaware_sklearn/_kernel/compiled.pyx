@@ -75,6 +75,50 @@ cdef class Walk:
             self.spec.lost = &ranks[2, 0]
 
 
+def small_codes(const double[::1] labels, int32_t[::1] code):
+    """Levels of labels that are whole numbers from -1 to 253, ascending.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+    code : ndarray of shape (n_rows,)
+        Written: of each label, its place among the levels.
+
+    Returns
+    -------
+    list of int, or None where a label is another number
+    """
+    cdef int32_t[256] place
+    cdef int64_t i
+    cdef int32_t own, n_levels = 0
+    cdef bint small = True
+    for own in range(256):
+        place[own] = -1
+    with nogil:
+        for i in range(labels.shape[0]):
+            if not (-1.0 <= labels[i] < 254.0):
+                small = False
+                break
+            own = <int32_t>labels[i]
+            if own != labels[i]:
+                small = False
+                break
+            code[i] = own + 1
+            place[own + 1] = 0
+    if not small:
+        return None
+    levels = []
+    for own in range(256):
+        if place[own] == 0:
+            place[own] = n_levels
+            n_levels += 1
+            levels.append(own - 1)
+    with nogil:
+        for i in range(labels.shape[0]):
+            code[i] = place[code[i]]
+    return levels
+
+
 def arrange(const int32_t[::1] code, const int64_t[::1] order,
             const int64_t[::1] start, const int64_t[::1] offsets, int n_levels,
             int64_t[::1] rows, int32_t[::1] label):

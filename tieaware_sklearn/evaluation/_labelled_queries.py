@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from .._engine.segments import offsets_of
 from .._engine.ties import FloatArray, IntArray, Reach
 from .._engine.validation import Queries
-from .._kernel.arranged import ArrangedLabels, SortedRows, score_columns
+from .._kernel.arranged import (
+    ArrangedLabels,
+    SortedRows,
+    level_codes,
+    score_columns,
+)
 from .._kernel.engines import engine
 from ..measures import Measure
 from ._ranked_queries import GroupedQueries, RankedQueries, WalkedQueries
@@ -56,9 +61,9 @@ class LabelledQueries:
         self.queries = queries
         self._labels = labels
         self._compiled = engine() == "compiled"
-        self._levels, self._codes = label_codes(labels)
-        if self._compiled:
-            self._codes = self._codes.astype(np.int32)
+        self._codes: NDArray[np.integer[Any]]
+        find = level_codes if self._compiled else label_codes
+        self._levels, self._codes = find(labels)
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_ranges(sizes, block_rows))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray, TieGroups, Totals
-from .._kernel.arranged import ArrangedLabels, SortedRows
+from .._kernel.arranged import ArrangedLabels, SortedRows, compiled_walks
 from .._kernel.walks import Walk
 from ..measures import NDCG, Measure
 
@@ -147,7 +147,7 @@ class _Walked:
     ) -> None:
         self._labels = labels
         self._measures = measures
-        self._walks = walks
+        self._walks = compiled_walks(walks)
         self._scale = np.array([walk.scale for walk in walks])
         self._over_zero = np.array([m.undefined_over_zero for m in measures], bool)
         self._rises = np.array([m.greater_is_better for m in measures], bool)
