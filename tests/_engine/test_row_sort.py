@@ -14,7 +14,8 @@ from tests.strategies import LABELS, SCORES
 from tieaware_sklearn._engine import row_sort
 from tieaware_sklearn._engine.row_sort import Reach, descending_floats
 from tieaware_sklearn._engine.validation import check_qid
-from tieaware_sklearn.evaluation import _labelled_queries
+from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.evaluation import _row_blocks
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.measures._parse import parse_measures
 
@@ -24,13 +25,14 @@ STATISTICS = ("expected", "best", "worst", "std", "normaliser")
 def simple_values(labels, scores, qid, measures, **options):
     """The simple version alone: one flat sort, nothing left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_labelled_queries, "find_row_ties", lambda *_, **__: None)
+        patch.setattr(_row_blocks, "find_row_ties", lambda *_, **__: None)
         return row_values(labels, scores, qid, measures, **options)
 
 
 def row_values(labels, scores, qid, measures, **options):
     queries = check_qid(qid, n_rows=len(labels))
-    blocks = LabelledQueries(np.asarray(labels, dtype=float), queries)
+    with use_engine("numpy"):
+        blocks = LabelledQueries(np.asarray(labels, dtype=float), queries)
     return blocks.values(measures, scores, statistics=STATISTICS, **options)
 
 

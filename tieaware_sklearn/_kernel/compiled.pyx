@@ -166,9 +166,9 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
                 at[level] += 1
 
 
-def pack(const Score[:, ::1] scores, const int64_t[::1] rows, const int64_t[::1] offsets,
-         int width, bint ascending, int64_t[:, ::1] keys, double[:, ::1] values,
-         int32_t[:, ::1] counts, uint8_t[::1] lossy):
+def pack(const Score[:, ::1] scores, const int64_t[::1] rows,
+         const int64_t[::1] offsets, int width, bint ascending, int64_t[:, ::1] keys,
+         double[:, ::1] values, int32_t[:, ::1] counts, uint8_t[::1] lossy):
     """Write the keys of queries, for each of several score columns.
 
     Parameters
@@ -426,7 +426,8 @@ def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
     out : ndarray of shape (n_rows, n_columns)
         Written: of each document, by its place in its query.
     """
-    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, column, a, b, i, n, ordered, top
+    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, a, b, i, n, ordered, top
+    cdef int64_t column, document
     cdef Sorted at
     with nogil:
         for r in range(keys.shape[0]):
@@ -441,5 +442,6 @@ def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
                 b = end_of_tie(&at, a)
                 top = ordered - b if backwards and a < ordered else a
                 for i in range(a, b):
-                    out[offsets[q] + (at.key[i] & at.low), column] = 2 * top + (b - a) - n
+                    document = offsets[q] + (at.key[i] & at.low)
+                    out[document, column] = 2 * top + (b - a) - n
                 a = b

@@ -58,7 +58,7 @@ cdef inline bint comes_after(int64_t one, int64_t other, const double* value,
 
 
 cdef inline void sort_by_value(int64_t* key, int64_t n, const double* value,
-                        int64_t low) noexcept nogil:
+                               int64_t low) noexcept nogil:
     """A heap sort of keys by the values of their documents."""
     cdef int64_t end = n, root = n >> 1, at, child, moved
     while end > 1:
@@ -136,7 +136,8 @@ cdef inline int64_t start_of_tie(Sorted* at, int64_t b) noexcept nogil:
     return a
 
 
-cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backwards, bint split,
+cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backwards,
+                          bint split,
                    const Reach* reach) noexcept nogil:
     """Find the tie groups of a sorted row; with `split`, none of its documents tie.
 

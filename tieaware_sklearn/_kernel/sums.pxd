@@ -58,7 +58,8 @@ cdef inline double between(const double* total, const double* lost, int64_t low,
     return (total[high] - total[low]) + (lost[high] - lost[low])
 
 
-cdef inline int64_t relevant_in(const Row* row, int64_t g, int64_t least) noexcept nogil:
+cdef inline int64_t relevant_in(const Row* row, int64_t g,
+                                int64_t least) noexcept nogil:
     """Relevant documents of a group, whose levels ascend."""
     cdef int64_t run = row.first[g + 1]
     while run > row.first[g] and row.level[run - 1] >= least:
@@ -95,7 +96,8 @@ cdef struct Stretch:
     int64_t high
 
 
-cdef inline void end_stretch(Sum* total, const Stretch* at, const Spec* spec) noexcept nogil:
+cdef inline void end_stretch(Sum* total, const Stretch* at,
+                             const Spec* spec) noexcept nogil:
     if at.gain != 0.0 and at.high > at.low:
         if at.high - at.low == 1:
             add(total, at.gain * spec.weight[at.low])
@@ -105,14 +107,15 @@ cdef inline void end_stretch(Sum* total, const Stretch* at, const Spec* spec) no
 
 cdef inline void extend(Sum* total, Stretch* at, double gain, int64_t low, int64_t high,
                         const Spec* spec) noexcept nogil:
-    """Further ranks. What is perfect is added up as the ideal: by stretches of a gain."""
+    """Further ranks: what is perfect is added up as the ideal, a stretch at a time."""
     if gain != at.gain:
         end_stretch(total, at, spec)
         at.gain, at.low = gain, low
     at.high = high
 
 
-cdef inline double weighted(const Row* row, const Spec* spec, Order order) noexcept nogil:
+cdef inline double weighted(const Row* row, const Spec* spec,
+                            Order order) noexcept nogil:
     """Each place down to the cut-off holds the mean gain of its group."""
     cdef Sum total
     cdef Stretch at
@@ -126,7 +129,8 @@ cdef inline double weighted(const Row* row, const Spec* spec, Order order) noexc
             break
         first, last = row.first[g], row.first[g + 1]
         if last - first == 1:
-            extend(&total, &at, spec.gain[row.level[first]], top, min(end, spec.depth), spec)
+            mean = spec.gain[row.level[first]]
+            extend(&total, &at, mean, top, min(end, spec.depth), spec)
         elif order == MEAN:
             mean = mean_gain(row, spec, g, &summed)
             if spec.flat and end <= spec.depth:
@@ -151,7 +155,10 @@ cdef inline double weighted(const Row* row, const Spec* spec, Order order) noexc
 
 
 cdef inline double weighted_variance(const Row* row, const Spec* spec) noexcept nogil:
-    """Groups are samples without replacement: S² [Σ (w - w̄)² + (n - inside) w̄²]."""
+    """Groups are samples without replacement.
+
+    S² [Σ (w - w̄)² + (n - inside) w̄²] of each.
+    """
     cdef Sum total, squares, spread
     cdef int64_t g, run, i, top, n, inside
     cdef double mean, summed, deviation, weight
@@ -199,7 +206,8 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
     return <double>r / n * (inside * slope + (above + 1 - slope * (top + 1)) * weights)
 
 
-cdef inline double precisions(const Row* row, const Spec* spec, Order order) noexcept nogil:
+cdef inline double precisions(const Row* row, const Spec* spec,
+                              Order order) noexcept nogil:
     """Σ of the precisions at relevant documents."""
     cdef Sum total
     cdef int64_t g, r, n, top, above = 0
@@ -223,7 +231,7 @@ cdef inline double precisions(const Row* row, const Spec* spec, Order order) noe
 
 
 cdef inline double precisions_variance(const Row* row, const Spec* spec, double* shared,
-                                double* rho) noexcept nogil:
+                                       double* rho) noexcept nogil:
     """Hoeffding's decomposition of a sum over pairs, group by group.
 
     As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
@@ -257,7 +265,8 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
         else:
             for j in range(inside):
                 shared[j] = 1.0 / (top + 1 + j)
-                rho[j] = j * shared[j] + between(spec.total, spec.lost, top + 1 + j, end)
+                later = between(spec.total, spec.lost, top + 1 + j, end)
+                rho[j] = j * shared[j] + later
         part.high = part.low = 0.0
         for j in range(inside):
             add(&part, (above + 1) * shared[j] + rho[j] * slope)
@@ -335,7 +344,8 @@ cdef inline int64_t places_to_first(const Spec* spec, int64_t n, int64_t r,
     return min(places, <int64_t>(41.5 * n / r) + 1)
 
 
-cdef inline double first_variance(const Row* row, const Spec* spec, double mean) noexcept nogil:
+cdef inline double first_variance(const Row* row, const Spec* spec,
+                                  double mean) noexcept nogil:
     """The variance of the same."""
     cdef int64_t r = 0, g = first_relevant(row, spec, &r), n, top, x
     cdef double missed = 1.0, deviation
@@ -360,7 +370,8 @@ cdef inline int64_t depth_of(const Row* row, const Spec* spec) noexcept nogil:
     return relevant_of(row, spec.least) if spec.at_relevant else spec.depth
 
 
-cdef inline double counted(const Row* row, const Spec* spec, Order order) noexcept nogil:
+cdef inline double counted(const Row* row, const Spec* spec,
+                           Order order) noexcept nogil:
     """Relevant documents, or the others, down to the cut-off."""
     cdef int64_t depth = depth_of(row, spec), g, n, r, inside, found, whole = 0
     for g in range(row.n_groups):
@@ -391,7 +402,8 @@ cdef inline double counted_variance(const Row* row, const Spec* spec) noexcept n
     return 0.0
 
 
-cdef inline double numerator(const Row* row, const Spec* spec, Order order) noexcept nogil:
+cdef inline double numerator(const Row* row, const Spec* spec,
+                             Order order) noexcept nogil:
     if spec.kind == WEIGHTED:
         return weighted(row, spec, order)
     if spec.kind == PRECISIONS:

@@ -92,6 +92,10 @@ class LabelledQueries:
             self._kept = [self._make(*ends) for ends in self._ranges]
         return self._kept[number]
 
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in order."""
+        return map(self._block, range(len(self._ranges)))
+
     def values(
         self,
         measures: Sequence[Measure],
@@ -239,8 +243,7 @@ class LabelledQueries:
     ) -> list[FloatArray]:
         """Statistics of each query and measure that need no scores."""
         parts = []
-        for number in range(len(self._ranges)):
-            block = self._block(number)
+        for block in self.blocks():
             if isinstance(block, ArrangedLabels):
                 ranked: RankedQueries = WalkedQueries(block)
             else:
