@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.segments import FloatArray, IntArray, offsets_of, owners
-from .._engine.ties import TieGroups, dense_ranks
+from .._engine.ties import TieGroups, dense_ranks, once_per_block
 from .._engine.validation import is_retrieved
 from .engines import compiled
 from .walks import Walk
@@ -80,7 +80,7 @@ class ArrangedLabels:
     def everything(self) -> TieGroups:
         """One group per query, of all its documents."""
         n_queries = len(self.sizes)
-        return TieGroups(
+        return _AllTied(
             n_queries,
             self.levels,
             np.arange(n_queries),
@@ -94,6 +94,18 @@ class ArrangedLabels:
         out = np.empty((2, len(self.sizes), len(walks)))
         compiled.walk_labels(walks, self.by_level[1], self.offsets, out)
         return out[0], out[1]
+
+
+class _AllTied(TieGroups):
+    """One group per query, whose labels ascend: the relevant ones are found at once."""
+
+    @once_per_block
+    def relevant(self, rel: float) -> IntArray:
+        out: IntArray = np.empty(self.n_queries, dtype=np.int64)
+        least = int(np.searchsorted(self.levels, rel))
+        offsets = np.append(self.start, len(self.label))
+        compiled.relevant(self.label, offsets, least, out)
+        return out
 
 
 class SortedRows:

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 
 from .rows cimport (
     BEYOND, MAGNITUDE, NAN_KEY, NO_LIMIT, PADDING, Reach, Row, Sorted, as_one_tie,
-    end_of_tie, read_row,
+    end_of_tie, read_row, relevant_of,
 )
 from .sums cimport (
     BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
@@ -103,7 +103,7 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
             if own != labels[i]:
                 small = False
                 break
-            code[i] = own + 1
+            code[i] = own
             place[own + 1] = 0
     if not small:
         return None
@@ -113,10 +113,23 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
             place[own] = n_levels
             n_levels += 1
             levels.append(own - 1)
-    with nogil:
-        for i in range(labels.shape[0]):
-            code[i] = place[code[i]]
+    if levels != list(range(n_levels)):
+        with nogil:
+            for i in range(labels.shape[0]):
+                code[i] = place[code[i] + 1]
     return levels
+
+
+def relevant(const int32_t[::1] label, const int64_t[::1] offsets, int64_t least,
+             int64_t[::1] out):
+    """Documents of each query from a level on; levels ascend within queries."""
+    cdef int64_t q
+    cdef Row row
+    with nogil:
+        for q in range(offsets.shape[0] - 1):
+            row.ascending = &label[offsets[q]]
+            row.n_documents = offsets[q + 1] - offsets[q]
+            out[q] = relevant_of(&row, least)
 
 
 def arrange(const int32_t[::1] code, const int64_t[::1] order,

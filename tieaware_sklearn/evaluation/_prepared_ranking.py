@@ -166,7 +166,8 @@ class Prepared:
         plain = ties == "input"
         name = "expected" if plain else ties
         statistics = [name, "normaliser"] if average == "micro" else [name]
-        found = self.values(asked, np.stack(columns), statistics, input_order=plain)
+        scores = columns[0][None] if len(columns) == 1 else np.stack(columns)
+        found = self.values(asked, scores, statistics, input_order=plain)
         parts = zip(*found.values(), strict=True)
         return [self._averages(asked, average, *part) for part in parts]
 
