@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
-from .._display.tables import paragraph
+from .._display.tables import definitions, paragraph
 from .._display.terminal import printable
+from .._display.words import meaning
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
             help=command.help,
             usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
             description=paragraph(command.description),
-            epilog="\n".join(["examples:", *(f"  {one}" for one in command.examples)]),
+            epilog=command.epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for shown, text in (command.options | _COMMON).items():
@@ -210,7 +211,14 @@ class _Command(NamedTuple):
     files: str
     examples: Sequence[str]
     options: dict[str, str]
+    words: Sequence[str]
     measures: Sequence[str] = ()
+
+    def epilog(self) -> str:
+        """What the figures are called, and examples."""
+        words = [(word, meaning(word)) for word in self.words]
+        examples = "\n".join(f"  {one}" for one in self.examples)
+        return f"figures:\n{definitions(words, margin=2)}\n\nexamples:\n{examples}"
 
 
 _SWITCH = {"action": "store_true"}
@@ -255,6 +263,9 @@ _OUTPUTS = {
     "--report FILE": "write one page of HTML, complete in itself: tables that sort, "
     "the figure, what was read, versions and the command",
 }
+#: figures that the help explains
+_OF_RUNS = ("mean", "worst", "best", "tie std")
+_OF_FEATURES = ("chance", "first", "±95%", "q", "repeats", "lift", "tie std")
 _COMMON = {
     "--jobs N": "threads; -1 is every core (default: 1)",
     "--quiet": "no progress bar",
@@ -276,6 +287,7 @@ _COMMANDS = {
             "--out FILE": "also write the data: CSV if FILE ends in .csv (.tsv: "
             "TSV), else LETOR text; gzipped if it ends in .gz",
         },
+        _OF_FEATURES[:-2],
     ),
     "screen": _Command(
         _screen.run,
@@ -316,6 +328,7 @@ _COMMANDS = {
             "skip or raise (default: 0)",
             **_OUTPUTS,
         },
+        _OF_FEATURES,
         DEFAULT_MEASURES,
     ),
     "evaluate": _Command(
@@ -346,6 +359,7 @@ _COMMANDS = {
             "--average": "over topics: mean, geometric mean or median (default: macro)",
             **_OUTPUTS,
         },
+        (*_OF_RUNS, "trec_eval"),
         _evaluate.DEFAULT_MEASURES,
     ),
     "compare": _Command(
@@ -373,6 +387,7 @@ _COMMANDS = {
             "-c --complete": "average over all judged topics, not only those of a run",
             **_OUTPUTS,
         },
+        (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
         _compare.DEFAULT_MEASURES,
     ),
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
+from .._display.words import meaning
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
@@ -374,6 +375,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         wraps=[len(columns) - 1] if any(alike) else [],
         drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
         least=_LEAST,
+        terms={"(chance)": meaning("chance")},
         ranges=Ranges(worst, mean, best),
     )
 
