@@ -131,16 +131,7 @@ class RankingSummary(Result):
         (0.5, 1.0, 0.0)
         """
         figures = self._columns()
-        measures = figures.pop("measure")
-        names = [
-            _NOT_PLAIN.sub("_", measure.replace("@", "_at_")).strip("_")
-            for measure in measures
-        ]
-        if len(set(names)) < len(names):
-            raise ValueError(
-                "measures must have names that differ in letters and digits, got "
-                f"{', '.join(measures)}"
-            )
+        names = _plain_names("measures", figures.pop("measure"))
         average = "" if self.average == "macro" else f"_{self.average}"
         return {
             f"{name}{average}/{figure}": float(value)
@@ -213,6 +204,45 @@ ndarray of shape (n_segments, n_measures)
     n_queries: NDArray[np.int64]
     overall: RankingSummary
 
+    def to_metrics(self) -> dict[str, float]:
+        """All figures of all segments under stable names, for trackers of experiments.
+
+        Returns
+        -------
+        dict of str to float
+            ``"head/NDCG_at_10/mean"`` and so on: the segment, then the names of
+            `RankingSummary.to_metrics`; NaN values are left out. Those of all queries
+            are ``overall.to_metrics()``.
+
+        Raises
+        ------
+        ValueError
+            For segments or measures whose names do not differ in letters and digits.
+
+        See Also
+        --------
+        RankingSummary.to_metrics : The same for all queries.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> report = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+        ...                   measures="rr", segment=["head", "head", "tail", "tail"])
+        >>> metrics = report.by_segment().to_metrics()
+        >>> metrics["head/RR/mean"], metrics["tail/RR/mean"]
+        (1.0, 0.75)
+        """
+        segments = _plain_names("segments", list(map(str, self.segment.tolist())))
+        return {
+            f"{segment}/{name}": value
+            for i, segment in enumerate(segments)
+            for name, value in self._of_segment(i).to_metrics().items()
+        }
+
+    def _of_segment(self, i: int) -> RankingSummary:
+        figures = {name: getattr(self, name)[i] for name in _FIGURES}
+        return RankingSummary(self.measures, self.average, **figures)
+
     def _columns(self) -> dict[str, Any]:
         figures = {name: getattr(self, name) for name in _FIGURES}
         low, high = np.moveaxis(figures.pop("interval"), -1, 0)
@@ -250,6 +280,19 @@ ndarray of shape (n_segments, n_measures)
             drop=(5, 6),
             ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
         )
+
+
+def _plain_names(what: str, names: Sequence[str]) -> list[str]:
+    """Names that trackers of experiments take."""
+    plain = [
+        _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_") for name in names
+    ]
+    if len(set(plain)) < len(plain):
+        raise ValueError(
+            f"{what} must have names that differ in letters and digits, got "
+            f"{', '.join(names)}"
+        )
+    return plain
 
 
 def stack_summaries(
