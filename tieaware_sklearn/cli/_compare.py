@@ -126,9 +126,9 @@ def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
 
 def _picture(found: list[SystemComparison]) -> TieRangeDisplay:
     summaries = [comparison.summary() for comparison in found]
-    mean, best, worst = (
-        np.column_stack([getattr(summary, name) for summary in summaries])
-        for name in ("mean", "best", "worst")
+    mean, best, worst, interval = (
+        np.stack([getattr(summary, name) for summary in summaries], axis=1)
+        for name in ("mean", "best", "worst", "interval")
     )
     return TieRangeDisplay(
         found[0].systems,
@@ -138,4 +138,5 @@ def _picture(found: list[SystemComparison]) -> TieRangeDisplay:
         worst,
         average="mean over topics",
         greater_is_better=found[0].greater_is_better,
+        interval=interval,
     ).plot()

@@ -130,9 +130,9 @@ def tie_ranges(
     means = [row for row in rows if row["topic"] == "all"]
     runs = tuple(dict.fromkeys(row["run"] for row in means))
     measures = tuple(dict.fromkeys(row["measure"] for row in means))
-    mean, best, worst = (
+    mean, best, worst, low, high = (
         np.reshape([row[name] for row in means], (len(runs), len(measures)))
-        for name in ("mean", "best", "worst")
+        for name in ("mean", "best", "worst", "interval_low", "interval_high")
     )
     return TieRangeDisplay(
         runs,
@@ -142,6 +142,7 @@ def tie_ranges(
         worst,
         average=f"{_SPELLED.get(average, average)} over topics",
         greater_is_better=greater_is_better,
+        interval=np.stack([low, high], axis=-1),
     ).plot()
 
 
@@ -177,12 +178,15 @@ def measure_run(
             official[:, j] = ranking.score(
                 trec.score, measure, ties="input", average=None
             )
+    alone = np.full(report.expected.shape, np.nan)
     # of every topic, and of all
     columns: dict[str, tuple[NDArray[Any], Any]] = {
         "mean": (report.expected, summary.mean),
         "worst": (report.worst, summary.worst),
         "best": (report.best, summary.best),
         "tie_std": (report.std, summary.tie_std),
+        "interval_low": (alone, summary.interval[:, 0]),
+        "interval_high": (alone, summary.interval[:, 1]),
         "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
         "sampling_error": (report.sampling_error, summary.sampling_error),
         "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),

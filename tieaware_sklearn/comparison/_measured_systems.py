@@ -58,6 +58,12 @@ class MeasuredSystems:
         found = self._prepared.values(self._asked, scores, names, n_jobs=self._n_jobs)
         return {name: values[:, 0] for name, values in found.items()}
 
+    @property
+    def bounds(self) -> FloatArray:
+        """The least and the largest value of the measure."""
+        bounds: FloatArray = self._asked.bounds[0]
+        return bounds
+
     def warn_undefined(self) -> None:
         """Warn of a system for which the measure is undefined throughout."""
         self._asked.warn_of_nan([math.nan])

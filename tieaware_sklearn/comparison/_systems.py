@@ -15,7 +15,7 @@ from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from ..evaluation._averages import mean, means, std_of_mean, stds_of_means
-from ..evaluation._intervals import NO_DIFFERENCE, adjust
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
@@ -38,6 +38,10 @@ class SystemSummary(Result):
         Averages over queries.
     tie_std : ndarray of shape (n_systems,)
         Standard deviation of `mean` over the orders of tied documents.
+    chance : ndarray of shape (n_systems,)
+        Average over queries of the value if all documents of a query tied.
+    interval : ndarray of shape (n_systems, 2)
+        95 % interval of `mean` over queries, as in `RankingSummary`.
 
     See Also
     --------
@@ -58,10 +62,17 @@ class SystemSummary(Result):
     worst: FloatArray
     best: FloatArray
     tie_std: FloatArray
+    chance: FloatArray
+    interval: FloatArray
 
     def _tables(self) -> list[Table]:
-        header = [self.measure, "mean", "worst", "best", "tie std"]
-        columns = zip(header, self._columns().values(), strict=True)
+        columns: list[tuple[str, Any]] = [
+            (self.measure, self.systems),
+            ("mean", self.mean),
+            ("worst", self.worst),
+            ("best", self.best),
+            ("tie std", self.tie_std),
+        ]
         return [Table.of(*columns, ranges=Ranges(self.worst, self.mean, self.best))]
 
 
@@ -78,8 +89,10 @@ class SystemComparison(Result):
     measure : str
     greater_is_better : bool
     qid : ndarray of shape (n_queries,)
-    expected, best, worst, std : ndarray of shape (n_queries, n_systems)
+    expected, best, worst, std, chance : ndarray of shape (n_queries, n_systems)
         As in `RankingReport`.
+    bounds : ndarray of shape (2,)
+        The least and the largest value that the measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
         Numbers of the systems A and B of each pair.
     difference : ndarray of shape (n_pairs,)
@@ -127,6 +140,8 @@ class SystemComparison(Result):
     best: FloatArray
     worst: FloatArray
     std: FloatArray
+    chance: FloatArray
+    bounds: FloatArray
     pairs: IntArray
     difference: FloatArray
     tie_std: FloatArray
@@ -157,6 +172,8 @@ class SystemComparison(Result):
             worst=means(self.worst),
             best=means(self.best),
             tie_std=stds_of_means(self.std),
+            chance=means(self.chance),
+            interval=np.clip(QueryMoments.of(self.expected).interval(), *self.bounds),
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -312,7 +329,7 @@ def compare_systems(
     systems = MeasuredSystems(
         y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
-    found = systems.all_values(("best", "worst", "std"))
+    found = systems.all_values(("best", "worst", "std", "chance"))
     # whatever order the rows came in
     by_id = systems.queries.sorted()
     if np.isnan(found["expected"]).all(axis=0).any():
@@ -334,6 +351,7 @@ def compare_systems(
         greater_is_better=systems.measure.greater_is_better,
         qid=systems.queries.qid,
         **found,
+        bounds=systems.bounds,
         pairs=pairs,
         difference=difference,
         tie_std=tie_std,

@@ -10,7 +10,6 @@ import numpy as np
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import evaluate
-from ..evaluation._intervals import QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
 from ._axes import plain, show_ranges
@@ -96,10 +95,14 @@ class TieRangeDisplay(SystemsDisplay):
         """
         averages = comparison.summary()
         figures = [getattr(averages, name)[:, None] for name in _FIGURES]
-        names = comparison.systems, (comparison.measure,)
-        up = comparison.greater_is_better
-        interval = QueryMoments.of(comparison.expected).interval()[:, None]
-        return cls(*names, *figures, greater_is_better=up, interval=interval).plot(ax)
+        return cls(
+            comparison.systems,
+            (comparison.measure,),
+            *figures,
+            greater_is_better=comparison.greater_is_better,
+            interval=averages.interval[:, None],
+            chance=np.fmax.reduce(averages.chance, keepdims=True),
+        ).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
