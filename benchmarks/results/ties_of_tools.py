@@ -226,7 +226,8 @@ def main() -> None:
                 rows.append([tool, *(f"{value:.4f}" for value in found)])
     for measure, rows in tables.items():
         print(format_table([f"{measure} by", *ORDERS], rows), end="\n\n")
-    print("\n".join(failures), end="")
+    for failure in failures:
+        print(failure)
 
 
 if __name__ == "__main__":

@@ -219,10 +219,11 @@ def test_metrics_of_segments():
     assert "b/RR/interval_low" in found
     assert "new_old/RR/interval_low" not in found
     assert "b/RR_median/mean" in report.by_segment("median").to_metrics()
-    same = ["a b", "a b", "a&b", "a&b", "c", "c"]
-    report = evaluate(labels, scores, qid=queries, segment=same)
-    with pytest.raises(ValueError, match=r"segments must have names that differ .*a&b"):
-        report.by_segment().to_metrics()
+    for other, got in [("a&b", "a b, a&b"), ("日本", "a b, 日本")]:
+        same = ["a b", "a b", "a b", "a b", other, other]
+        report = evaluate(labels, scores, qid=queries, segment=same)
+        with pytest.raises(ValueError, match=f"segments must have .* got {got}"):
+            report.by_segment().to_metrics()
 
 
 def test_metrics_never_share_a_name():

@@ -126,7 +126,11 @@ def describe(path: str, lines: TrecLines, what: str) -> str:
 def tie_ranges(
     rows: list[dict[str, Any]], average: str, *, greater_is_better: bool
 ) -> TieRangeDisplay:
-    """The averages of all runs as a plot."""
+    """The averages of all runs as a plot.
+
+    Without a chance level: that of the judged and retrieved documents is another one
+    for each run, and none of a collection.
+    """
     means = [row for row in rows if row["topic"] == "all"]
     runs = tuple(dict.fromkeys(row["run"] for row in means))
     measures = tuple(dict.fromkeys(row["measure"] for row in means))
@@ -178,15 +182,15 @@ def measure_run(
             official[:, j] = ranking.score(
                 trec.score, measure, ties="input", average=None
             )
-    alone = np.full(report.expected.shape, np.nan)
+    of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
     # of every topic, and of all
     columns: dict[str, tuple[NDArray[Any], Any]] = {
         "mean": (report.expected, summary.mean),
         "worst": (report.worst, summary.worst),
         "best": (report.best, summary.best),
         "tie_std": (report.std, summary.tie_std),
-        "interval_low": (alone, summary.interval[:, 0]),
-        "interval_high": (alone, summary.interval[:, 1]),
+        "interval_low": (of_one, summary.interval[:, 0]),
+        "interval_high": (of_one, summary.interval[:, 1]),
         "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
         "sampling_error": (report.sampling_error, summary.sampling_error),
         "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),

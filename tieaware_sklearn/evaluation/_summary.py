@@ -120,7 +120,7 @@ class RankingSummary(Result):
         Raises
         ------
         ValueError
-            For measures whose names do not differ in letters and digits.
+            For measures whose names do not differ in ASCII letters and digits.
 
         Examples
         --------
@@ -217,7 +217,8 @@ ndarray of shape (n_segments, n_measures)
         Raises
         ------
         ValueError
-            For segments or measures whose names do not differ in letters and digits.
+            For segments or measures whose names do not differ in ASCII letters and
+            digits.
 
         See Also
         --------
@@ -287,9 +288,9 @@ def _plain_names(what: str, names: Sequence[str]) -> list[str]:
     plain = [
         _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_") for name in names
     ]
-    if len(set(plain)) < len(plain):
+    if len(set(plain)) < len(plain) or not all(plain):
         raise ValueError(
-            f"{what} must have names that differ in letters and digits, got "
+            f"{what} must have names that differ in ASCII letters and digits, got "
             f"{', '.join(names)}"
         )
     return plain
