@@ -2,10 +2,12 @@
 
 import os
 from importlib import import_module
+from inspect import signature
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
+from sphinx.util.inspect import stringify_signature
 from sphinx.util.nodes import make_refnode
 from sphinx_gallery.directives import imgsgnode
 
@@ -147,6 +149,14 @@ def unlink_measures(app, doctree):
             link.replace_self(link.children)
 
 
+def parameters_of_measures(app, what, name, obj, options, shown, returned):
+    """Show the fields of a measure, not what its `__new__` takes."""
+    if what != "class" or shown != "(*args, **kwargs)":
+        return None
+    hidden = {"show_annotation": False, "show_return_annotation": False}
+    return stringify_signature(signature(obj), **hidden), None
+
+
 def frame_pictures(app, doctree):
     """Put each picture of the gallery into a box, which scrolls on small screens."""
     for picture in list(doctree.findall(imgsgnode)):
@@ -157,10 +167,10 @@ def frame_pictures(app, doctree):
 
 def anchor_short_names(app, doctree):
     """Let source pages link back: they know one module's name for a whole file."""
-    for signature in doctree.findall(addnodes.desc_signature):
-        short = f"tieaware_sklearn.{signature.get('fullname')}"
-        if short not in signature["ids"]:
-            signature["ids"].append(short)
+    for entry in doctree.findall(addnodes.desc_signature):
+        short = f"tieaware_sklearn.{entry.get('fullname')}"
+        if short not in entry["ids"]:
+            entry["ids"].append(short)
 
 
 def inline_formula(translator, node):
@@ -181,5 +191,6 @@ def setup(app):
     app.connect("missing-reference", link_public_names)
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)
+    app.connect("autodoc-process-signature", parameters_of_measures)
     app.connect("doctree-read", frame_pictures)
     app.connect("doctree-read", anchor_short_names)
