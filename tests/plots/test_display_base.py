@@ -57,6 +57,7 @@ def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     assert len(display.axes_) == len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
+    assert display.figure_.get_figwidth() <= 12
     assert check_layout(display.figure_)
 
 

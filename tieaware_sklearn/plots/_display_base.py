@@ -12,6 +12,8 @@ from .._optional import import_optional
 
 #: panels in a row
 _ABREAST = 3
+#: width of a figure in inches: in wider ones, words would be too small on a page
+_WIDEST = 12.0
 #: lines of a legend that the height of the panels allows for
 _LINES = 2
 #: in inches: every further line, and what a legend leaves free beside it
@@ -120,10 +122,11 @@ def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
     pyplot = import_optional("matplotlib.pyplot", extra="plots", purpose="plotting")
     n_rows = math.ceil(panels.number / _ABREAST)
     n_columns = math.ceil(panels.number / n_rows)
+    width = min(panels.width * n_columns, _WIDEST)
     figure, axes = pyplot.subplots(
         n_rows,
         n_columns,
-        figsize=(panels.width * n_columns, panels.height * n_rows),
+        figsize=(width, panels.height * n_rows),
         layout="constrained",
         sharey=panels.sharey,
         squeeze=False,

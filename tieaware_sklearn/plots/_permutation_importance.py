@@ -177,6 +177,7 @@ class PermutationImportanceDisplay(Display):
             title(axis, f"{plain(measure)} (unpermuted: {number(self.baseline[m])})")
         if self.n_hidden:
             # below the names, beside the numbers of the scale
-            beside = {"transform": axes[0].transAxes, "ha": "right", "va": "top"}
-            more = f"… {self.n_hidden} more"
-            axes[0].text(-0.03, -0.02, more, color=GREY, fontsize="small", **beside)
+            corner = {"xy": (0, 0), "xycoords": "axes fraction"}
+            beside = {"xytext": (-20, -4), "textcoords": "offset points"}
+            look = {"color": GREY, "fontsize": "small", "ha": "right", "va": "top"}
+            axes[0].annotate(f"… {self.n_hidden} more", **corner, **beside, **look)
