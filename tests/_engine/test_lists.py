@@ -189,7 +189,7 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
 BAD = [
-    ({"qid": [0, 1]}, "qid must be left out where y_true has two dimensions"),
+    ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
     ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
     ({"y_score": [1, 2, 3, 4]}, r"shape of y_true, \(2, 2\), got \(4,\)"),
     ({"y_score": [[1], [1, 2]]}, "y_score must have rows of one length"),
@@ -202,7 +202,7 @@ BAD = [
     ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
     (
         {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]},
-        r"mask must be left out unless y_true has shape \(n_queries, n_documents\)",
+        r"mask must be None unless y_true has shape \(n_queries, n_documents\)",
     ),
     ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
     ({"y_true": np.ones((3, 0))}, r"y_true must not be empty, got shape \(3, 0\)"),

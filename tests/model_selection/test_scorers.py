@@ -376,7 +376,7 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"ties": "drop"}, "ties must be one of"),
         ({"average": "drop"}, "average must be one of"),
         ({"average": None}, "average must be one of"),
-        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratio of counts .* got AP"),
+        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
         ({"convention": "drop"}, "convention must be one of"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
         ({"unjudged": "drop"}, "unjudged must be one of"),

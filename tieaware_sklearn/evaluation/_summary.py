@@ -33,33 +33,34 @@ class RankingSummary(Result):
     ----------
     measures : tuple of str
     average : {"macro", "geometric", "median"}
+        Average over queries.
     mean, best, worst : ndarray of shape (n_measures,)
-        Averages over queries.
+        Averages over queries of the expected, best and worst values.
     tie_std : ndarray of shape (n_measures,)
-        Standard deviation of the average over the orders of tied documents; NaN
-        for geometric means and medians.
+        Standard deviation of `mean` over the orders of tied documents. NaN for
+        geometric means and medians.
     chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the best value when all documents of a
+        Averages over queries of the expected and the best value if all documents of a
         query are retrieved and tie.
     lift : ndarray of shape (n_measures,)
-        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
-        ideal; 0 where the two are equal.
+        (mean - chance) / (ideal - chance): 0 for a ranking at the chance level, 1 for
+        the ideal ranking. It is set to 0 where ideal and chance are equal.
     interval : ndarray of shape (n_measures, 2)
-        95 % interval of the average over queries: t of the mean, from the ranks
-        of the values of the median; NaN for too few queries. That of a mean is
-        symmetric, but does not leave the range of the measure: [0, 1] for normalised
-        measures, [0, inf) for sums.
+        95% interval of the average over queries: the t interval of a mean, an interval
+        from the ranks of the values for a median, or a bootstrap interval. NaN for too
+        few queries. The t interval is symmetric except where it is cut at the range of
+        the measure: [0, 1] for normalised measures, [0, inf) for sums.
     sampling_error : ndarray of shape (n_measures,)
-        Standard error of `mean` where orders had to be sampled (long ties under
-        IPrec and IAP); 0 where it is exact, as it is for all other measures.
+        Standard error of `mean` where it is estimated from sampled orders, which
+        happens only for long ties under IPrec and IAP; otherwise 0.
     n_estimated : ndarray of shape (n_measures,), int
-        Queries whose standard deviation comes from sampled orders.
+        Number of queries whose standard deviation is estimated from sampled orders.
     n_queries : ndarray of shape (n_measures,), int
-        Queries averaged.
+        Number of queries in the average.
 
     See Also
     --------
-    RankingReport.summary : The method that returns it.
+    RankingReport.summary : The method that returns this summary.
 
     Examples
     --------
@@ -106,16 +107,16 @@ class RankingSummary(Result):
         return [Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
 
     def to_metrics(self) -> dict[str, float]:
-        """All figures under stable names, for trackers of experiments.
+        """Return all figures under stable names, for experiment trackers.
 
         Returns
         -------
         dict of str to float
-            ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
-            the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
-            have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
-            other than the mean are named: ``"NDCG_at_10_median/mean"``. NaN values are
-            left out.
+            The keys are the measure and the attribute, such as ``"NDCG_at_10/mean"``
+            and ``"NDCG_at_10/tie_std"``; `interval` becomes ``interval_low`` and
+            ``interval_high``. Keys consist of letters, digits and ``_ . - /``, as
+            MLflow requires. Averages other than the mean are part of the key:
+            ``"NDCG_at_10_median/mean"``. NaN values are left out.
 
         Raises
         ------
@@ -141,18 +142,21 @@ class RankingSummary(Result):
         }
 
     def notes(self) -> list[str]:
-        """What in the table is an estimate."""
+        """Notes on which values of the table are estimates."""
         notes = []
         for i, name in enumerate(self.measures):
             if self.sampling_error[i] > 0:
                 notes.append(
-                    f"{name}: mean over sampled orders, standard error "
-                    f"{self.sampling_error[i]:.1g}"
+                    f"{name}: the mean is estimated from sampled orders of ties, with "
+                    f"a standard error of {self.sampling_error[i]:.1g}"
                 )
             if self.n_estimated[i]:
                 count = self.n_estimated[i]
                 of = "1 query" if count == 1 else f"{count} queries"
-                notes.append(f"{name}: tie std of {of} from sampled orders")
+                notes.append(
+                    f"{name}: the tie std of {of} is estimated from sampled orders of "
+                    "ties"
+                )
         return notes
 
 
@@ -165,18 +169,20 @@ class SegmentSummary(Result):
     measures : tuple of str
     average : {"macro", "geometric", "median"}
     segment : ndarray of shape (n_segments,)
-        In ascending order.
+        Segments in ascending order.
     mean, best, worst, tie_std, chance, ideal, lift, sampling_error : \
 ndarray of shape (n_segments, n_measures)
-        As in `RankingSummary`, of the queries of a segment.
+        As in `RankingSummary`, over the queries of each segment.
     interval : ndarray of shape (n_segments, n_measures, 2)
+        As in `RankingSummary`, over the queries of each segment.
     n_estimated, n_queries : ndarray of shape (n_segments, n_measures), int
+        As in `RankingSummary`, over the queries of each segment.
     overall : RankingSummary
-        Of all queries.
+        The averages over all queries.
 
     See Also
     --------
-    RankingReport.by_segment : The method that returns it.
+    RankingReport.by_segment : The method that returns this summary.
 
     Examples
     --------
