@@ -59,7 +59,7 @@ def test_scores_that_floats_make_one_of_two_are_refused(scores):
 
 
 def test_the_message_names_the_two_and_what_to_do():
-    got = f"y_score must not hold .* got {T} and {T + 100} .give .* one integer dtype"
+    got = f"y_score must not hold .* got {T} and {T + 100} .pass .* one integer dtype"
     with pytest.raises(ValueError, match=got):
         ranking_score([0, 1, 0], [T, T + 100, 0.5])
 

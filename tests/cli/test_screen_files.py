@@ -200,15 +200,23 @@ def bad_files(folder):
     same = str(folder / "out.csv")
     other = str(folder / "." / "x" / ".." / "out.csv")
     yield [fine, "--csv", same, "--json", other], 1, "only one of --csv and --json"
-    yield [write("n.csv", "label;qid;x\n1;1;2\n")], 1, "cells are parted by ';'"
+    yield (
+        [write("n.csv", "label;qid;x\n1;1;2\n")],
+        1,
+        "cells must be separated by ',', got ';'",
+    )
     empty = write("o.csv", "label,qid,x\n1,1,2\n0,,3\n")
-    yield [empty], 1, "o.csv, line 3: column 'qid' is empty"
-    yield [write("p.csv", "a,b\n1,2\n"), "--label", "qid"], 1, "both column 'qid'"
+    yield [empty], 1, "o.csv, line 3: column 'qid' must not be empty"
+    yield (
+        [write("p.csv", "a,b\n1,2\n"), "--label", "qid"],
+        1,
+        "must be different columns, got 'qid' twice",
+    )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
     yield [fine, "--label", "x"], 1, "--label names a column of CSV and Parquet files"
     yield [quoted_file(folder), "--query-file", fine], 1, "--query-file goes with LETOR"
     yield [fine, "--ignore", "7"], 1, "ignore must name a feature, got '7'"
-    yield [fine, "--ignore", "1"], 1, "ignore must leave a feature, got all"
+    yield [fine, "--ignore", "1"], 1, "ignore must leave at least one feature, got all"
     yield [fine, "--csv", str(folder)], 1, "--csv must name a file, got the folder"
     yield [fine, "--csv", ""], 1, "--csv must name a file, got an empty name"
     yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"

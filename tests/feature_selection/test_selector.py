@@ -95,7 +95,7 @@ def test_without_query_ids_it_warns(web):
         (message,) = (str(warning.message) for warning in caught)
         assert "set_config(enable_metadata_routing=True)" in message
         assert "RankingFeatureSelector(qid=<name or index>)" in message
-        assert "say so by equal ids, np.zeros(len(y))" in message
+        assert "pass equal ids, such as qid=np.zeros(len(y))" in message
     with pytest.warns(UserWarning, match=ONE_QUERY):
         assert chosen.screen(X, y).n_queries == 1
     with (

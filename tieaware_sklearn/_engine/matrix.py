@@ -31,8 +31,8 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
             raise ValueError(
-                f"X must hold numbers, got {dtype} in column {name!r} (as integers, "
-                "times rank as they follow one another)"
+                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
+                "to integers, which keep their order)"
             )
         for value in _each(_cells(X, j)) if dtype.startswith(_TEXT) else ():
             if isinstance(value, str) and not _is_number(value):

@@ -65,7 +65,7 @@ def _refuse(
         raise ValueError(
             f"{table.place(row)}: column {name!r} must hold {rule}, got "
             f"{quoted(str(table.frame[name].iloc[row]))} (ignore, or --ignore, leaves "
-            "it out)"
+            "out the column)"
         )
 
 
@@ -76,7 +76,7 @@ def query_ids(table: Table, *, as_text: bool) -> NDArray[Any]:
     missing = (column.isna() | (column == "")).to_numpy()
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
+        raise ValueError(f"{table.place(row)}: column {qid!r} must not be empty")
     return np.asarray((column.astype(str) if as_text else column).to_numpy())
 
 
