@@ -120,8 +120,9 @@ class SystemComparison(Result):
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
     test, alternative : str
+        Test and alternative hypothesis, as given to `compare_systems`.
     correction : str or None
-        Options of the test, as given to `compare_systems`.
+        Correction of the p values, as given to `compare_systems`.
     confidence : float
         Confidence level of `effect_interval`.
 
@@ -255,7 +256,7 @@ def compare_systems(
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     measure : str or Measure, default="ndcg@10"
-        The measure; see `parse_measure`.
+        Name of the measure, or a `Measure`; see `parse_measure`.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query: the paired t test, Wilcoxon's signed-rank
         test, or Fisher's randomisation test.

@@ -74,12 +74,12 @@ def ranking_score(
         all documents belong to one query, or, in a matrix, the documents of each row
         do; the rows then have the ids 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        For a matrix: True where a cell holds a document, as in TensorFlow Ranking and
+        True where a cell of a matrix holds a document, as in TensorFlow Ranking and
         Keras (Rax calls it ``where``). All other cells are padding, whatever they
         hold. Without a mask, cells that are missing in both matrices are padding. For
         labels padded with -1 use ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
-        The measure; see `parse_measure`.
+        Name of the measure, or a `Measure`; see `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Which value to return: the mean over all orders of tied documents
         ("expected"), the value in the most or in the least favourable order, or the
@@ -202,7 +202,7 @@ def evaluate(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures; see `parse_measure`.
+        Names of measures, or `Measure` objects; see `parse_measure`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, such as a market or a range of query
         lengths. Segments are of any hashable type and constant within a query. For

@@ -52,8 +52,8 @@ class PreparedRanking:
         all documents belong to one query, or, in a matrix, the documents of each row
         do.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        For a matrix: True where a cell holds a document. A padded matrix needs a
-        mask, because without scores a NaN label means an unjudged document.
+        True where a cell of a matrix holds a document. A padded matrix needs a mask,
+        because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in averages, of the query of each document: >= 0 and constant within a
         query. For matrices, one weight for each row.
@@ -142,7 +142,7 @@ class PreparedRanking:
             Scores; the highest ranks first and equal scores tie. A document with a
             score of -inf is not retrieved. Scores of padding do not matter.
         measure : str or Measure, default="ndcg@10"
-            The measure; see `parse_measure`.
+            Name of the measure, or a `Measure`; see `parse_measure`.
         ties, average
             As in `ranking_score`.
 
@@ -263,7 +263,7 @@ class PreparedRanking:
         y_score : array-like of the shape of y_true
             As in `score`.
         measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-            Measures; see `parse_measure`.
+            Names of measures, or `Measure` objects; see `parse_measure`.
         n_jobs : int, optional
             Number of threads over blocks of queries (joblib). No result depends on
             it.

@@ -278,7 +278,7 @@ class ReportMoments(AddedUp):
         Of the expected, best and worst values, chance and ideal, or of their
         logarithms; columns (5, n_measures).
     tie_variance, error_variance : ndarray of shape (n_measures,)
-        Σ w² s² over queries, s the standard deviation over tie orders, or the
+        Σ w² s² over queries, s the standard deviation over the orders of ties, or the
         standard error where orders were sampled.
     n_estimated : ndarray of shape (n_measures,), int
     """

@@ -32,6 +32,7 @@ class RankingSummary(Result):
     Attributes
     ----------
     measures : tuple of str
+        Canonical names.
     average : {"macro", "geometric", "median"}
         Average over queries.
     mean, best, worst : ndarray of shape (n_measures,)
@@ -167,7 +168,9 @@ class SegmentSummary(Result):
     Attributes
     ----------
     measures : tuple of str
+        Canonical names.
     average : {"macro", "geometric", "median"}
+        Average over queries.
     segment : ndarray of shape (n_segments,)
         Segments in ascending order.
     mean, best, worst, tie_std, chance, ideal, lift, sampling_error : \

@@ -57,6 +57,7 @@ class TieReport(Result):
     cut_queries : float
         Share of queries in which the cut-off k falls inside a tie group.
     measures : tuple of str
+        Canonical names.
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Absolute difference between the best and the worst value: its mean and its
         maximum over queries.

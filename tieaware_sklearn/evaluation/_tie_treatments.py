@@ -86,7 +86,7 @@ def tie_treatments(
     y_true, y_score, qid, convention, zero_relevance, unjudged, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures; see `parse_measure`.
+        Names of measures, or `Measure` objects; see `parse_measure`.
     external : mapping of str to key, optional
         External rules by name. A key is an array of numbers or strings, of the shape
         of y_true, or a pair of such an array and "ascending" (default) or

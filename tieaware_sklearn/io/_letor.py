@@ -38,10 +38,10 @@ def load_letor(
     ignore : list of str, default=()
         Numbers of features to leave out.
     query_file : path, or list of paths, optional
-        For lines without ``qid:``: one file for each path, which holds the number of
-        rows of each query, one query per line, as LightGBM reads it. By default
-        ``<path>.query`` and then ``<path>.group`` are tried. Queries are numbered
-        from 0 through all files.
+        Files with the number of rows of each query, for lines without ``qid:``. There
+        is one such file for each path, with a line for each query, as LightGBM reads
+        it. By default ``<path>.query`` and then ``<path>.group`` are tried. Queries
+        are numbered from 0 through all files.
     zero_based : bool or "auto", default="auto"
         Whether feature numbers start at 0. With "auto" they start at 1 unless the
         number 0 occurs.

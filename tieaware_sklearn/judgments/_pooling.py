@@ -273,7 +273,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     runs : sequence of mapping
         Runs, as in `depth_pool`.
     m : int
-        Number of runs: documents that more than `m` runs retrieve are relevant.
+        Documents that more than `m` runs retrieve are relevant.
 
     Returns
     -------

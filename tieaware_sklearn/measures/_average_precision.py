@@ -246,9 +246,10 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
     -----
     The area is undefined for queries without a relevant document. The curve starts
     at recall 0 with precision 1, joins the recall and precision of every rank, and
-    ends at the highest recall reached. scikit-learn's ``auc(recall, precision)`` of
-    its `precision_recall_curve` gives the same area, except that it takes each tie
-    group as one step, where this is the mean over the orders of its documents.
+    ends at the highest recall reached. With scikit-learn, ``auc(recall, precision)``
+    of ``sklearn.metrics.precision_recall_curve`` gives the same area without ties;
+    with ties it takes each tie group as one step, where this measure is the mean over
+    the orders of its documents.
     `AveragePrecision` is the area under the same points by steps, and
     ``IAP(points=all)`` the area under interpolated precision.
 

@@ -183,9 +183,8 @@ class Recall(_CountMeasure, BinaryMeasure):
 class FBeta(_CountMeasure, BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
-    F = (1 + β²) hits / (k + β² R), where `hits` is the number of relevant documents
-    down to rank k and R the number of relevant documents in the query. Without a
-    cut-off, k is the number of documents retrieved.
+    F = (1 + β²) h / (k + β² R), with h relevant documents down to rank k and R relevant
+    documents in the query. Without a cut-off, k is the number of documents retrieved.
 
     Parameters
     ----------
