@@ -166,9 +166,9 @@ def rank_correlation(
         means of systems.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
-        Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for tied pairs
-        (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and Pearson's r
-        of the scores.
+        Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
+        tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
+        Pearson's r of the scores.
 
     Returns
     -------
