@@ -41,9 +41,9 @@ class SystemSummary(Result):
     tie_std : ndarray of shape (n_systems,)
         Standard deviation of `mean` over the orders of tied documents.
     chance : ndarray of shape (n_systems,)
-        Average over queries of the value if all documents of a query tied.
+        Average over queries of the expected value if all documents of a query tie.
     interval : ndarray of shape (n_systems, 2)
-        95 % interval of `mean` over queries, as in `RankingSummary`.
+        95% interval of `mean` over queries, as in `RankingSummary`.
 
     See Also
     --------
@@ -95,10 +95,11 @@ class SystemComparison(Result):
     greater_is_better : bool
         Whether higher values of the measure are better.
     qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
     expected, best, worst, std, chance : ndarray of shape (n_queries, n_systems)
         As in `RankingReport`.
     bounds : ndarray of shape (2,)
-        The least and the largest value that the measure can have.
+        Smallest and largest value that the measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices, into `systems`, of the systems A and B of each pair.
     difference : ndarray of shape (n_pairs,)

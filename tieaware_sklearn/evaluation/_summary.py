@@ -122,7 +122,8 @@ class RankingSummary(Result):
         Raises
         ------
         ValueError
-            For measures whose names do not differ in ASCII letters and digits.
+            For measures whose names do not differ in ASCII letters and digits, which
+            would have the same key.
 
         Examples
         --------
@@ -214,14 +215,14 @@ ndarray of shape (n_segments, n_measures)
     overall: RankingSummary
 
     def to_metrics(self) -> dict[str, float]:
-        """All figures of all segments under stable names, for trackers of experiments.
+        """Return all figures of all segments under stable names.
 
         Returns
         -------
         dict of str to float
-            ``"head/NDCG_at_10/mean"`` and so on: the segment, then the names of
-            `RankingSummary.to_metrics`; NaN values are left out. Those of all queries
-            are ``overall.to_metrics()``.
+            The keys are the segment and a key of `RankingSummary.to_metrics`, such as
+            ``"head/NDCG_at_10/mean"``. NaN values are left out.
+            ``overall.to_metrics()`` returns the figures of all queries.
 
         Raises
         ------
@@ -231,7 +232,7 @@ ndarray of shape (n_segments, n_measures)
 
         See Also
         --------
-        RankingSummary.to_metrics : The same for all queries.
+        RankingSummary.to_metrics : The figures of all queries.
 
         Examples
         --------
