@@ -221,10 +221,11 @@ def _objects(values: Any) -> NDArray[Any]:
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
+        column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
-            f"{name} must have one value per row, got {qid!r} alone (the name or index "
-            "of a column of X goes into the constructor of a ranker, a splitter or a "
-            "scorer)"
+            f"{name} must have one value per row, got {qid!r} alone (pass the values, "
+            f"such as {column}; the name or index of a column of X goes into the "
+            "constructor of a ranker, a splitter or a scorer)"
         )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none
