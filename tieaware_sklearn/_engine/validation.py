@@ -171,7 +171,8 @@ def check_labels(
             advice += "; padding is NaN in the scores, too"
         rule = f"be judged ({advice})"
         reject(missing, labels, name, rule, place)
-    advice = f" (mask={name} >= 0 leaves out padding)" if padded else ""
+    advice = " (labels come first, then scores)" if name == "y_true" else ""
+    advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
