@@ -130,7 +130,7 @@ def test_systems_and_keys_keep_their_integers():
         pl.DataFrame({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
         pa.table({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
     ):
-        found = compare_systems(labels, systems, measure="rr")
+        found = compare_systems(labels, systems, qid=[7, 7, 7], measure="rr")
         assert found.expected.tolist() == [[1, 1 / 3]]
     by_key = tie_treatments(
         labels, [1, 1, 1], measures="rr", external={"k": [T + 100, T, T + 1000.5]}

@@ -102,6 +102,16 @@ def test_kinds_of_input_agree():
     assert "A - B" not in str(alone)
 
 
+def test_without_query_ids_it_says_that_rows_are_one_query():
+    labels, systems = [1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}
+    with pytest.warns(UserWarning, match=r"without qid, all 3 rows .* pass qid"):
+        found = compare_systems(labels, systems)
+    assert np.isnan(found.pvalues).all()
+    # one query on purpose, or nothing to test
+    assert compare_systems(labels, systems, qid=[1, 1, 1]).n_queries.tolist() == [1]
+    compare_systems(labels, systems["a"])
+
+
 def test_random_states():
     def pvalues(random_state):
         return compare_systems(

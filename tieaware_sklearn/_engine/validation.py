@@ -171,7 +171,8 @@ def check_labels(
             advice += "; padding must be NaN in the scores, too"
         rule = f"be judged ({advice})"
         reject(missing, labels, name, rule, place)
-    advice = f" (mask={name} >= 0 leaves out padding)" if padded else ""
+    advice = " (labels come first, then scores)" if name == "y_true" else ""
+    advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
@@ -221,9 +222,11 @@ def _objects(values: Any) -> NDArray[Any]:
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
+        column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
-            f"{name} must have one value per row, got {qid!r} (pass the name or index "
-            "of a column of X to the constructor of a ranker, a splitter or a scorer)"
+            f"{name} must have one value per row, got {qid!r} (pass the values, such as "
+            f"{column}; the name or index of a column of X goes to the constructor of "
+            "a ranker, a splitter or a scorer)"
         )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result, as_columns
 from .._display.tables import Ranges, Table, bracketed, number, probability
+from .._engine.qid_column import warn_one_query
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
@@ -294,6 +295,8 @@ def compare_systems(
     -----
     UndefinedMetricWarning
         If the measure is undefined for every query of a system.
+    UserWarning
+        Without `qid`: a single query has no test.
 
     See Also
     --------
@@ -350,6 +353,10 @@ def compare_systems(
     if np.isnan(found["expected"]).all(axis=0).any():
         systems.warn_undefined()
     pairs = pairs_of(len(systems.names))
+    if qid is None and len(pairs):
+        warn_one_query(
+            systems.queries.n_rows, "pass qid, because the test is over queries"
+        )
     rows = [
         _compare(
             {name: values[np.ix_(by_id, pair)] for name, values in found.items()},

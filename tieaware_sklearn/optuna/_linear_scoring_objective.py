@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 
-from .._engine.matrix import without_mask
+from .._engine.matrix import check_kinds, check_no_nan, without_mask
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ..rankers import LinearRanker
@@ -100,11 +100,15 @@ class LinearScoringObjective(ScoringObjective):
         transforms: str | Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        data = without_mask(X)
-        data = check_array(data, dtype=np.float64, order="C", input_name="X")
+        check_kinds(X)
+        data = check_array(
+            without_mask(X), dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
         n_features = data.shape[1]
         names = list_columns(X) if feature_names is None else feature_names
         self.feature_names = _check_names(names, n_features)
+        check_no_nan(data, self.feature_names, "fill in missing values first")
+        assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*TRANSFORMS, "tune")
         self._transforms = check_transforms(transforms, n_features, allowed)
