@@ -57,7 +57,9 @@ def test_numbers_that_pandas_can_read_have_a_hint(cell, options, tmp_path):
     with pytest.raises(ValueError, match=r"line 2: column 'views' must hold") as caught:
         load_table(file)
     how = how and f"; {how}"
-    assert str(caught.value).endswith(f" (ignore, or --ignore, leaves it out{how})")
+    assert str(caught.value).endswith(
+        f" (ignore, or --ignore, leaves out the column{how})"
+    )
     if options:
         assert pd.read_csv(file, **options).views.dtype.kind in "if"
 
