@@ -224,8 +224,8 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
-            f"{name} must have one value per row, got {qid!r} (pass the values, such as "
-            f"{column}; the name or index of a column of X goes to the constructor of "
+            f"{name} must have one value per row, got {qid!r} (pass the values, such "
+            f"as {column}; the name or index of a column of X goes to the constructor of "
             "a ranker, a splitter or a scorer)"
         )
     if isinstance(qid, (list, tuple)):
