@@ -74,7 +74,7 @@ class RankerMixin:
         if ids is None:
             way = ", qid=<name or index> in the constructor"
             raise ValueError(
-                "qid must say which rows are ranked together, got None: pass qid to "
+                "qid must hold the query of each row, got None: pass qid to "
                 f"score. {how_to_pass_qid()}{way if hasattr(self, 'qid') else ''}"
             )
         labels = check_labels(y, name="y")
