@@ -54,8 +54,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     alpha : float, default=0.05
         False discovery rate among the features that are kept.
     min_lift : float, default=0.0
-        Smallest lift of a feature that is kept; lift is
-        (mean - chance) / (ideal - chance).
+        Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Which values rank first: higher ones ("descending"), lower ones ("ascending"),
         or those that give the better ranking by `sort_by` ("auto"); a list has one of
@@ -84,8 +83,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Mean over queries of the expected, best and worst values, and standard deviation
         of `mean_` over the orders of ties. They are NaN for the column of query ids.
     chance_, ideal_ : ndarray of shape (n_measures,)
-        Mean over queries of the expected value when all documents of a query tie, and
-        of the best possible value.
+        Mean over queries of the chance level and of the ideal value.
     lift_ : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance).
     interval_ : ndarray of shape (n_features, n_measures, 2)
@@ -98,8 +96,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     directions_ : ndarray of shape (n_features,) of str
         "descending" where higher values rank first, or "ascending".
     ranking_ : ndarray of shape (n_features,), int
-        Ranks of the features, 1 for the best; features with equal means rank in the
-        order of their columns.
+        Ranks, 1 for the best; features with equal means rank in column order.
     support_ : ndarray of shape (n_features,), bool
         Which features are selected.
     measures_ : tuple of str
@@ -108,12 +105,9 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Mean over queries of Spearman's ρ of two rankings, each in its direction,
         without the column of query ids.
     screening_ : Screening
-        All of these results except the selection, as one table, without the column of
-        query ids.
-    n_queries_ : int
-        Number of queries.
-    n_features_in_ : int
-        Number of columns of X.
+        All results except the selection, without the column of query ids.
+    n_queries_, n_features_in_ : int
+        Numbers of queries and of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns of X, where all are texts.
 
@@ -122,7 +116,6 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     evaluate : Scores one ranking, query by query.
     RankingScoreFunc : The scores for scikit-learn's univariate filters.
     tieaware_sklearn.plots.FeatureScreeningDisplay : Draws the scores.
-    query_permutation_importance : Importance of columns in a fitted model.
 
     Notes
     -----
@@ -208,8 +201,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
         Returns
         -------
-        RankingFeatureSelector
-            This selector, fitted.
+        self
 
         Raises
         ------
@@ -241,8 +233,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
         Returns
         -------
-        RankingFeatureSelector
-            This selector, as after one `fit` of all rows, to 1e-12.
+        self
+            As after one `fit` of all rows, to 1e-12.
 
         Raises
         ------
@@ -271,8 +263,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
         Returns
         -------
-        RankingFeatureSelector
-            This selector, as after one `fit` of all rows, to 1e-12.
+        self
+            As after one `fit` of all rows, to 1e-12.
 
         Raises
         ------
@@ -309,7 +301,6 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Returns
         -------
         Screening
-            The scores of the features.
 
         Raises
         ------
@@ -331,8 +322,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
         Returns
         -------
-        RankingFeatureSelector
-            This selector, fitted.
+        self
 
         Raises
         ------
@@ -444,17 +434,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Returns
         -------
         array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses.
+            The selected columns, of the type that `set_output` chooses; without a
+            column, with a warning, if no feature is selected.
 
         Raises
         ------
         ValueError
             If X has other columns than in `fit`.
-
-        Warns
-        -----
-        UserWarning
-            If no feature is selected.
         """
         check_is_fitted(self)
         X = without_mask(X)
