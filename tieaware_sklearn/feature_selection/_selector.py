@@ -211,8 +211,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Warns
         -----
         UserWarning
-            If there are no query ids, fewer than two queries to test, or fewer features
-            to keep than were asked for.
+            If there are no query ids, too few queries to test, or too few features.
         """
         return self._show(self._screened(X, y, qid, query_weight))
 
@@ -290,8 +289,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     ) -> Screening:
         """Score every feature without fitting the selector.
 
-        Screenings of parts of the data, each of whole queries, can be merged; `adopt`
-        then fits the selector by the result.
+        Screenings of parts of the data, each of whole queries, can be merged; then
+        `adopt` takes the result.
 
         Parameters
         ----------
