@@ -293,7 +293,7 @@ _COMMANDS = {
             "tieaware screen train.txt --report report.html",
         ],
         {
-            "files FILE": "",
+            "files FILE": "learning-to-rank files to read",
             "--measures MEASURE": "measures, such as ndcg@10 ap(rel=2) p@5 (default: "
             "ndcg@10 ap rr)",
             "--sort-by MEASURE": "the measure that ranks the features, one of the "
@@ -340,8 +340,8 @@ _COMMANDS = {
             "tieaware evaluate qrels.txt run1 run2 --report report.html",
         ],
         {
-            "qrels QRELS": "",
-            "runs RUN": "",
+            "qrels QRELS": "file of relevance judgments",
+            "runs RUN": "run files",
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_evaluate.DEFAULT_MEASURES)})",
             "-q --per-topic": "show every topic, too",
@@ -368,8 +368,8 @@ _COMMANDS = {
             "tieaware compare qrels.txt run1 run2 run3 --report report.html",
         ],
         {
-            "qrels QRELS": "",
-            "runs RUN": "",
+            "qrels QRELS": "file of relevance judgments",
+            "runs RUN": "run files",
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_compare.DEFAULT_MEASURES)})",
             "--test": "the paired test over topics: t test (t, the default), "

@@ -70,7 +70,7 @@ def summary(screened: Screened, files: list[str]) -> str:
 
 
 def closing(selector: RankingFeatureSelector) -> list[str]:
-    """How many features are worth keeping, and what measures were averaged over."""
+    """How many features are selected, and how many queries are averaged over."""
     screening = selector.screening_
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     lines = [

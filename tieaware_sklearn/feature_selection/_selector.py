@@ -352,7 +352,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         reset: bool = True,
         allow_zero: bool = False,
     ) -> Screening:
-        """What features are worth in these queries alone."""
+        """Scores of the features for these queries alone."""
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
         rule = Rule.of(self, data.shape[1])

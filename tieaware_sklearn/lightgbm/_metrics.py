@@ -1,4 +1,4 @@
-"""Tie-aware metrics in LightGBM's two forms."""
+"""Tie-aware metrics in the two forms that LightGBM takes."""
 
 from __future__ import annotations
 

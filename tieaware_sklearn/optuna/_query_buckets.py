@@ -15,7 +15,7 @@ from ..evaluation._undefined import Asked
 
 
 class Measured(NamedTuple):
-    """What scores of some queries are worth.
+    """Exact values of some queries.
 
     `values` are arrays of shape (n_chosen, n_measures); `tied` and `ranked` count
     documents.

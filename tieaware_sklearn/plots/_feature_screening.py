@@ -1,4 +1,4 @@
-"""What single features are worth."""
+"""Exact scores of single features."""
 
 from __future__ import annotations
 

@@ -218,10 +218,9 @@ def round_scores(
     qid: Any = None,
     limits: tuple[float, float] | None = None,
 ) -> FloatArray:
-    """Make scores coarser without changing the order of any two scores.
+    """Round scores to less precision.
 
-    Distinct scores may become equal, but a higher score never becomes lower than
-    another.
+    Distinct scores may become equal, but their order is never reversed.
 
     Parameters
     ----------

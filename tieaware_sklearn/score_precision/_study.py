@@ -37,7 +37,7 @@ SCALES = ("query", "all")
 
 
 class CoarseValues(NamedTuple):
-    """What a system is worth per query, and how finely its scores tell."""
+    """Values of a system by query, and how fine its scores are."""
 
     values: dict[str, FloatArray]
     bits: float
