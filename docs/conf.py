@@ -137,6 +137,11 @@ def link_public_names(app, env, node, contnode):
     )
 
 
+def hide_private_constructors(app, what, name, *_):
+    """Show no signature of a class that only a function of ours makes."""
+    return ("", None) if name.endswith(".RankingScorer") else None
+
+
 def link_no_other_types(app):
     """Leave numpydoc's own links out: their targets are not there without network."""
     app.config.numpydoc_xref_aliases_complete = PUBLIC
@@ -189,6 +194,7 @@ def formula(translator, node):
 def setup(app):
     app.connect("builder-inited", link_no_other_types)
     app.connect("missing-reference", link_public_names)
+    app.connect("autodoc-process-signature", hide_private_constructors)
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)
     app.connect("autodoc-process-signature", parameters_of_measures)

@@ -53,7 +53,7 @@ SCORED_WITHOUT_QID = dict.fromkeys(
     ),
     "calls score without the query ids that it needs",
 )
-ONE_QUERY = ("without qid", "p-values need at least two")
+ONE_QUERY = ("without qid", "p values need at least two")
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
     "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",
@@ -96,7 +96,7 @@ TABLE = {
             "which are refused",
         },
         # each row is a query
-        warns=("no feature is kept: each is constant",),
+        warns=("no feature is selected: each is constant",),
     ),
     "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
     "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),

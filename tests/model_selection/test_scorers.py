@@ -400,7 +400,7 @@ def test_without_query_ids_it_says_what_to_write(web):
 
 
 def test_in_a_search_the_error_is_told(web):
-    with pytest.warns(UserWarning, match="qid must say which rows are ranked together"):
+    with pytest.warns(UserWarning, match="qid must hold the query of each row"):
         found = cross_validate(
             Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
         )

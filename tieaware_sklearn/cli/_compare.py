@@ -80,8 +80,8 @@ def _findings(
         opening=[f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"],
         tables=[table for comparison in found for table in _headed(comparison)],
         remarks=[
-            f"{name}: {n_topics - count} of {n_topics} topics not retrieved, counted "
-            "as empty lists"
+            f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
+            "count as empty lists"
             for name, _, count, _ in files
             if count < n_topics
         ],

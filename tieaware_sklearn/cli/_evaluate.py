@@ -91,7 +91,7 @@ def _findings(
         for note in notes
     ]
     remarks += [
-        f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
+        f"trec_eval's {measure.name} is {_OTHERWISE[type(measure)]}"
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
@@ -222,11 +222,13 @@ def _disorder(trec: Bunch) -> list[str]:
     """Where the file itself says otherwise than its scores."""
     notes = []
     if count := trec.n_inversions:
-        lines = "line stands" if count == 1 else "lines stand"
-        notes.append(f"{count} {lines} below one of a lower score (scores rank)")
+        lines = "line is" if count == 1 else "lines are"
+        notes.append(
+            f"{count} {lines} below a line with a lower score (only scores count)"
+        )
     if count := trec.n_contradictions:
         ranks = "rank contradicts" if count == 1 else "ranks contradict"
-        notes.append(f"{count} {ranks} the scores (scores rank)")
+        notes.append(f"{count} {ranks} the scores (only scores count)")
     return notes
 
 
@@ -235,9 +237,9 @@ def left_out(judged: set[bytes], ranked: set[bytes], complete: bool) -> list[str
     notes = []
     if missing := len(judged - ranked):
         what = "counted as empty lists" if complete else "left out (-c counts them)"
-        notes.append(f"{_topics(missing)} with judgments, not in the run: {what}")
+        notes.append(f"{_topics(missing)} with judgments but not in the run: {what}")
     if unjudged := len(ranked - judged):
-        notes.append(f"{_topics(unjudged)} of the run without judgments: left out")
+        notes.append(f"{_topics(unjudged)} in the run but without judgments: left out")
     return notes
 
 

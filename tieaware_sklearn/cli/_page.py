@@ -100,7 +100,7 @@ class Figure(NamedTuple):
     def of(cls, draw: Callable[[], Any], said: str) -> Figure:
         """What a display draws, as SVG inside of the page."""
         if find_spec("matplotlib") is None:
-            missing = "no figure: matplotlib, which draws it, is not installed"
+            missing = "there is no figure because matplotlib is not installed"
             return cls(f"<p>{missing} (pip install matplotlib).</p>", drawn=False)
         matplotlib = import_optional("matplotlib", extra="plots", purpose="--report")
         matplotlib.use("Agg")

@@ -70,27 +70,27 @@ class Display(ABC):
         """The only panel."""
         if len(self.axes_) > 1:
             raise AttributeError(
-                f"this {type(self).__name__} has {len(self.axes_)} panels: see axes_"
+                f"this {type(self).__name__} has {len(self.axes_)} panels: use axes_"
             )
         return self.axes_[0]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes or list of them, optional
-            One per panel; by default those of a new figure.
+            Axes to draw into, one per panel; by default those of a new figure.
 
         Returns
         -------
         Display
-            Itself, with `figure_`, `axes_` and, for one panel, `ax_`.
+            This display, with `figure_`, `axes_` and, if it has one panel, `ax_`.
 
         Raises
         ------
         ValueError
-            For another number of axes than of panels.
+            If there is not one of the axes per panel.
         """
         panels = self._panels()
         if ax is None:
