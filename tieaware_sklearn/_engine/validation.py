@@ -225,8 +225,8 @@ def _qid_array(qid: Any, name: str) -> NDArray[Any]:
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
             f"{name} must have one value per row, got {qid!r} (pass the values, such "
-            f"as {column}; the name or index of a column of X goes to the constructor of "
-            "a ranker, a splitter or a scorer)"
+            f"as {column}; the name or index of a column of X goes to the constructor "
+            "of a ranker, a splitter or a scorer)"
         )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none

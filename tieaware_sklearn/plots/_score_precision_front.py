@@ -142,7 +142,7 @@ class ScorePrecisionDisplay(Display):
         axis.step(*front, where="post", label="Pareto front", **line)
         if self.chosen is not None:
             point = self.bits[self.chosen], self.values[self.chosen]
-            label = f"coarsest that keeps {100 * self.keep:g} %"
+            label = f"coarsest that keeps over {100 * self.keep:g}%"
             ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
             axis.scatter(*point, s=225, label=label, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}
