@@ -53,7 +53,7 @@ SCORED_WITHOUT_QID = dict.fromkeys(
     ),
     "calls score without the query ids that it needs",
 )
-ONE_QUERY = ("without qid", "p values need at least two")
+ONE_QUERY = ("without qid", "p-values need at least two")
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
     "check_all_zero_sample_weights_error": "LightGBM trains on weights of 0",

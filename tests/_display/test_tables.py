@@ -71,7 +71,7 @@ def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
     assert not shown.is_whole
     assert list(shown.legend) == ["mean", "q"]
     legend = definitions(shown.legend.items())
-    assert legend.startswith("mean  of both\nq     p value of the test against")
+    assert legend.startswith("mean  of both\nq     p-value of the test against")
     assert max(map(len, legend.splitlines())) <= 34
     assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
     assert meaning("95% interval of d").startswith("of d")

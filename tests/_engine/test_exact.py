@@ -152,7 +152,7 @@ FRAMES = {
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_a_feature_keeps_the_order_of_its_integers_beside_floats(frame):
     X = frame({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
-    with pytest.warns(UserWarning, match="p values need"):
+    with pytest.warns(UserWarning, match="p-values need"):
         selector = RankingFeatureSelector("rr").fit(X, [0, 1, 0, 0], qid=[1] * 4)
     assert selector.mean_[0, 0] == 1
 

@@ -73,7 +73,7 @@ def test_a_pipeline_says_what_no_feature_passed(qid):
     pipe = make_pipeline(
         RankingFeatureSelector(alpha=1e-9, qid=qid), LinearRegression()
     )
-    why = "no feature is selected: .* q value of at most alpha=1e-09 .* has q = "
+    why = "no feature is selected: .* q-value of at most alpha=1e-09 .* has q = "
     with (
         pytest.warns(UserWarning, match=why),
         pytest.raises(ValueError, match="0 feat"),

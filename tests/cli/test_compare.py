@@ -82,7 +82,7 @@ def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
     _, out, _ = run(capsys, "compare", *trec, "--correction", "none")
     assert "p (holm)" not in out
     _, out, _ = run(capsys, "compare", *trec[:3], "--test", "wilcoxon")
-    assert "p (wilcoxon)  p value of Wilcoxon's" in out
+    assert "p (wilcoxon)  p-value of Wilcoxon's" in out
 
 
 @pytest.mark.parametrize(

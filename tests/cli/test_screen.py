@@ -44,4 +44,4 @@ def test_one_query_is_warned_of_in_plain_words(capsys, tmp_path):
     path.write_text("1 qid:1 1:1\n0 qid:1 1:0\n")
     code, _, err = run(capsys, "screen", path)
     assert code == 0
-    assert err.startswith("tieaware: warning: p values need at least two queries")
+    assert err.startswith("tieaware: warning: p-values need at least two queries")

@@ -107,4 +107,4 @@ def test_bad_values_in_batches_name_the_line(capsys, tmp_path):
 def test_one_query_in_batches_is_warned_of(capsys, tmp_path):
     path = csv(tmp_path, "qid,label,f\n1,0,1\n1,1,2\n")
     _, _, err = screen(capsys, path, "--batch-rows", 2)
-    assert "p values need at least two queries" in err
+    assert "p-values need at least two queries" in err

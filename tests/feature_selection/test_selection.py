@@ -69,12 +69,12 @@ def test_no_constant_feature_is_ever_selected(web):
 def test_a_single_query_keeps_everything_and_says_so(web):
     X = np.column_stack([web.data[:, :3], np.ones(len(web.qid))])
     one = np.zeros(len(web.qid))
-    with pytest.warns(UserWarning, match="p values need at least two queries, got 1"):
+    with pytest.warns(UserWarning, match="p-values need at least two queries, got 1"):
         selector = RankingFeatureSelector().fit(X, web.target, qid=one)
     assert selector.support_.tolist() == [True, True, True, False]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.interval_).all()
-    with pytest.warns(UserWarning, match="p values need at least two queries, got 1"):
+    with pytest.warns(UserWarning, match="p-values need at least two queries, got 1"):
         usable = RankingFeatureSelector().fit(
             X, web.target, web.qid, (web.qid == 3).astype(float)
         )

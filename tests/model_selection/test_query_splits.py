@@ -124,7 +124,7 @@ def test_messages_say_how_to_pass_ids(make):
         make().split(X, Y)
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=r"Pass it once: search.fit\(X, y, qid=qid\)"),
+        pytest.raises(ValueError, match=r"Pass it once, search.fit\(X, y, qid=qid\)"),
     ):
         make().split(X, Y)
     with pytest.raises(ValueError, match=r"qid must be given once.*groups=False"):

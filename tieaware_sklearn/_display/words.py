@@ -17,7 +17,7 @@ _MEANINGS = {
     "lift": "(mean - chance) / (ideal - chance)",
     "95% interval": "95% confidence interval of the average over queries",
     "±95%": "half of the 95% t interval of the mean over queries",
-    "q": "p value of the test against chance, adjusted for the number of features "
+    "q": "p-value of the test against chance, adjusted for the number of features "
     "(Benjamini and Hochberg)",
     "first": "whether high or low values rank first",
     "repeats": "the better feature with the most similar ranking (mean of Spearman's "
@@ -28,13 +28,13 @@ _MEANINGS = {
     "A - B": "mean of A minus mean of B",
     "tie range": "smallest and largest difference over all orders of ties",
     "holds": "whether the difference has the same sign in every order of ties",
-    "p (t)": "p value of the paired t test over queries",
-    "p (wilcoxon)": "p value of Wilcoxon's signed-rank test over queries",
-    "p (randomization)": "p value of Fisher's randomisation test over queries",
-    "p (holm)": "the p value corrected for the number of comparisons (Holm)",
-    "p (bh)": "the p value corrected for the number of comparisons (Benjamini and "
+    "p (t)": "p-value of the paired t test over queries",
+    "p (wilcoxon)": "p-value of Wilcoxon's signed-rank test over queries",
+    "p (randomization)": "p-value of Fisher's randomisation test over queries",
+    "p (holm)": "the p-value corrected for the number of comparisons (Holm)",
+    "p (bh)": "the p-value corrected for the number of comparisons (Benjamini and "
     "Hochberg)",
-    "p (by)": "the p value corrected for the number of comparisons (Benjamini and "
+    "p (by)": "the p-value corrected for the number of comparisons (Benjamini and "
     "Yekutieli)",
     "d": "Cohen's d: mean of the differences divided by their standard deviation",
     "loses": "by how much the mean gets worse when the column is permuted",

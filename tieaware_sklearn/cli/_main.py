@@ -388,7 +388,7 @@ _COMMANDS = {
             f"{' '.join(_compare.DEFAULT_MEASURES)})",
             "--test": "the paired test over topics: t test (t, the default), "
             "Wilcoxon's signed-rank test or Fisher's randomisation test",
-            "--correction": "correction of p values for the number of pairs (default: "
+            "--correction": "correction of p-values for the number of pairs (default: "
             "holm)",
             "-c --complete": "average over all judged topics, not only those of a run",
             **_OUTPUTS,

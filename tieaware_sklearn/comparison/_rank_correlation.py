@@ -22,11 +22,11 @@ from .._engine.validation import check_choices, check_qid, check_scores
 from ..evaluation._averages import means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: all orders of so few documents are counted, for the p value of tau-AP
+#: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
 #: values this close are one
 _SAME = 1e-12
-#: level of the p values that a summary counts
+#: level of the p-values that a summary counts
 _ALPHA = 0.05
 
 
@@ -42,7 +42,7 @@ class CorrelationSummary(Result):
         Mean, smallest and largest value over the queries where a coefficient is
         defined.
     n_significant : ndarray of shape (n_coefficients,), int
-        Number of queries with a p value below 0.05.
+        Number of queries with a p-value below 0.05.
     n_queries : ndarray of shape (n_coefficients,), int
         Number of queries in the average.
 
@@ -86,7 +86,7 @@ class OrderingCorrelation(Result):
         Coefficients. They are NaN where undefined: for a list of one document, and
         for a list whose scores are all equal (tau-a and tau-AP are 0 there).
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided p values under random orders.
+        Two-sided p-values under random orders.
     n_documents : ndarray of shape (n_queries,), int
         Number of documents of each query.
 
@@ -192,13 +192,13 @@ def rank_correlation(
     above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
     and Robertson, SIGIR 2008, equation 3). Errors at the top of the ranking therefore
     cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
-    orderings. Its p values are exact, from all orders, for up to 7 documents. For
+    orderings. Its p-values are exact, from all orders, for up to 7 documents. For
     longer lists they come from the normal distribution with the variance over random
     orders, which accounts for ties.
 
     Documents that an ordering does not retrieve (-inf) tie below all others of that
-    ordering; Pearson's r leaves them out. All coefficients and p values except those
-    of τ_AP come from scipy. tau-a is computed from tau-b and has the same p value,
+    ordering; Pearson's r leaves them out. All coefficients and p-values except those
+    of τ_AP come from scipy. tau-a is computed from tau-b and has the same p-value,
     because both have the same numerator.
 
     Examples
@@ -237,7 +237,7 @@ def rank_correlation(
 def _correlate(
     right: NDArray[Any], judged: NDArray[Any], names: list[str]
 ) -> list[tuple[float, float]]:
-    """Coefficients and p values of one list."""
+    """Coefficients and p-values of one list."""
     first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
     # rows in an order of their own: sums must not depend on that of the file
     order = np.lexsort((first, second))
@@ -255,7 +255,7 @@ def _correlate(
 def _of_scipy(
     function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[float, float]:
-    """A coefficient and its p value; NaN where nothing varies."""
+    """A coefficient and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
         return math.nan, math.nan
     found = function(first, second)
@@ -273,7 +273,7 @@ def _scaled(column: NDArray[Any]) -> FloatArray:
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
-    """(concordant - discordant) / all pairs, 0 where all tie; p value of tau-b."""
+    """(concordant - discordant) / all pairs, 0 where all tie; p-value of tau-b."""
     n = len(first)
     tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
     if n < 2:
@@ -286,7 +286,7 @@ def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
 
 
 def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
-    """τ_AP and its p value; ranks are dense, higher first."""
+    """τ_AP and its p-value; ranks are dense, higher first."""
     n = len(right)
     if n < 2:
         return math.nan, math.nan

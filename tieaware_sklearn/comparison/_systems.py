@@ -113,7 +113,7 @@ class SystemComparison(Result):
     survives : ndarray of shape (n_pairs,), bool
         Whether the difference has the same sign in every order of ties.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
-        Statistic and p value of the paired test over queries, and the p value
+        Statistic and p-value of the paired test over queries, and the p-value
         corrected for the number of pairs.
     effect : ndarray of shape (n_pairs,)
         Cohen's d of the differences: their mean divided by their standard deviation.
@@ -124,7 +124,7 @@ class SystemComparison(Result):
     test, alternative : str
         Test and alternative hypothesis, as given to `compare_systems`.
     correction : str or None
-        Correction of the p values, as given to `compare_systems`.
+        Correction of the p-values, as given to `compare_systems`.
     confidence : float
         Confidence level of `effect_interval`.
 
@@ -216,7 +216,7 @@ class SystemComparison(Result):
             ("d", self.effect, partial(number, digits=2)),
             (of_d, self.effect_interval, partial(bracketed, digits=2)),
         ]
-        # the interval of d, tie std, d, and the p value that is not corrected
+        # the interval of d, tie std, d, and the p-value that is not corrected
         drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
         low, high = self.tie_range.T
         return Table.of(
@@ -266,7 +266,7 @@ def compare_systems(
         Alternative hypothesis: the mean of A differs from that of B, is greater, or
         is less.
     correction : {"holm", "bh", "by", None}, default="holm"
-        Correction of the p values for the number of pairs. "holm" (Holm) controls the
+        Correction of the p-values for the number of pairs. "holm" (Holm) controls the
         probability of any false positive; "bh" (Benjamini and Hochberg) and "by"
         (Benjamini and Yekutieli) control the false discovery rate.
     confidence : float, default=0.95

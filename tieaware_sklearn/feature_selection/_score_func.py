@@ -21,7 +21,7 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
     Every feature is scored alone, as a ranking. Use it in place of
     `sklearn.feature_selection.f_classif` in `SelectKBest`, `SelectPercentile`,
     `SelectFdr`, `SelectFpr`, `SelectFwe` and `GenericUnivariateSelect`, or call it as
-    ``score_func(X, y, qid=qid)``, which returns scores and p values.
+    ``score_func(X, y, qid=qid)``, which returns scores and p-values.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Scores and p values are ``mean_`` and ``pvalues_`` of `RankingFeatureSelector`, but
+    Scores and p-values are ``mean_`` and ``pvalues_`` of `RankingFeatureSelector`, but
     scores are negated where lower is better, as they are by scorers. The column of
-    query ids has a score of NaN, which scikit-learn ranks last, and a p value of 1. It
-    counts as a test where p values are adjusted for their number, and it is kept by
+    query ids has a score of NaN, which scikit-learn ranks last, and a p-value of 1. It
+    counts as a test where p-values are adjusted for their number, and it is kept by
     ``k="all"`` and by any `k` greater than the number of features. With fewer than two
-    queries, p values are NaN.
+    queries, p-values are NaN.
 
     A filter does not select the column of query ids. If a later ranker needs the ids,
     let the column bypass the filter, here with the ids in column 0 and ``every`` the
@@ -107,7 +107,7 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return scores and p values of the columns of X.
+        """Return scores and p-values of the columns of X.
 
         Parameters
         ----------

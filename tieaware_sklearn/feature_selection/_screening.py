@@ -52,7 +52,7 @@ class Screening(Result):
         95% t interval of `mean` over queries, clipped to the range of the measure:
         [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
-        p values of the one-sided paired t test against chance, and the same adjusted
+        p-values of the one-sided paired t test against chance, and the same adjusted
         for the number of features (Benjamini and Hochberg 1995).
     chance, ideal : ndarray of shape (n_measures,)
         Mean over queries of the expected value when all documents of a query tie, and

@@ -33,7 +33,7 @@ def nothing_passed(screening: Screening, alpha: float, min_lift: float) -> str:
         return "no feature is selected: each is constant within every query"
     best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
     return (
-        f"no feature is selected: by {screening.measures[sort]}, none has a q value of "
+        f"no feature is selected: by {screening.measures[sort]}, none has a q-value of "
         f"at most {alpha=} and a lift of at least {min_lift=}. The best, "
         f"{screening.feature_names[best]!r}, has q = "
         f"{screening.qvalues[best, sort]:.3g} and lift = "
@@ -51,7 +51,7 @@ def select_features(
         usable = int(screening.n_averaged[sort])
         if usable < 2:
             warn(
-                f"p values need at least two queries, got {usable}: every feature that "
+                f"p-values need at least two queries, got {usable}: every feature that "
                 "is not constant is selected"
             )
             return varies.copy()

@@ -48,7 +48,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         default the first.
     n_features_to_select : int, float or None, default=None
         Number of the best features to keep; a float in (0, 1] is a share of all
-        features. None keeps the features with a q value of at most `alpha` and a lift
+        features. None keeps the features with a q-value of at most `alpha` and a lift
         of at least `min_lift`. A feature that is constant within every query is never
         kept.
     alpha : float, default=0.05
@@ -58,7 +58,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Which values rank first: higher ones ("descending"), lower ones ("ascending"),
         or those that give the better ranking by `sort_by` ("auto"); a list has one of
-        these for each feature. With "auto", p values are corrected for the choice.
+        these for each feature. With "auto", p-values are corrected for the choice.
     missing : {"raise", "last"}, default="raise"
         What to do with NaN in X: raise an error, or rank it below every value, in
         either direction, with all NaN tied.
@@ -89,10 +89,10 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
     interval_ : ndarray of shape (n_features, n_measures, 2)
         95% t interval of the mean over queries, clipped to the range of the measure.
     pvalues_ : ndarray of shape (n_features, n_measures)
-        p values of the one-sided paired t test over queries of the mean against chance,
+        p-values of the one-sided paired t test over queries of the mean against chance,
         min(1, 2p) where both directions were tried.
     qvalues_ : ndarray of shape (n_features, n_measures)
-        p values adjusted over the features, by measure (Benjamini and Hochberg 1995).
+        p-values adjusted over the features, by measure (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
         "descending" where higher values rank first, or "ascending".
     ranking_ : ndarray of shape (n_features,), int
@@ -119,7 +119,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
 
     Notes
     -----
-    p values need at least two queries. With fewer, they are NaN, and every feature that
+    p-values need at least two queries. With fewer, they are NaN, and every feature that
     is not constant is kept, with a warning. The column that `qid` names is NaN in the
     attributes, last in `ranking_` and ``"qid"`` in `directions_`, and it is never
     selected; a list of directions leaves it out.

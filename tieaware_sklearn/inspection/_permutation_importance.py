@@ -98,7 +98,7 @@ def query_permutation_importance(
     response_method
         As in `make_ranking_scorer`.
     correction : {"holm", "bh", "by", None}, default="holm"
-        Correction of the p values for the number of columns, as in `compare_systems`.
+        Correction of the p-values for the number of columns, as in `compare_systems`.
     confidence : float, default=0.95
         Confidence level of the intervals over queries.
     random_state : int, RandomState instance or None, default=0
@@ -113,7 +113,7 @@ def query_permutation_importance(
     Returns
     -------
     PermutationImportance
-        The importances, with intervals and p values.
+        The importances, with intervals and p-values.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def query_permutation_importance(
 
     Notes
     -----
-    Intervals and p values refer to other queries ranked by the same model, not to a
+    Intervals and p-values refer to other queries ranked by the same model, not to a
     model trained anew; `importances_std` refers to other permutations. Before the
     permutation, rows are put into an order that depends only on their contents, so that
     no result depends on the order of rows. There is no tie std, because permuted data

@@ -41,7 +41,7 @@ class PermutationImportance(Result):
         t interval of `importances_mean` over queries, clipped to the possible range:
         [-1, 1] for normalised measures.
     pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
-        p values of the one-sided paired t test over queries of whether the mean gets
+        p-values of the one-sided paired t test over queries of whether the mean gets
         worse, uncorrected and corrected for the number of columns.
     ranking : ndarray of shape (n_columns,), int
         Ranks of the columns by the first measure; 1 is the most important column.

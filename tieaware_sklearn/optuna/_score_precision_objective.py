@@ -311,6 +311,6 @@ def complete_trials(study: Any) -> list[Any]:
 
 
 def _inferiority(trial: Any, keep: float, up: bool) -> float:
-    """p value that a trial keeps no more than this share of the exact mean."""
+    """p-value that a trial keeps no more than this share of the exact mean."""
     losses = QueryLosses(*trial.user_attrs["losses"])
     return losses.inferiority(keep, greater_is_better=up)

@@ -15,13 +15,13 @@ from ._axes import BLACK, BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, title
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay
 
-#: smaller p values are drawn here
+#: smaller p-values are drawn here
 _FLOOR = 1e-8
 
 
 @dataclass(eq=False)
 class PairwisePValueDisplay(SystemsDisplay):
-    """p values of all pairs of systems, under exact and under coarser scores.
+    """p-values of all pairs of systems, under exact and under coarser scores.
 
     Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
     options of `precision_study`, where `coarseness` is ``"rho=1.1"`` by default. Of
@@ -30,7 +30,7 @@ class PairwisePValueDisplay(SystemsDisplay):
     Parameters
     ----------
     exact, coarse : ndarray of shape (n_pairs,)
-        p values under exact and under coarser scores.
+        p-values under exact and under coarser scores.
     turned : ndarray of shape (n_pairs,), bool
         Whether coarser scores reverse which system of the pair is better.
     level : str
@@ -51,12 +51,12 @@ class PairwisePValueDisplay(SystemsDisplay):
 
     See Also
     --------
-    precision_study : Computes the p values.
+    precision_study : Computes the p-values.
     PrecisionLossDisplay : Draws the changes of queries.
 
     Notes
     -----
-    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p values below 1e-8
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
     are drawn at the edge, in squares.
 
     Examples
@@ -160,6 +160,6 @@ class PairwisePValueDisplay(SystemsDisplay):
             show(label, self.turned, s=80, facecolors="none", edgecolors=BLACK)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
-        axis.set_xlabel("p value under exact scores")
-        axis.set_ylabel(f"p value under {self.level}")
+        axis.set_xlabel("p-value under exact scores")
+        axis.set_ylabel(f"p-value under {self.level}")
         title(axis, f"{self.measure}, pairs of systems, α = {self.alpha:g}")

@@ -16,7 +16,7 @@ from .._display.tables import Ranges, Table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import mean, means
 
-#: columns of frames: p values of "no more than this share is kept"
+#: columns of frames: p-values of "no more than this share is kept"
 _PVALUE = "inferiority_pvalue_"
 
 
@@ -84,7 +84,7 @@ class PrecisionSummary(Result):
             for name, column in rest
         ]
         ranges = Ranges(*(columns[name] for name in ("worst", "mean", "best")))
-        # the p values, and what lies within the range of the bands
+        # the p-values, and what lies within the range of the bands
         drop = (*range(len(named), 6, -1), 5)
         return [
             Table.of((self.measure, levels), *named, left=2, drop=drop, ranges=ranges)
@@ -121,12 +121,12 @@ class PrecisionStudy(Result):
     keep : tuple of float
         Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
-        p values of the hypothesis that the coarser system keeps at most this share of
+        p-values of the hypothesis that the coarser system keeps at most this share of
         the mean, by a one-tailed paired t test.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices of the two systems of each pair.
     difference, pvalues : ndarray of shape (n_levels, n_pairs)
-        Mean of the first system minus mean of the second, and its two-tailed p value.
+        Mean of the first system minus mean of the second, and its two-tailed p-value.
     tau_b, tau_ap : ndarray of shape (n_levels,)
         Rank correlation of the order of systems with the order by exact scores.
     alpha : float
@@ -358,7 +358,7 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _of_share(name: str) -> str:
-    """The head of a column of p values: the share that they are of."""
+    """The head of a column of p-values: the share that they are of."""
     return f"p ({_more(float(name.removeprefix(_PVALUE)))})"
 
 

@@ -296,7 +296,7 @@ def _agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
 def _pairwise(
     expected: FloatArray, pairs: IntArray, test: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean differences and p values of pairs, over the queries that both have."""
+    """Mean differences and p-values of pairs, over the queries that both have."""
     difference, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
     for i, p in np.ndindex(difference.shape):
         both = expected[i][:, pairs[p]]
