@@ -2,10 +2,14 @@
 
 import os
 from importlib import import_module
+from inspect import signature
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
+from sphinx.util.inspect import stringify_signature
 from sphinx.util.nodes import make_refnode
+from sphinx_gallery.directives import imgsgnode
 
 import tieaware_sklearn
 
@@ -84,6 +88,8 @@ if os.environ.get("DOCS_INTERSPHINX"):
         }.items()
     }
 
+# the blank line that ends an example for doctest is not shown
+highlight_options = {"python": {"stripnl": True}}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # formulas are MathML, which browsers draw by themselves, without network or scripts
@@ -131,6 +137,11 @@ def link_public_names(app, env, node, contnode):
     )
 
 
+def hide_private_constructors(app, what, name, *_):
+    """Show no signature of a class that only a function of ours makes."""
+    return ("", None) if name.endswith(".RankingScorer") else None
+
+
 def link_no_other_types(app):
     """Leave numpydoc's own links out: their targets are not there without network."""
     app.config.numpydoc_xref_aliases_complete = PUBLIC
@@ -141,6 +152,30 @@ def unlink_measures(app, doctree):
     for link in list(doctree.findall(nodes.reference)):
         if link.get("refuri", "").startswith("mailto:"):
             link.replace_self(link.children)
+
+
+def parameters_of_measures(app, what, name, obj, options, shown, returned):
+    """Show the fields of a measure, not what its `__new__` takes."""
+    if what != "class" or shown != "(*args, **kwargs)":
+        return None
+    hidden = {"show_annotation": False, "show_return_annotation": False}
+    return stringify_signature(signature(obj), **hidden), None
+
+
+def frame_pictures(app, doctree):
+    """Put each picture of the gallery into a box, which scrolls on small screens."""
+    for picture in list(doctree.findall(imgsgnode)):
+        picture.replace_self(
+            nodes.container("", picture.deepcopy(), classes=["picture"])
+        )
+
+
+def anchor_short_names(app, doctree):
+    """Let source pages link back: they know one module's name for a whole file."""
+    for entry in doctree.findall(addnodes.desc_signature):
+        short = f"tieaware_sklearn.{entry.get('fullname')}"
+        if short not in entry["ids"]:
+            entry["ids"].append(short)
 
 
 def inline_formula(translator, node):
@@ -159,5 +194,9 @@ def formula(translator, node):
 def setup(app):
     app.connect("builder-inited", link_no_other_types)
     app.connect("missing-reference", link_public_names)
+    app.connect("autodoc-process-signature", hide_private_constructors)
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     app.connect("doctree-read", unlink_measures)
+    app.connect("autodoc-process-signature", parameters_of_measures)
+    app.connect("doctree-read", frame_pictures)
+    app.connect("doctree-read", anchor_short_names)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from numpydoc.docscrape import NumpyDocString
 
-from tieaware_sklearn import Measure
+from tieaware_sklearn import Measure, RankingScorer
 from tieaware_sklearn._display.result import Result
 
 PAGE = Path(__file__).parents[1] / "docs" / "api" / "signatures.md"
@@ -62,7 +62,8 @@ def is_result(thing: Any) -> bool:
 def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What of it takes parameters: a function, a class, the methods of its own."""
     is_measure = inspect.isclass(thing) and issubclass(thing, Measure)
-    if not is_result(thing):
+    # a scorer is made by make_ranking_scorer
+    if not is_result(thing) and thing is not RankingScorer:
         yield name, thing
     if inspect.isclass(thing) and not is_measure:
         for method, value in inspect.getmembers(thing):

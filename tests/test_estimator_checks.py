@@ -96,7 +96,7 @@ TABLE = {
             "which are refused",
         },
         # each row is a query
-        warns=("no feature is kept: each is constant",),
+        warns=("no feature is selected: each is constant",),
     ),
     "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
     "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),

@@ -44,6 +44,13 @@ def test_notebook(path):
         assert len(now.splitlines()) == len(then.splitlines())
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pictures_say_what_they_show(path):
+    for cell in nbformat.read(path, 4).cells:
+        if any("image/png" in one.get("data", {}) for one in cell.get("outputs", [])):
+            assert cell.metadata["mystnb"]["image"]["alt"], cell.source
+
+
 def test_notebooks_are_small():
     assert len(NOTEBOOKS) == 5
     assert all(path.stat().st_size < 300_000 for path in NOTEBOOKS)

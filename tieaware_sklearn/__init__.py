@@ -1,4 +1,4 @@
-"""What a ranking is really worth when scores tie."""
+"""Exact scores of rankings when documents tie."""
 
 from . import evaluation, measures
 from .comparison import SystemComparison, compare_systems

@@ -1,4 +1,4 @@
-"""Rankings that are spread over a cluster: `dask.dataframe` in, small results out."""
+"""Evaluation and screening of `dask.dataframe` data that are spread over a cluster."""
 
 from __future__ import annotations
 
@@ -43,41 +43,44 @@ def evaluate(
     convention: str | None = None,
     shuffle: bool = True,
 ) -> RankingSummary:
-    """What a ranking is worth, as `tieaware_sklearn.evaluate` has it, on a cluster.
+    """Compute the exact scores of a ranking on a cluster, averaged over queries.
 
     Parameters
     ----------
     df : dask.dataframe.DataFrame
-        A row per document, in any order.
+        Data with one row per document, in any order.
     score, label, qid : str, default label="label", qid="qid"
         Columns with scores, labels and query ids.
     measures, zero_relevance, unjudged, convention
         As in `tieaware_sklearn.evaluate`.
     average : {"macro", "geometric"}, default="macro"
-        Over queries: the mean, or the geometric mean (floor 1e-5).
+        How to average over queries: by the mean, or by the geometric mean (with values
+        of at least 1e-5).
     query_weight : str, optional
         A column with the weight of each document's query.
     shuffle : bool, default=True
-        Bring the rows of every query together first. False where each partition
-        holds whole queries already: nothing but results then leaves a worker.
+        Whether to bring the rows of every query together first. Use False where each
+        partition already holds whole queries: then only results leave a worker.
 
     Returns
     -------
     RankingSummary
-        As ``tieaware_sklearn.evaluate(...).summary(average)``, to 1e-12.
+        The same as ``tieaware_sklearn.evaluate(...).summary(average)``, to 1e-12.
 
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`, and for columns that are not there.
+        As in `tieaware_sklearn.evaluate`, and if `df` does not have a column.
 
     See Also
     --------
     evaluate_queries : The values of every query, left on the cluster.
+    tieaware_sklearn.evaluate : The same in memory.
 
     Notes
     -----
-    Sums are computed where the queries are and merged in a tree, eight at a time.
+    Each worker sums over its queries, and the sums are merged in a tree, eight at a
+    time.
 
     Examples
     --------
@@ -118,7 +121,7 @@ def evaluate_queries(
     convention: str | None = None,
     shuffle: bool = True,
 ) -> Any:
-    """What a ranking is worth, query by query; the values stay on the cluster.
+    """Compute the exact scores of a ranking query by query; they stay on the cluster.
 
     Parameters
     ----------
@@ -128,18 +131,18 @@ def evaluate_queries(
     Returns
     -------
     dask.dataframe.DataFrame
-        Not computed yet: a row per query and measure, queries in no certain order,
-        with the columns of ``tieaware_sklearn.evaluate(...).to_pandas()``; ids are
-        in the column that `qid` names.
+        A frame, not yet computed, with one row per query and measure, queries in any
+        order, and the columns of ``tieaware_sklearn.evaluate(...).to_pandas()``; ids
+        are in the column that `qid` names.
 
     Raises
     ------
     ValueError
-        As in `evaluate`; for what is in the data, when it is computed.
+        As in `evaluate`. Errors in the data are raised when the frame is computed.
 
     See Also
     --------
-    evaluate : Averages only.
+    evaluate : Averages over queries.
     tieaware_sklearn.evaluate : The same in memory.
 
     Examples
@@ -182,18 +185,18 @@ def fit_selector(
     query_weight: str | None = None,
     shuffle: bool = True,
 ) -> RankingFeatureSelector:
-    """Screen features that are spread over a cluster.
+    """Fit a feature selector on data that are spread over a cluster.
 
     Parameters
     ----------
     selector : RankingFeatureSelector
-        What to fit; it is left as it is.
+        The selector of which a copy is fitted.
     df : dask.dataframe.DataFrame
-        A row per document, in any order.
+        Data with one row per document, in any order.
     label, qid : str, default="label", "qid"
         Columns with labels and query ids.
     features : list of str, optional
-        Columns to screen; by default all other columns of numbers.
+        Columns to screen; by default all other numeric columns.
     query_weight : str, optional
         A column with the weight of each document's query.
     shuffle : bool, default=True
@@ -202,14 +205,14 @@ def fit_selector(
     Returns
     -------
     RankingFeatureSelector
-        A copy, fitted: as after a `fit` of all rows in memory, to 1e-12.
+        A fitted copy, the same as after a `fit` of all rows in memory, to 1e-12.
 
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`, for columns that are not there, a query
-        in two partitions without `shuffle`, and a selector that reads query ids from
-        a column of X.
+        As in `RankingFeatureSelector.fit`, and if `df` does not have a column, if a
+        query is in two partitions without `shuffle`, or if the selector reads query ids
+        from a column of X.
 
     See Also
     --------
@@ -217,9 +220,9 @@ def fit_selector(
 
     Notes
     -----
-    Each partition is screened where it is. Only statistics travel, about a kilobyte
-    for each feature (and, with `redundancy`, 16 bytes for each pair of them) and 8
-    bytes for each query, merged in a tree, eight at a time.
+    Each partition is screened on its worker. Only statistics are transferred, about a
+    kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
+    features) and 8 bytes for each query. They are merged in a tree, eight at a time.
 
     Examples
     --------

@@ -1,12 +1,17 @@
 """What other tools make of ties.
 
 ``python -m benchmarks.results.ties_of_tools`` ranks twenty documents with one score,
-three of them relevant, in three orders of the rows. A number that depends on the order
-is not one of the scores. Tools that are not installed are left out.
+three of them relevant, in three orders of the rows: a table for each of four measures.
+A number that depends on the order is not one of the scores. Tools that are not
+installed are left out, and so are those that have no such measure.
+
+keras-rs draws a new order of ties at each call; here its seed is 0, with JAX behind
+Keras where that is installed. polars_ds 0.13 needs Polars 1.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -21,124 +26,208 @@ ORDERS = {
     "shuffled": np.random.default_rng(1).permutation(20),
     "relevant last": np.arange(20)[::-1],
 }
-Tool = Callable[[np.ndarray, np.ndarray], float]
+MEASURES = ("NDCG@10", "AP", "RR", "P@10")
+#: the value of a measure by its name in the tool, of labels and scores
+Tool = Callable[[str, np.ndarray, np.ndarray], float]
 
 
-def lightgbm(y: np.ndarray, score: np.ndarray) -> float:
+def lightgbm(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import lightgbm as lgb
 
     params = {"verbosity": -1, "feature_pre_filter": False}
     rows = lgb.Dataset(np.zeros((len(y), 1)), y, group=[len(y)], params=params)
     rows.set_init_score(score)
-    params |= {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10]}
+    metric, _, k = name.partition("@")
+    params |= {"objective": "lambdarank", "metric": metric, "eval_at": [int(k)]}
     return lgb.Booster(params, rows).eval_train()[0][2]
 
 
-def xgboost(y: np.ndarray, score: np.ndarray) -> float:
+def xgboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import xgboost as xgb
 
     rows = xgb.DMatrix(np.zeros((len(y), 1)), y, qid=np.zeros(len(y), int))
     rows.set_base_margin(score)
-    params = {"objective": "rank:ndcg", "eval_metric": "ndcg@10", "base_score": 0.0}
+    params = {"objective": "rank:ndcg", "eval_metric": name, "base_score": 0.0}
     return float(xgb.Booster(params, [rows]).eval(rows).split(":")[1])
 
 
-def catboost(y: np.ndarray, score: np.ndarray) -> float:
+def catboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
     from catboost.utils import eval_metric
 
     group = np.zeros(len(y), int)
-    metric = "NDCG:top=10;type=Base;denominator=LogPosition"
-    return eval_metric(y.astype(float), score, metric, group_id=group)[0]
+    return eval_metric(y.astype(float), score, name, group_id=group)[0]
 
 
-def sklearn(y: np.ndarray, score: np.ndarray) -> float:
-    from sklearn.metrics import ndcg_score
+def sklearn(name: str, y: np.ndarray, score: np.ndarray) -> float:
+    from sklearn import metrics
 
-    return ndcg_score([y], [score], k=10)
-
-
-def _named(y: np.ndarray) -> list[str]:
-    return [f"d{i:02}" for i in range(len(y))]
+    if name == "ndcg_score":
+        return metrics.ndcg_score([y], [score], k=10)
+    return metrics.average_precision_score(y, score)
 
 
-def pytrec_eval(y: np.ndarray, score: np.ndarray) -> float:
+def _run(y: np.ndarray, score: np.ndarray) -> tuple[dict, dict]:
+    """Judgments and a run, with documents named in the order of rows."""
+    names = [f"d{i:02}" for i in range(len(y))]
+    both = (dict(zip(names, of.tolist(), strict=True)) for of in (y, score))
+    judged, scored = both
+    return {"q": judged}, {"q": scored}
+
+
+def pytrec_eval(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import pytrec_eval as module
 
-    names = _named(y)
-    judged = {"q": dict(zip(names, y.tolist(), strict=True))}
-    run = {"q": dict(zip(names, score.tolist(), strict=True))}
-    evaluator = module.RelevanceEvaluator(judged, {"ndcg_cut_10"})
-    return evaluator.evaluate(run)["q"]["ndcg_cut_10"]
+    judged, run = _run(y, score)
+    return module.RelevanceEvaluator(judged, {name}).evaluate(run)["q"][name]
 
 
-def ir_measures(y: np.ndarray, score: np.ndarray) -> float:
+def ir_measures(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import ir_measures as module
 
-    names = _named(y)
-    judged = {"q": dict(zip(names, y.tolist(), strict=True))}
-    run = {"q": dict(zip(names, score.tolist(), strict=True))}
-    measure = module.nDCG @ 10
-    return module.calc_aggregate([measure], judged, run)[measure]
+    measure = module.parse_measure(name)
+    return module.calc_aggregate([measure], *_run(y, score))[measure]
 
 
-def ranx(y: np.ndarray, score: np.ndarray) -> float:
+def ranx(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import ranx as module
 
-    names = _named(y)
-    judged = module.Qrels({"q": dict(zip(names, y.tolist(), strict=True))})
-    run = module.Run({"q": dict(zip(names, score.tolist(), strict=True))})
-    return module.evaluate(judged, run, "ndcg@10")
+    judged, run = _run(y, score)
+    return module.evaluate(module.Qrels(judged), module.Run(run), name)
 
 
-def rax(y: np.ndarray, score: np.ndarray) -> float:
+def rax(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import rax as module
 
-    return float(module.ndcg_metric(score, y.astype(float), topn=10))
+    metric, _, k = name.partition("@")
+    topn = int(k) if k else None
+    return float(getattr(module, metric)(score, y.astype(float), topn=topn))
 
 
-def polars_ds(y: np.ndarray, score: np.ndarray) -> float:
+def torchmetrics(name: str, y: np.ndarray, score: np.ndarray) -> float:
+    import torch
+    from torchmetrics.functional import retrieval
+
+    metric, _, k = name.partition("@")
+    value = getattr(retrieval, f"retrieval_{metric}")
+    labels = torch.tensor(y.copy())
+    return float(value(torch.tensor(score), labels, top_k=int(k) if k else None))
+
+
+def keras_rs(name: str, y: np.ndarray, score: np.ndarray) -> float:
+    if find_spec("jax") is not None:
+        os.environ.setdefault("KERAS_BACKEND", "jax")
+    import keras_rs as module
+
+    metric, _, k = name.partition("@")
+    value = getattr(module.metrics, metric)(k=int(k) if k else None, seed=0)
+    value.update_state(y[None].astype("float32"), score[None].astype("float32"))
+    return float(value.result())
+
+
+def polars_ds(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import polars as pl
     import polars_ds as module
 
     frame = pl.DataFrame({"label": y.astype(float), "score": score})
-    return frame.select(module.query_ndcg_score("label", "score", k=10)).item()
+    return frame.select(getattr(module, name)("label", "score", k=10)).item()
 
 
-def trm(y: np.ndarray, score: np.ndarray) -> float:
+def trm(name: str, y: np.ndarray, score: np.ndarray) -> float:
     import trm as module
 
-    found = module.evaluate([score.tolist()], [(y > 0).tolist()], ["ndcg"], [10])
-    return found.metrics["ndcg"][10].expected
+    metric, _, k = name.partition("@")
+    cut = int(k) if k else len(y)
+    found = module.evaluate([score.tolist()], [(y > 0).tolist()], [metric], [cut])
+    return found.metrics[metric][cut].expected
 
 
-def ours(y: np.ndarray, score: np.ndarray) -> float:
-    return ranking_score(y, score, measure="ndcg(gain=linear)@10")
+def ours(name: str, y: np.ndarray, score: np.ndarray) -> float:
+    return ranking_score(y, score, measure=name)
 
 
-TOOLS: dict[str, tuple[str, Tool]] = {
-    "LightGBM": ("lightgbm", lightgbm),
-    "XGBoost": ("xgboost", xgboost),
-    "CatBoost": ("catboost", catboost),
-    "scikit-learn ndcg_score": ("sklearn", sklearn),
-    "trec_eval (pytrec_eval)": ("pytrec_eval", pytrec_eval),
-    "ir-measures": ("ir_measures", ir_measures),
-    "ranx": ("ranx", ranx),
-    "rax": ("rax", rax),
-    "polars_ds": ("polars_ds", polars_ds),
-    "tie-aware-retrieval-metrics": ("trm", trm),
-    "tieaware_sklearn": ("tieaware_sklearn", ours),
+#: tools with the module that they need, and what they call the `MEASURES`
+TOOLS: dict[str, tuple[str, Tool, tuple[str | None, ...]]] = {
+    "LightGBM": ("lightgbm", lightgbm, ("ndcg@10", "map@20", None, None)),
+    "XGBoost": ("xgboost", xgboost, ("ndcg@10", "map", None, "pre@10")),
+    "CatBoost": (
+        "catboost",
+        catboost,
+        (
+            "NDCG:top=10;type=Base;denominator=LogPosition",
+            "MAP:top=-1",
+            "MRR:top=-1",
+            "PrecisionAt:top=10",
+        ),
+    ),
+    "scikit-learn": (
+        "sklearn",
+        sklearn,
+        ("ndcg_score", "average_precision_score", None, None),
+    ),
+    "trec_eval (pytrec_eval)": (
+        "pytrec_eval",
+        pytrec_eval,
+        ("ndcg_cut_10", "map", "recip_rank", "P_10"),
+    ),
+    "ir-measures": ("ir_measures", ir_measures, ("nDCG@10", "AP", "RR", "P@10")),
+    "ranx": ("ranx", ranx, ("ndcg@10", "map", "mrr", "precision@10")),
+    "rax": (
+        "rax",
+        rax,
+        ("ndcg_metric@10", "ap_metric", "mrr_metric", "precision_metric@10"),
+    ),
+    "torchmetrics": (
+        "torchmetrics",
+        torchmetrics,
+        ("normalized_dcg@10", "average_precision", "reciprocal_rank", "precision@10"),
+    ),
+    "keras-rs": (
+        "keras_rs",
+        keras_rs,
+        ("NDCG@10", "MeanAveragePrecision", "MeanReciprocalRank", "PrecisionAtK@10"),
+    ),
+    "polars_ds": ("polars_ds", polars_ds, ("query_ndcg_score", None, None, None)),
+    "tie-aware-retrieval-metrics": (
+        "trm",
+        trm,
+        ("ndcg@10", "map", "mrr", "precision@10"),
+    ),
+    "tieaware_sklearn": (
+        "tieaware_sklearn",
+        ours,
+        ("ndcg(gain=linear)@10", "ap", "rr", "p@10"),
+    ),
 }
 
 
+def values(tool: str, measure: str) -> list[float] | None:
+    """What a tool gives for the orders of rows; None if it has no such measure."""
+    _, function, names = TOOLS[tool]
+    name = names[MEASURES.index(measure)]
+    if name is None:
+        return None
+    score = np.ones(len(LABELS))
+    return [function(name, LABELS[order], score) for order in ORDERS.values()]
+
+
 def main() -> None:
-    rows = []
-    for name, (module, tool) in TOOLS.items():
+    tables: dict[str, list[list[str]]] = {measure: [] for measure in MEASURES}
+    failures = []
+    for tool, (module, *_) in TOOLS.items():
         if find_spec(module) is None:
             continue
-        score = np.ones(len(LABELS))
-        values = [tool(LABELS[order], score) for order in ORDERS.values()]
-        rows.append([name, *(f"{value:.4f}" for value in values)])
-    print(format_table(["NDCG@10 by", *ORDERS], rows))
+        for measure, rows in tables.items():
+            try:
+                found = values(tool, measure)
+            except Exception as error:  # of a tool, or of what it needs: see the others
+                failures.append(f"{tool} failed: {type(error).__name__}: {error}")
+                break
+            if found is not None:
+                rows.append([tool, *(f"{value:.4f}" for value in found)])
+    for measure, rows in tables.items():
+        print(format_table([f"{measure} by", *ORDERS], rows), end="\n\n")
+    for failure in failures:
+        print(failure)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.results.winners QRELS RUN RUN ...`` compares TREC runs three
 times: ties broken by document id, descending, which is trec_eval's rule; ascending;
-and not at all, by exact means. It prints the averages and the pairs whose p values
+and not at all, by exact means. It prints the averages and the pairs whose p-values
 (paired t tests, corrected by Holm) lead to different conclusions. Without files it
 makes up two runs.
 """
@@ -66,7 +66,7 @@ def conclusion(comparison: Any, pair: int, alpha: float) -> str:
 
 
 def conclusions(found: dict[str, Any], alpha: float = 0.05) -> list[list[Any]]:
-    """Of each pair and rule: difference, p value, and who is better."""
+    """Of each pair and rule: difference, p-value, and who is better."""
     rows = []
     for pair, (first, second) in enumerate(found["exact"].pairs):
         row = [f"{found['exact'].systems[i]}" for i in (first, second)]

@@ -18,5 +18,5 @@ TieRangeDisplay.from_predictions(
 
 # %%
 # By NDCG@10, `ink_difference` is worse than chance in one order of its ties and much
-# better in another: a tool that goes by the order of the rows could report either. By
-# AP, `chebyshev` has the widest range.
+# better in another: a tool that breaks ties by the order of the rows could report
+# either. By AP, `chebyshev` has the widest range.

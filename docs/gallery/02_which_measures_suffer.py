@@ -2,8 +2,8 @@
 Which measures suffer most from ties?
 =====================================
 
-One feature, the number of clicks on a document, and six measures of the same ranking.
-Clicks are counts, and most documents have few of them.
+Documents are ranked by each of three features, and each ranking is measured in six
+ways. Clicks are counts, and most documents have few of them, so they tie.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -19,5 +19,5 @@ TieRangeDisplay.from_predictions(
 )
 
 # %%
-# `log_clicks` ranks just as `clicks` does, and its values are the same. `text_score`
-# is continuous: it does not tie, and its best and worst orders are one.
+# `log_clicks` ranks exactly as `clicks` does, so its values are the same. `text_score`
+# is continuous: it does not tie, so its worst and best values are equal.

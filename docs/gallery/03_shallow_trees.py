@@ -2,8 +2,8 @@
 Do shallow trees tie?
 =====================
 
-A tree of depth 2 knows four different scores. `TieRangeDisplay.from_estimator` ranks
-held-out queries by fitted estimators.
+A tree of depth 2 gives at most four different scores. `TieRangeDisplay.from_estimator`
+ranks held-out queries by fitted estimators.
 """
 
 from sklearn.linear_model import LinearRegression
@@ -23,5 +23,5 @@ fitted = {name: model.fit(X, y) for name, model in models.items()}
 TieRangeDisplay.from_estimator(fitted, X_test, y_test, qid=qid_test, measures="ndcg@10")
 
 # %%
-# The deeper a tree is, the less is left to the order of equal scores. The linear model
-# does not tie.
+# The deeper a tree is, the less the order of equal scores matters. The scores of the
+# linear model do not tie.

@@ -2,8 +2,8 @@
 Is one system better than another, whatever the order of ties?
 ==============================================================
 
-`compare_systems` tests every pair of systems. In its second table, "holds" says whether
-a difference keeps its sign in every order of the ties.
+`compare_systems` tests every pair of systems. In the second table that it prints,
+"holds" says whether a difference has the same sign in every order of the ties.
 """
 
 from tieaware_sklearn import compare_systems
@@ -17,4 +17,4 @@ TieRangeDisplay.from_comparison(comparison)
 print(comparison)
 
 # %%
-# Ranges that do not overlap belong to differences that hold.
+# Where the ranges of two systems do not overlap, their difference holds.

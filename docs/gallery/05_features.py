@@ -3,8 +3,8 @@ Which single features rank well?
 ================================
 
 Each feature is taken as a score by itself. `FeatureScreeningDisplay` shows the exact
-mean of a measure, the interval over queries, the range that ties leave open, and what
-chance alone would give.
+mean of a measure, its 95% interval over queries, the range from the worst to the best
+order of ties, and the chance level.
 """
 
 from tieaware_sklearn import RankingFeatureSelector

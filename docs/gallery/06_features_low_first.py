@@ -2,9 +2,9 @@
 Which features rank well with low values first?
 ===============================================
 
-Short URLs tend to be better pages: "(low first)" marks features that are turned round.
-Here the measure is the expected search length (ESL), the number of non-relevant
-documents above the first relevant one, and lower is better.
+Pages with short URLs tend to be better. "(low first)" marks features whose low values
+rank first. The measure here is the expected search length (ESL), the number of
+non-relevant documents above the first relevant one: lower is better.
 """
 
 from tieaware_sklearn.datasets import make_web_search

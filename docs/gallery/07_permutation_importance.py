@@ -2,9 +2,9 @@
 Which columns does a ranker rely on?
 ====================================
 
-`PermutationImportanceDisplay` permutes one column at a time, and shows by how much the
-exact measure falls. Predictions of a tree tie all the more when a column is permuted,
-so the loss must not depend on the order of the rows.
+`PermutationImportanceDisplay` permutes the values of one column at a time, and shows
+how much the exact measure falls. The predictions of a tree tie, so with a measure that
+breaks ties by the order of the rows, the loss would depend on that order as well.
 """
 
 from sklearn.tree import DecisionTreeRegressor
@@ -19,4 +19,4 @@ PermutationImportanceDisplay.from_estimator(
 )
 
 # %%
-# A column that the tree does not split on loses nothing.
+# A column on which the tree never splits shows no loss.

@@ -1,9 +1,10 @@
 """
-What if features say the same?
-==============================
+What if features repeat each other?
+===================================
 
-`clicks` and `log_clicks` rank alike: with one of them permuted, a model may still have
-the other. Permuted together, as a group of columns, they show what they give.
+`clicks` and `log_clicks` rank identically: when one of them is permuted, a model still
+has the other. Permuted together, as a group of columns, they show how much they
+contribute.
 """
 
 from sklearn.linear_model import LinearRegression
@@ -30,5 +31,5 @@ importance = query_permutation_importance(
 PermutationImportanceDisplay.from_importance(importance)
 
 # %%
-# Permuted by itself, `clicks` costs nothing: the model relies on `log_clicks`. Rows
-# were permuted within queries, so that every query keeps its own values.
+# Permuting `clicks` alone costs nothing: the model relies on `log_clicks`. Values were
+# permuted within queries, so that every query keeps its own values.

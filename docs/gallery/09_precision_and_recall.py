@@ -2,8 +2,8 @@
 How precise is a ranking at each recall?
 ========================================
 
-The band around a curve of interpolated precision lies between the curves of the worst
-and the best order of ties. Up to three systems share a panel.
+The band around each curve of interpolated precision reaches from the curve of the worst
+order of ties to that of the best. Up to three systems share a panel.
 """
 
 from tieaware_sklearn.datasets import make_web_search

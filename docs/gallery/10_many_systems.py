@@ -2,7 +2,8 @@
 How do eight systems compare at each recall?
 ============================================
 
-More than three curves have a panel each, with all the others thin behind it.
+If there are more than three systems, each has a panel of its own. The thin lines in it
+are the curves of the others.
 """
 
 from tieaware_sklearn.datasets import make_web_search

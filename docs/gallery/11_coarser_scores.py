@@ -19,4 +19,4 @@ study = precision_study(
 PrecisionLossDisplay.from_study(study)
 
 # %%
-# Some queries gain by accident where others lose: the mean tells what it costs.
+# Some queries gain by accident and others lose. The mean shows the cost.

@@ -2,9 +2,10 @@
 Do coarser scores change which systems differ significantly?
 ============================================================
 
-Each point is a pair of systems: the p value of the paired test under exact scores, and
-under scores in bands. The dashed lines are the level of significance: pairs in the
-upper left are no longer significant, pairs in the lower right have become so.
+Each point is a pair of systems. It has the p-value of the paired test with the original
+scores, and with scores in bands of ranks. The dashed lines are the significance level:
+pairs in the upper left are no longer significant, and pairs in the lower right have
+become significant.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -17,4 +18,4 @@ PairwisePValueDisplay.from_predictions(
 )
 
 # %%
-# p values too small for the scale are drawn at its edge, in squares.
+# p-values too small for the scale are drawn at its edge, as squares.

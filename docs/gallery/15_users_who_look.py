@@ -1,9 +1,9 @@
 """
-What if the user looks at what is there?
-========================================
+What if users react to what they find?
+======================================
 
-The users of RR, ERR and AP react to the documents that they find. They need a ranking
-to walk down: here its first, third and sixth documents are relevant.
+The users of RR, ERR and AP react to relevant documents, so their behaviour depends on
+the ranking. In the one shown here, the first, third and sixth documents are relevant.
 """
 
 from tieaware_sklearn.plots import UserModelDisplay

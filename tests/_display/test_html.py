@@ -86,7 +86,7 @@ def test_a_table_with_bars_and_keys():
     assert "worst to best: 0.2500 to 1.0000, mean 0.5000" in found.text
     titles = [value for tag, name, value in found.attributes if name == "title"]
     assert titles[0] == "from 0.2500 to 1.0000; the line is the mean"
-    assert titles[-1] == "of the average over queries"
+    assert titles[-1] == "95% confidence interval of the average over queries"
 
 
 def test_a_notebook_gets_no_more_rows_than_it_shows():

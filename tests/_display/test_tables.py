@@ -44,6 +44,17 @@ def test_a_table_by_its_columns():
     ]
 
 
+def test_legends_are_of_rows_too():
+    table = Table.of(
+        ("feature", ["(all)", "x"]),
+        ("q", [0.1, 0.2]),
+        terms={"(all)": "the mean of them", "q": "a share"},
+    )
+    assert table.legend() == {"(all)": "the mean of them", "q": "a share"}
+    assert list(table.shown().legend) == ["(all)", "q"]
+    assert definitions([("a", "b")], margin=2) == "  a  b"
+
+
 def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
     table = Table.of(
         *(("run", ["x" * 20]), ("mean", [0.5]), ("tie std", [0.1]), ("q", [0.2])),
@@ -60,7 +71,7 @@ def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
     assert not shown.is_whole
     assert list(shown.legend) == ["mean", "q"]
     legend = definitions(shown.legend.items())
-    assert legend.startswith("mean  of both\nq     p value against")
+    assert legend.startswith("mean  of both\nq     p-value of the test against")
     assert max(map(len, legend.splitlines())) <= 34
     assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
     assert meaning("95% interval of d").startswith("of d")

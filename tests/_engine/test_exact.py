@@ -59,7 +59,7 @@ def test_scores_that_floats_make_one_of_two_are_refused(scores):
 
 
 def test_the_message_names_the_two_and_what_to_do():
-    got = f"y_score must not hold .* got {T} and {T + 100} .give .* one integer dtype"
+    got = f"y_score must not hold .* got {T} and {T + 100} .pass .* one integer dtype"
     with pytest.raises(ValueError, match=got):
         ranking_score([0, 1, 0], [T, T + 100, 0.5])
 
@@ -130,7 +130,7 @@ def test_systems_and_keys_keep_their_integers():
         pl.DataFrame({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
         pa.table({"0": [T, T + 100, 0], "1": [0.5, 0.25, 0.75]}),
     ):
-        found = compare_systems(labels, systems, measure="rr")
+        found = compare_systems(labels, systems, qid=[7, 7, 7], measure="rr")
         assert found.expected.tolist() == [[1, 1 / 3]]
     by_key = tie_treatments(
         labels, [1, 1, 1], measures="rr", external={"k": [T + 100, T, T + 1000.5]}

@@ -94,7 +94,7 @@ def outcome(estimator, X, qid):
         except ValueError as error:
             refused = str(error)
     if refused is not None:
-        assert "fitted on other rows of" in refused
+        assert "was fitted on other rows, got" in refused
         return "refuse"
     if caught:
         (warning,) = caught

@@ -132,7 +132,9 @@ def test_orders_are_places_in_the_flattened_matrix():
 
 def test_a_label_without_a_judgment_is_no_padding():
     labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
-    with pytest.raises(ValueError, match=r"judged .*padding is NaN in the scores, too"):
+    with pytest.raises(
+        ValueError, match=r"judged .*padding must be NaN in the scores, too"
+    ):
         ranking_score(labels, scores, measure="rr")
     found = ranking_score(
         labels, scores, measure="rr", unjudged="nonrelevant", average=None
@@ -189,12 +191,12 @@ def test_a_column_with_a_mask_is_queries_of_one_document():
 
 ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
 BAD = [
-    ({"qid": [0, 1]}, "qid must be left out where y_true has two dimensions"),
+    ({"qid": [0, 1]}, "qid must be None where y_true has two dimensions"),
     ({"y_score": [[1, 2, 3]] * 2}, r"shape of y_true, \(2, 2\), got \(2, 3\)"),
     ({"y_score": [1, 2, 3, 4]}, r"shape of y_true, \(2, 2\), got \(4,\)"),
-    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of one length"),
+    ({"y_score": [[1], [1, 2]]}, "y_score must have rows of equal length"),
     ({"mask": [[1, 1], [1, 0]]}, "mask must be boolean, .* got dtype int64"),
-    ({"mask": [[True], [True, False]]}, "mask must have rows of one length"),
+    ({"mask": [[True], [True, False]]}, "mask must have rows of equal length"),
     ({"y_true": [[[1, 0], [0, 1]]]}, r"one or two dimensions, got shape \(1, 2, 2\)"),
     ({"y_true": csr_array(np.eye(2))}, "y_true must be dense, got a csr_array"),
     ({"y_score": csr_array(np.eye(2))}, "y_score must be dense, got a csr_array"),
@@ -202,7 +204,7 @@ BAD = [
     ({"mask": [[True, True], [False, False]]}, "nothing but padding in row 1"),
     (
         {"y_true": [1, 0], "y_score": [1, 2], "mask": [True, True]},
-        r"mask must be left out unless y_true has shape \(n_queries, n_documents\)",
+        r"mask must be None unless y_true has shape \(n_queries, n_documents\)",
     ),
     ({"y_true": np.ones((0, 3))}, r"y_true must not be empty, got shape \(0, 3\)"),
     ({"y_true": np.ones((3, 0))}, r"y_true must not be empty, got shape \(3, 0\)"),

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector
-from tieaware_sklearn.datasets import dump_letor, load_letor
+from tieaware_sklearn.datasets import dump_letor, load_letor, load_table
 from tieaware_sklearn.judgments import fleiss_kappa, joint_agreement
 
 FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -21,7 +21,7 @@ FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table]
 def test_columns_of_times_and_of_text_are_named(frame):
     times = pd.date_range("2020", periods=3).to_numpy()
     X = frame({"when": times, "clicks": [1, 2, 3]})
-    with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(as int"):
+    with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(convert"):
         RankingFeatureSelector("rr").fit(X, [0, 1, 0])
     X = frame({"query_id": ["a", "a", "b"], "clicks": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
@@ -30,6 +30,38 @@ def test_columns_of_times_and_of_text_are_named(frame):
     assert found.fit(X, [0, 1, 0]).n_queries_ == 2
     with pytest.raises(ValueError, match="X must hold numbers, got an array of datet"):
         RankingFeatureSelector("rr").fit(times[:, None], [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "options"),
+    [
+        ("2,624", {"thousands": ","}),
+        ("-1,234,567.5", {"thousands": ","}),
+        ("1.234.567,5", {"thousands": ".", "decimal": ","}),
+        ("1 234", {"thousands": " "}),
+        ("3,14", {"decimal": ","}),
+        ("1,2345,678", {}),
+        ("a, b", {}),
+    ],
+)
+def test_numbers_that_pandas_can_read_have_a_hint(cell, options, tmp_path):
+    names = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    how = f"pandas.read_csv(..., {names}) reads such numbers" if options else ""
+    X = pd.DataFrame({"views": [cell, "7", "8"]})
+    with pytest.raises(ValueError, match=r"got .* in column 'views'") as caught:
+        RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+    otherwise = "leave the column out, or encode it; query ids go into qid='views'"
+    assert str(caught.value).endswith(f" ({how or otherwise})")
+    file = tmp_path / "views.csv"
+    X.assign(label=[0, 1, 0], qid=1).to_csv(file, index=False)
+    with pytest.raises(ValueError, match=r"line 2: column 'views' must hold") as caught:
+        load_table(file)
+    how = how and f"; {how}"
+    assert str(caught.value).endswith(
+        f" (ignore, or --ignore, leaves out the column{how})"
+    )
+    if options:
+        assert pd.read_csv(file, **options).views.dtype.kind in "if"
 
 
 @pytest.mark.parametrize("qid", [None, 0])
@@ -41,7 +73,7 @@ def test_a_pipeline_says_what_no_feature_passed(qid):
     pipe = make_pipeline(
         RankingFeatureSelector(alpha=1e-9, qid=qid), LinearRegression()
     )
-    why = "no feature is kept: none has a q-value of at most alpha=1e-09 .* has q = "
+    why = "no feature is selected: .* q-value of at most alpha=1e-09 .* has q = "
     with (
         pytest.warns(UserWarning, match=why),
         pytest.raises(ValueError, match="0 feat"),

@@ -88,7 +88,7 @@ def test_errors():
     varying = Pool(VALID.data, VALID.target, group_id=VALID.qid, weight=VALID.target)
     with pytest.raises(CatBoostError, match="weight must be constant within a query"):
         train(eval_metric(pools=varying), varying)
-    with pytest.raises(CatBoostError, match="pools must hold each evaluation set"):
+    with pytest.raises(CatBoostError, match="pools must include every evaluation set"):
         train(eval_metric(pools=pool(VALID)), pool(OTHER))
 
 

@@ -222,7 +222,7 @@ def test_columns_of_ids_and_categories(web, valid):
     assert model.feature_names_in_.tolist() == list(frame)
     assert np.flatnonzero(np.isnan(model.feature_importances_)).tolist() == [3]
     assert model.model_.feature_names_ == list(without)
-    with pytest.raises(ValueError, match="cat_features must not hold the qid column"):
+    with pytest.raises(ValueError, match="cat_features must leave out the qid column"):
         ranker(qid="qid", cat_features=["qid"]).fit(frame, web.target)
     # in any order of rows
     canonical = ranker(cat_features=["kind"], qid="qid")
@@ -282,11 +282,16 @@ def test_routing_and_columns_give_the_same_folds(web):
 @pytest.mark.parametrize(
     ("options", "given", "error", "message"),
     [
-        ({}, {"qid": None}, ValueError, "qid must name the query of each row of X"),
+        ({}, {"qid": None}, ValueError, "qid must hold the query of each row of X"),
         ({"eval_metric": "ndgc"}, {}, ValueError, "eval_metric: .*did you mean 'NDCG'"),
         ({"early_stopping_rounds": 2}, {}, ValueError, "early_stopping_rounds needs"),
         ({"row_order": "sorted"}, {}, ValueError, "row_order must be one of"),
-        ({"eval_metric": len}, {}, TypeError, "eval_metric must be names of measures"),
+        (
+            {"eval_metric": len},
+            {},
+            TypeError,
+            "eval_metric must be the name of a measure",
+        ),
         ({"zero_relevance": "x"}, {}, ValueError, "zero_relevance must be one of"),
     ],
 )
@@ -298,7 +303,7 @@ def test_errors(web, options, given, error, message):
 
 def test_their_metric_objects_are_theirs(web, valid):
     pool = Pool(valid.data, valid.target, group_id=valid.qid)
-    with pytest.raises(TypeError, match="eval_metric must be names of measures"):
+    with pytest.raises(TypeError, match="eval_metric must be the name of a measure"):
         ranker(eval_metric=eval_metric(pools=pool)).fit(
             web.data, web.target, qid=web.qid
         )

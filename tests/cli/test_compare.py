@@ -75,14 +75,14 @@ def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
     code, out, _ = run(capsys, "compare", *trec, "--measures", "ap")
     assert code == 0
     assert out.startswith(f"3 runs on 9 topics of {trec[0]}\n\nAP ")
-    assert "\ngamma: 2 of 9 topics not retrieved, counted as empty lists\n" in out
+    assert "gamma: 2 of 9 topics are not in the run, and count as empty lists\n" in out
     for term in ("A - B", "tie range", "holds", "p (t)", "p (holm)"):
         assert f"\n{term}  " in out
     assert max(map(len, out.splitlines()[1:])) <= 80
     _, out, _ = run(capsys, "compare", *trec, "--correction", "none")
     assert "p (holm)" not in out
     _, out, _ = run(capsys, "compare", *trec[:3], "--test", "wilcoxon")
-    assert "p (wilcoxon)  p value of Wilcoxon's" in out
+    assert "p (wilcoxon)  p-value of Wilcoxon's" in out
 
 
 @pytest.mark.parametrize(

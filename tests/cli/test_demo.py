@@ -15,7 +15,7 @@ def test_demo(capsys, tmp_path):
     assert code == 0
     assert err.startswith(f"tieaware: wrote {path}; features 1 hamming, 2 l1, ")
     found = re.search(
-        r"moves its AP from (\S+) to (\S+), if .* value is (\S+)\.$",
+        r"moves its AP from (\S+) to (\S+); the exact value is (\S+)\.$",
         " ".join(out.split()),
     )
     worst, best, exact = map(float, found.groups())

@@ -40,10 +40,10 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     assert lines[2].split()[5] == f"{best:.4f}"
     assert lines[4].split()[5] == "-"  # trec_eval's ndcg has linear gain
     notes = "\n".join(lines[5:])
-    assert "1 line stands below one of a lower score" in notes
+    assert "1 line is below a line with a lower score" in notes
     assert "1 rank contradicts the scores" in notes
-    assert "1 topic with judgments, not in the run: left out (-c" in notes
-    assert "trec_eval's NDCG: ndcg(gain=linear)" in notes
+    assert "1 topic with judgments but not in the run: left out (-c" in notes
+    assert "trec_eval's NDCG is ndcg(gain=linear)" in notes
     assert len({len(line) for line in lines[:5]}) == 1
 
 
@@ -70,7 +70,7 @@ def test_the_column_of_trec_eval_is_of_what_it_has(trec, capsys):
         "P@1": True,
         "F": True,
     }
-    assert "trec_eval's IAP: 11pt_avg (version 10: iap(rounding=nearest))" in lines
+    assert "trec_eval's IAP is 11pt_avg (version 10: iap(rounding=nearest))" in lines
     assert main(["evaluate", *trec[:2], "--measures", "gm_map"]) == 1
     assert 'ask for "ap" with average="geometric"' in capsys.readouterr().err
 

@@ -123,14 +123,18 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
 
 
 @pytest.mark.parametrize("command", ["demo", "screen", "evaluate", "compare"])
-def test_help_begins_with_the_files_and_ends_with_examples(command, capsys):
+def test_help_begins_with_the_files_and_ends_with_figures_and_examples(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     out = capsys.readouterr().out
     files = {"demo": "", "screen": "FILE [FILE ...] "}.get(command, "QRELS RUN ")
     assert out.startswith(f"usage: tieaware {command} {files}")
     assert out.splitlines()[0].endswith(" [options]")
-    examples = out.split("\nexamples:\n")[1].splitlines()
+    figures, _, examples = out.partition("\nfigures:\n")[2].partition("\nexamples:\n")
+    words = {"evaluate": "tie std, trec_eval", "compare": "tie range, holds, d"}
+    for word in words.get(command, "chance, first, ±95%, q").split(", "):
+        assert f"  {word} " in figures
+    examples = examples.splitlines()
     assert all(line.startswith("  tieaware ") for line in examples)
     assert max(map(len, out.splitlines())) <= 80
     for line in examples:

@@ -164,7 +164,7 @@ def test_an_option_without_a_value_swallows_no_file(capsys, inputs, words):
     with pytest.raises(SystemExit) as stopped:
         main(words.split())
     assert stopped.value.code == 2
-    assert "before the files to read, write --" in capsys.readouterr().err
+    assert "comes before the files to read, use --" in capsys.readouterr().err
     assert not (inputs / "new").exists()
 
 

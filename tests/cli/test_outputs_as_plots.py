@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 
 import matplotlib
+import numpy as np
 import pytest
 
 from tests.plots.helpers import QID, WEB, Y
+from tieaware_sklearn import evaluate
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import dump_letor, load_trec
 
@@ -56,6 +58,28 @@ def test_plots_of_several_runs_and_averages(files):
     assert display.best[0].tolist() == [1, 1]
     assert display.worst[0].tolist() == [0.75, 0.75]
     assert display.axes_[0].get_xlabel() == "RR, median over topics"
+
+
+def test_plots_have_the_intervals_of_the_report(files):
+    _, qrels, run = files
+    from tieaware_sklearn.cli._evaluate import measure_run, tie_ranges
+    from tieaware_sklearn.measures._parse import parse_measures
+
+    trec = load_trec(qrels, run)
+    rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "macro", None)
+    report = evaluate(
+        trec.target,
+        trec.score,
+        qid=trec.qid,
+        measures=["rr", "ap"],
+        unjudged="nonrelevant",
+    )
+    display = tie_ranges(
+        [{"run": "x", **row} for row in rows], "macro", greater_is_better=True
+    )
+    assert np.array_equal(display.interval[0], report.summary().interval)
+    of_topics = [row["interval_low"] for row in rows if row["topic"] != "all"]
+    assert np.isnan(of_topics).all()
 
 
 @pytest.mark.parametrize(

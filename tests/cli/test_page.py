@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
@@ -60,6 +61,11 @@ def test_pages_are_whole(command, files, tmp_path, capsys):
     assert shlex.join(["tieaware", *words]) in found.text
     for name in ("tieaware-sklearn 0.", "Python 3.", "numpy ", "scipy ", "matplotlib "):
         assert name in found.text
+    # on paper nothing scrolls, so nothing may be cut
+    assert "@media print" in text
+    # on a narrow screen the figure does not shrink for ever
+    (least,) = re.findall('style="min-width: ([0-9.]+)in"', text)
+    assert 2 < float(least) < 0.75 * 12
     # nothing is loaded from anywhere
     loads = [value for _, name, value in found.attributes if name in ("src", "href")]
     assert len(loads) == 1
@@ -88,7 +94,7 @@ def test_without_matplotlib_the_page_says_so(files, tmp_path, capsys, monkeypatc
     path = tmp_path / "report.html"
     assert run(capsys, "evaluate", *files["evaluate"], "--report", path)[0] == 0
     found = parsed(path.read_text())
-    assert "matplotlib, which draws it, is not installed" in found.text
+    assert "because matplotlib is not installed" in found.text
     assert "img" not in found.tags
     assert len(found.tables) == 1
 

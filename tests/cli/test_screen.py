@@ -31,9 +31,9 @@ def test_measures_that_few_queries_have_say_so(capsys, tmp_path):
     measures = ["--measures", "ap(rel=2)", "rr(rel=9)", "fallout@1", "ap"]
     _, out, _ = run(capsys, "screen", path, *measures, "--zero-relevance", "skip")
     assert "beat chance by AP(rel=2) (q <= 0.05; 1 queries)" in out
-    assert "AP(rel=2) is the average of 1 of 3 queries: it is undefined" in out
-    assert "Warning: no query has a document that RR(rel=9) counts." in out
-    assert "Fallout@1 is the average of 2 of 3 queries" in out
+    assert "AP(rel=2) is averaged over 1 of 3 queries: it is undefined" in out
+    assert "Warning: no query has a document that is relevant for RR(rel=9)." in out
+    assert "Fallout@1 is averaged over 2 of 3 queries" in out
     assert "\nAP is" not in out
     _, out, _ = run(capsys, "screen", path, *measures)
     assert "of 3 queries" not in out

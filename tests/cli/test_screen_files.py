@@ -31,7 +31,7 @@ def test_screen_reads_tables(capsys, frame, web, tmp_path, name):
     columns = ["--label", "rating", "--qid", "query"]
     code, out, err = run(capsys, "screen", path, *columns, "--json")
     assert code == 0
-    assert err == "tieaware: left out, not numbers: url\n"
+    assert err == "tieaware: left out, not numeric: url\n"
     selector = RankingFeatureSelector().fit(web.data, web.target, web.qid)
     for row in json.loads(out)["features"]:
         j = web.feature_names.index(row["feature"])
@@ -79,7 +79,7 @@ def test_tables_keep_query_ids_and_integers_as_they_are(capsys, tmp_path):
     )
     dates.to_parquet(tmp_path / "dates.parquet")
     _, out, err = run(capsys, "screen", tmp_path / "dates.parquet", "--json")
-    assert "tieaware: left out, not numbers: when, nothing\n" in err
+    assert "tieaware: left out, not numeric: when, nothing\n" in err
     assert [row["feature"] for row in json.loads(out)["features"]] == ["x"]
 
 
@@ -106,7 +106,7 @@ def test_screen_reports_bad_cells_and_missing_values(capsys, frame, tmp_path):
     unlabelled.to_csv(path, index=False)
     code, _, err = run(capsys, "screen", path, *columns)
     assert code == 1
-    assert "bad.csv, line 7: the label is missing (1 of 971 are" in err
+    assert "bad.csv, line 7: the label is missing (1 of 971 are missing" in err
     assert "--unjudged nonrelevant counts" in err
     assert "--unjudged skip leaves" in err
 
@@ -200,15 +200,27 @@ def bad_files(folder):
     same = str(folder / "out.csv")
     other = str(folder / "." / "x" / ".." / "out.csv")
     yield [fine, "--csv", same, "--json", other], 1, "only one of --csv and --json"
-    yield [write("n.csv", "label;qid;x\n1;1;2\n")], 1, "cells are parted by ';'"
+    yield (
+        [write("n.csv", "label;qid;x\n1;1;2\n")],
+        1,
+        "cells must be separated by ',', got ';'",
+    )
     empty = write("o.csv", "label,qid,x\n1,1,2\n0,,3\n")
-    yield [empty], 1, "o.csv, line 3: column 'qid' is empty"
-    yield [write("p.csv", "a,b\n1,2\n"), "--label", "qid"], 1, "both column 'qid'"
+    yield [empty], 1, "o.csv, line 3: column 'qid' must not be empty"
+    yield (
+        [write("p.csv", "a,b\n1,2\n"), "--label", "qid"],
+        1,
+        "must be different columns, got 'qid' twice",
+    )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
     yield [fine, "--label", "x"], 1, "--label names a column of CSV and Parquet files"
-    yield [quoted_file(folder), "--query-file", fine], 1, "--query-file goes with LETOR"
+    yield (
+        [quoted_file(folder), "--query-file", fine],
+        1,
+        "--query-file must be given for LETOR",
+    )
     yield [fine, "--ignore", "7"], 1, "ignore must name a feature, got '7'"
-    yield [fine, "--ignore", "1"], 1, "ignore must leave a feature, got all"
+    yield [fine, "--ignore", "1"], 1, "ignore must leave at least one feature, got all"
     yield [fine, "--csv", str(folder)], 1, "--csv must name a file, got the folder"
     yield [fine, "--csv", ""], 1, "--csv must name a file, got an empty name"
     yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"

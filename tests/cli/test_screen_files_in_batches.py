@@ -53,7 +53,7 @@ def test_screen_reads_large_files_in_batches(capsys, monkeypatch, files, web, tm
     assert out.splitlines()[1:] == wanted[1].splitlines()[1:]
     code, _, err = screen(capsys, mixed, "--batch-rows", 50)
     assert code == 1
-    assert "comes back after another one" in err
+    assert "comes back after another query" in err
     assert "--batch-rows 0" in err
     assert screen(capsys, mixed, "--batch-rows", 0)[1] == out
 

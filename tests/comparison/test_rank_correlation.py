@@ -151,7 +151,7 @@ def test_large_scores_and_long_lists():
         ),
         (
             lambda: rank_correlation([1], [1], coefficients=["pearson", "pearson"]),
-            "coefficients must hold each once, got 'pearson' twice",
+            "coefficients must hold each value once, got 'pearson' twice",
         ),
         (lambda: rank_correlation([[1], [1, 2]], [1]), "y_true must be a 1-D array"),
         (

@@ -102,6 +102,16 @@ def test_kinds_of_input_agree():
     assert "A - B" not in str(alone)
 
 
+def test_without_query_ids_it_says_that_rows_are_one_query():
+    labels, systems = [1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}
+    with pytest.warns(UserWarning, match=r"without qid, all 3 rows .* pass qid"):
+        found = compare_systems(labels, systems)
+    assert np.isnan(found.pvalues).all()
+    # one query on purpose, or nothing to test
+    assert compare_systems(labels, systems, qid=[1, 1, 1]).n_queries.tolist() == [1]
+    compare_systems(labels, systems["a"])
+
+
 def test_random_states():
     def pvalues(random_state):
         return compare_systems(
@@ -156,14 +166,14 @@ def test_undefined_systems():
         ({"confidence": 1}, r"confidence must be a number in \(0, 1\), got 1"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
         ({"y_score": {}}, "y_score must hold at least one system"),
-        ({"y_score": [[[1]]]}, r"y_score must map names .* got shape \(1, 1, 1\)"),
+        ({"y_score": [[[1]]]}, r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
         ({"y_score": [[1], [1, 2]]}, "y_score must be an array"),
         ({"y_score": [1, 2]}, "y_score must have one value per row"),
         ({"y_score": np.zeros((3, 0))}, "y_score must hold at least one system"),
         ({"random_state": -1}, "random_state must be an integer from 0"),
         ({"random_state": "x"}, "random_state must be an integer from 0"),
         ({"y_score": {"a": [1, 2]}}, r"y_score\['a'\] must have one value per row"),
-        ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, "each system once, got 1 twice"),
+        ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, "for each system, got 1 twice"),
         ({"y_score": {"a": [1, 2, math.nan]}}, r"y_score\['a'\] must not be NaN"),
     ],
 )

@@ -52,7 +52,7 @@ def test_micro_average_pools_counts():
     best = score("R@2", average="micro", ties="best")
     assert best == pytest.approx(2 / 3)
     for measure in ("ap", "rr", "ndcg@10", "success@3"):
-        with pytest.raises(ValueError, match="average='micro' needs a measure that is"):
+        with pytest.raises(ValueError, match="average='micro' requires measures that"):
             score(measure, average="micro")
     none = {"measure": "R@1", "average": "micro", "zero_relevance": 0.25}
     assert ranking_score([0, 0], [1, 2], **none) == 0.25

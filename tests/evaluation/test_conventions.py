@@ -190,8 +190,8 @@ def test_scikit_learn_has_no_dcg_of_one_document(theirs, name, label):
     rows = {"y_true": [1, 0, label], "y_score": [2, 1, 1], "qid": ["a", "a", "b"]}
     options = {"measure": name, "convention": "sklearn"}
     message = (
-        f"{name.upper()}.* by convention='sklearn' must have queries of at least 2 "
-        "documents, as there, got 1 in query ('b'|1)"
+        f"queries must have at least 2 documents for {name.upper()}.* with "
+        "convention='sklearn', got 1 in query ('b'|1)"
     )
     prepared = PreparedRanking(rows["y_true"], rows["qid"], convention="sklearn")
     for call in (
@@ -335,7 +335,8 @@ def test_a_gain_that_is_spelled_out_is_never_dropped(convention, gain):
             assert ranking_score(labels, scores, **given) == wanted
         else:
             with pytest.raises(
-                ValueError, match=r"gain is 'linear' by .* got 'exponential' in NDCG@3"
+                ValueError,
+                match=r"gain must be 'linear' .* got 'exponential' in NDCG",
             ):
                 ranking_score(labels, scores, **given)
 
@@ -383,20 +384,20 @@ def test_trec_eval_accepts_documents_without_a_judgment():
         ({"measure": "rr"}, r"measure must be one that lightgbm has \(AP NDCG\), got"),
         (
             {"measure": "ndcg(gain=linear)"},
-            "gain is 'exponential' by convention='lightgbm', got 'linear'",
+            "gain must be 'exponential' with convention='lightgbm', got 'linear'",
         ),
         (
             {"measure": "ap(denominator=cutoff)", "convention": "trec_eval"},
-            "denominator is 'relevant' by convention='trec_eval', got 'cutoff'",
+            "denominator must be 'relevant' with convention='trec_eval', got 'cutoff'",
         ),
         (
             {"zero_relevance": "skip"},
-            "zero_relevance is part of convention='lightgbm' .* got 'skip'",
+            "zero_relevance must be .* with convention='lightgbm', .* got 'skip'",
         ),
-        ({"zero_relevance": 1}, "must be left out, got 1"),
+        ({"zero_relevance": 1}, "must be left at its default .* got 1"),
         (
             {"measure": "f@10", "convention": "trec_eval"},
-            "k is None by convention='trec_eval', got 10 in F@10",
+            "k must be None with convention='trec_eval', got 10 in F@10",
         ),
         ({"measure": "dcg", "convention": "trec_eval"}, "one that trec_eval has"),
         ({"measure": "rbp", "convention": "trec_eval"}, "one that trec_eval has"),
@@ -404,36 +405,42 @@ def test_trec_eval_accepts_documents_without_a_judgment():
         # what is spelled out may be a default
         (
             {"measure": AveragePrecision(3, denominator="relevant")},
-            "denominator is 'cutoff' by convention='lightgbm', got 'relevant' in AP@3",
+            "denominator must be 'cutoff' with .*'lightgbm', got 'relevant' in AP@3",
         ),
-        ({"measure": "map_cut_10"}, "denominator is 'cutoff' by .*, got 'relevant'"),
-        ({"measure": "ap(rel=2)"}, "rel is 1.0 by convention='lightgbm', got 2.0"),
+        (
+            {"measure": "map_cut_10"},
+            "denominator must be 'cutoff' .*, got 'relevant'",
+        ),
+        (
+            {"measure": "ap(rel=2)"},
+            "rel must be 1.0 with .*'lightgbm', got 2.0",
+        ),
         (
             {"measure": "p(denominator=cutoff)@3", "convention": "catboost"},
-            "denominator is 'retrieved' by convention='catboost', got 'cutoff'",
+            "denominator must be 'retrieved' with convention='catboost', got 'cutoff'",
         ),
         (
             {"measure": "ndcg(gain=[0, 1])", "convention": "xgboost"},
-            "gain is 'exponential' or 'linear' by convention='xgboost', got",
+            "gain must be 'exponential' or 'linear' with convention='xgboost', got",
         ),
         (
             {"measure": "iprec(rounding=up)@0.1", "convention": "trec_eval"},
-            "rounding is 'trec_eval9' by convention='trec_eval', got 'up' in IPrec@0.1",
+            "rounding must be 'trec_eval9' with .*'trec_eval', got 'up' in IPrec@0.1",
         ),
         (
             {"measure": "iap(rounding=trec_eval9)", "convention": "trec_eval10"},
-            "rounding is 'nearest' by convention='trec_eval10', got 'trec_eval9'",
+            "rounding must be 'nearest' with .*'trec_eval10', got 'trec_eval9'",
         ),
         (
             {
                 "measure": InterpolatedAveragePrecision("all"),
                 "convention": "trec_eval",
             },
-            "points is 11 by convention='trec_eval', got 'all'",
+            "points must be 11 with convention='trec_eval', got 'all'",
         ),
         (
             {"measure": "ap@10", "convention": "sklearn"},
-            "k is None by convention='sklearn', got 10 in AP@10",
+            "k must be None with convention='sklearn', got 10 in AP@10",
         ),
     ],
 )

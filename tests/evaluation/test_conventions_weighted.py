@@ -118,8 +118,8 @@ def test_an_unweighted_one_is_no_mean():
     assert of_lightgbm(parts, weight, "ndcg@3") == 1.25
     with pytest.raises(
         ValueError,
-        match=r"query_weight must be 1 for queries where NDCG@3 is undefined, as "
-        "lightgbm counts them, got 0.5 for query 0",
+        match=r"query_weight must be 1 for queries where NDCG@3 is undefined, because "
+        "lightgbm counts each of them once, got 0.5 for query 0",
     ):
         ours(parts, weight, "ndcg@3", "lightgbm")
 
@@ -132,7 +132,7 @@ def test_catboost_ignores_weights_in_some_metrics(theirs, measure):
     parts = [(np.array([0.0, 0, 1]), np.arange(3.0)), (np.eye(3)[0], np.arange(3.0))]
     found = {of_catboost(parts, np.array(w), theirs) for w in ([1.0, 1], [1.0, 3])}
     assert len(found) == 1
-    with pytest.raises(ValueError, match="'catboost': catboost ignores weights there"):
+    with pytest.raises(ValueError, match="'catboost': catboost ignores weights for"):
         ours(parts, np.array([1.0, 3]), measure, "catboost")
 
 
@@ -161,13 +161,13 @@ def test_trec_eval_has_no_weights(convention):
     given = {"measures": ["rr", "ap"], "convention": convention, "query_weight": [1, 1]}
     with pytest.raises(
         ValueError,
-        match=f"query_weight must be left out with RR .* {convention} has no",
+        match=f"query_weight must be None for RR .* {convention} has no",
     ):
         evaluate([0, 1], [1, 2], **given)
     prepared = PreparedRanking([0, 1], convention=convention, query_weight=[1, 1])
-    with pytest.raises(ValueError, match="query_weight must be left out"):
+    with pytest.raises(ValueError, match="query_weight must be None"):
         prepared.score([1, 2], "rr")
-    with pytest.raises(ValueError, match="query_weight must be left out"):
+    with pytest.raises(ValueError, match="query_weight must be None"):
         tie_treatments([0, 1], [1, 2], **given)
 
 

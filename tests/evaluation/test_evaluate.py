@@ -90,7 +90,10 @@ BAD = [
     ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
     ({"y_score": [1, math.nan, 2]}, "y_score must not be NaN, got nan in row 1"),
     ({"y_score": [1, math.inf, 2]}, "y_score must be finite, or -inf .* inf in row 1"),
-    ({"y_true": [0, -1, -2]}, r"y_true must be >= 0, got -1.0 in row 1 \(and 1 more\)"),
+    (
+        {"y_true": [0, -1, -2]},
+        r"y_true must be >= 0 \(.* then scores\), got -1.0 in row 1 \(and 1 m",
+    ),
     ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
     ({"y_true": [[0, 1, 2]]}, r"y_score must have the shape of y_true, \(1, 3\), got"),

@@ -34,7 +34,7 @@ def test_scipys_t_test(alternative):
 
 
 def every_greater(values):
-    """The p value of each test that the package has of mean > 0."""
+    """The p-value of each test that the package has of mean > 0."""
     values = np.array(values)
     moments = QueryMoments.of(values[:, None])
     zeros = np.zeros_like(values)

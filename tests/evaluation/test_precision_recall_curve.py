@@ -28,10 +28,10 @@ def test_the_curve_is_the_eleven_point_average_apart():
     for recall, message in (
         ([0.5, 0.5], "recall must hold each level once, got"),
         ([], "recall must hold at least one level, got none"),
-        ("x", r"recall must be numbers in \[0, 1\]"),
+        ("x", r"recall must hold numbers in \[0, 1\]"),
     ):
         with pytest.raises(ValueError, match=message):
             precision_recall_curve(labels, scores, recall=recall)
     long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
     assert long.sampling_error[0] > 0
-    assert "long ties sampled, standard error at most" in str(long)
+    assert "the means of long ties are estimated from sampled orders" in str(long)

@@ -67,7 +67,7 @@ def test_the_definitions_of_other_tools(convention):
         )
     wanted = evaluate(labels, scores, qid=qid, measures="ap", convention=convention)
     assert_array_equal(prepared.evaluate(scores, "ap").expected, wanted.expected)
-    with pytest.raises(ValueError, match="zero_relevance is part of convention="):
+    with pytest.raises(ValueError, match=r"zero_relevance must be .* convention="):
         PreparedRanking(labels, zero_relevance=0.5, convention=convention)
     with pytest.raises(ValueError, match=r"convention must be one of .*'letor'"):
         PreparedRanking(labels, convention="letor")
@@ -78,7 +78,9 @@ def test_counts_are_pooled():
     prepared = PreparedRanking(labels, qid)
     pooled = ranking_score(labels, scores, qid=qid, measure="r@1", average="micro")
     assert prepared.score(scores, "r@1", average="micro") == pooled
-    with pytest.raises(ValueError, match=r"ratio of counts \(F, Fallout, P, R and Rpr"):
+    with pytest.raises(
+        ValueError, match=r"ratios of counts \(F, Fallout, P, R and Rpr"
+    ):
         prepared.score(scores, "rr", average="micro")
 
 
@@ -235,8 +237,8 @@ def test_columns_without_an_average_warn_once():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ([1, 2], r"axes of y_true and one more, for columns, got shape \(2,\)"),
-        (np.ones((2, 2, 2)), r"one more, for columns, got shape \(2, 2, 2\)"),
+        ([1, 2], r"one axis more than y_true, for the columns, got shape \(2,\)"),
+        (np.ones((2, 2, 2)), r"for the columns, got shape \(2, 2, 2\)"),
         (np.ones((3, 2)), r"y_score\[0\] must have one value per row \(2\), got 3"),
         (np.ones((2, 0)), "y_score must hold at least one column, got none"),
         ({}, "y_score must hold at least one column, got none"),

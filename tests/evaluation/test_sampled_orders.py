@@ -152,7 +152,7 @@ def test_queries_can_be_left_out():
         ),
         (
             {"score_func": lambda labels, scores: 1 if labels[0] else math.nan},
-            "must return NaN in every order of a query or in none, got it in",
+            "must return NaN for every order of a query or for none, got NaN for",
         ),
         ({"y_true": [math.nan, 1]}, "y_true must be judged"),
         ({"random_state": "x"}, "random_state must be an integer from 0 .* got 'x'"),

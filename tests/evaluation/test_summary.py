@@ -204,6 +204,28 @@ def test_metrics_have_stable_names():
     assert "IPrec_at_0.1_median/tie_std" not in found
 
 
+def test_metrics_of_segments():
+    labels, scores, queries = [1, 0, 1, 0, 0, 1], [2, 1, 3, 3, 1, 1], list("aabbcc")
+    segment = ["new & old", "new & old", "b", "b", "b", "b"]
+    report = evaluate(
+        labels, scores, qid=queries, measures=["ndcg@10", "rr"], segment=segment
+    )
+    found = report.by_segment().to_metrics()
+    assert {name.split("/")[0] for name in found} == {"new_old", "b"}
+    alone = evaluate(labels[2:], scores[2:], qid=queries[2:], measures=report.measures)
+    for name, value in alone.summary().to_metrics().items():
+        assert found[f"b/{name}"] == value
+    # an interval takes two queries
+    assert "b/RR/interval_low" in found
+    assert "new_old/RR/interval_low" not in found
+    assert "b/RR_median/mean" in report.by_segment("median").to_metrics()
+    for other, got in [("a&b", "a b, a&b"), ("日本", "a b, 日本")]:
+        same = ["a b", "a b", "a b", "a b", other, other]
+        report = evaluate(labels, scores, qid=queries, segment=same)
+        with pytest.raises(ValueError, match=f"segments must have .* got {got}"):
+            report.by_segment().to_metrics()
+
+
 def test_metrics_never_share_a_name():
     def half(label):
         return label / 2

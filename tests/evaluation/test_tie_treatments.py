@@ -62,7 +62,7 @@ def test_an_external_rule_ranks_by_score_first():
 @pytest.mark.parametrize(
     ("external", "message"),
     [
-        ({"mean": [1, 2]}, "external must use names of its own, got 'mean'"),
+        ({"mean": [1, 2]}, "external must not use the name of .* got 'mean'"),
         ({"a": [1, 2, 3]}, r"external\['a'\] must have one value per row \(2\), got 3"),
         (
             {"a": [1, math.nan]},
@@ -71,7 +71,7 @@ def test_an_external_rule_ranks_by_score_first():
         ({"a": [None, "x"]}, r"external\['a'\] must not be missing .* None in row 0"),
         ({"a": ([1, 2], "down")}, r"external\['a'\] must be one of .* got 'down'"),
         ({"a": [[1, 2]]}, r"external\['a'\] must be 1-dimensional"),
-        ({"a": ["x", 2]}, r"external\['a'\] must hold one kind, got \['x', 2\]"),
+        ({"a": ["x", 2]}, r"external\['a'\] must hold .* only, got \['x', 2\]"),
         ([1, 2], r"external must map names to keys, got \[1, 2\]"),
         ({1: [1, 2]}, "external must map names to keys"),
     ],

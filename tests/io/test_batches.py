@@ -117,7 +117,7 @@ def test_a_query_that_comes_back_is_named_before_the_work(tmp_path, web, name):
         ({"batch_rows": 0}, "batch_rows must be an integer >= 1"),
         ({"ignore": ["f99"]}, "ignore must name"),
         ({"label": "nowhere"}, "there is no column 'nowhere'"),
-        ({"query_file": "x"}, "query_file goes with LETOR text"),
+        ({"query_file": "x"}, "query_file must be None for tables"),
     ],
 )
 def test_arguments_that_are_wrong(files, arguments, message):

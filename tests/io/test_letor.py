@@ -75,7 +75,7 @@ def test_letor_as_a_data_frame(tmp_path):
         wanted = np.delete(ROWS, 1, axis=1)
         assert np.array_equal(found.data.to_numpy(), wanted)
     assert isinstance(found.data.dtypes.iloc[0], pd.SparseDtype)
-    with pytest.raises(ValueError, match="ignore must leave a feature"):
+    with pytest.raises(ValueError, match="ignore must leave at least one feature"):
         load_letor(path, ignore=["1", "2", "3", "4"])
 
 
@@ -88,7 +88,7 @@ def test_letor_feature_numbers(tmp_path):
     as_zero = load_letor(from_one, zero_based=True)
     assert as_zero.data.tolist() == [[0, 0, 7]]
     assert load_letor(from_one, n_features=3).data.tolist() == [[0, 7, 0]]
-    with pytest.raises(ValueError, match=r"n_features must be at least the 2 .* got 1"):
+    with pytest.raises(ValueError, match=r"n_features must be at least 2, .* got 1"):
         load_letor(from_one, n_features=1)
     with pytest.raises(
         ValueError, match="zero_based=False, but a feature has number 0"
@@ -109,7 +109,9 @@ def test_letor_several_files(tmp_path):
 def test_letor_with_group_sizes(tmp_path):
     text = "1 1:1\n0 1:2\n0 1:3\n"
     path = write(tmp_path, text)
-    with pytest.raises(ValueError, match=r"no qid:, and there is no train\.txt\.query"):
+    with pytest.raises(
+        ValueError, match=r"no qid:, and there is no file train\.txt\.query"
+    ):
         load_letor(path)
     write(tmp_path, "2\n1\n", "train.txt.query")
     assert load_letor(path).qid.tolist() == [0, 0, 1]
@@ -125,10 +127,10 @@ def test_letor_with_group_sizes(tmp_path):
         malformed = write(tmp_path, text, "malformed")
         with pytest.raises(ValueError, match=f"malformed, line {line}: the size"):
             load_letor(path, query_file=malformed)
-    with pytest.raises(ValueError, match=r"one file per path \(1\), got 2"):
+    with pytest.raises(ValueError, match=r"one file for each path \(1\), got 2"):
         load_letor(path, query_file=[other, other])
     with pytest.raises(
-        ValueError, match="query_file is given, but the lines hold qid:"
+        ValueError, match="query_file must be None, because the lines have qid:"
     ):
         load_letor(write(tmp_path, LETOR, "q.txt"), query_file=other)
 
@@ -212,7 +214,7 @@ def test_dump_refuses_and_leaves_the_old_file(tmp_path):
         (([["a"]], y, qid), "X must be a 2-D numeric array"),
         (([1.0], y, qid), r"X must be a 2-D numeric array, got shape \(1,\)"),
         ((X, [1, 2], qid), r"y must have one value per row of X \(1\)"),
-        ((X, y, ["a"]), "qid must be integers"),
+        ((X, y, ["a"]), "qid must hold integers"),
         ((X, y, np.array([2**63], np.uint64)), "qid must be a 64-bit integer"),
         ((X, ["a"], qid), "y must be numeric"),
     ):

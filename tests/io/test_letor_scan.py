@@ -20,7 +20,7 @@ def test_sizes_of_queries_beside_a_file(tmp_path, web):
     ids = np.concatenate([b.qid for b in batches])
     assert_array_equal(ids, np.repeat(np.arange(60), np.tile(sizes, 2)))
     assert batches[1].place(0) == f"{path}, line {3 + len(batches[0].qid)}"
-    with pytest.raises(ValueError, match="query_file must name one file per path"):
+    with pytest.raises(ValueError, match="query_file must name one file for each path"):
         iter_batches(path, query_file=[path, path])
     (tmp_path / "sizes.txt.query").write_text("3\n")
     with pytest.raises(ValueError, match="add up to"):

@@ -31,7 +31,7 @@ def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
     text_first = "qid,label,f\n" + "1,0,x\n2,0,y\n3,0,1\n4,0,2\n"
     with pytest.raises(ValueError, match=r"line 2: column 'f' must hold numbers"):
         list(iter_batches(csv(tmp_path, text_first)))
-    with pytest.raises(ValueError, match=r"line 4: column 'qid' is empty"):
+    with pytest.raises(ValueError, match=r"line 4: column 'qid' must not be empty"):
         list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n,0,1\n")))
     with pytest.raises(ValueError, match=r"line 4: a row must not have more cells"):
         list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n1,0,1,9\n")))

@@ -350,7 +350,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "qid must name the query of each row of X, got None: pass qid to fit"),
+        ({}, "qid must hold the query of each row of X, got None: pass qid to fit"),
         ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
         ({"qid": [1, None, 2]}, "qid must not be missing"),
         ({"qid": [1, 1, 2], "y": [0, 1]}, r"y must have one value per row \(3\)"),
@@ -381,7 +381,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
         ),
         (
             {"qid": [1, 1, 2], "eval_X": X3, "eval_qid": [1, 1, 2]},
-            "eval_y must have the labels of eval_X",
+            "eval_y must hold the labels of eval_X",
         ),
         (
             {"qid": [1, 1, 2], "eval_qid": [1, 1, 2]},
@@ -393,7 +393,7 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
         ),
         (
             {"qid": [1, 1, 2], "eval_X": (X3, X3), "eval_y": [0, 1, 0]},
-            "eval_y must be a tuple of 2 like eval_X",
+            "eval_y must be a tuple of 2 entries, as eval_X is",
         ),
         (
             {
@@ -422,8 +422,8 @@ EVAL3 = {"qid": [1, 1, 2], "eval_X": X3, "eval_y": [0, 1, 0], "eval_qid": [1, 1,
             {"qid": [1, 1, 2], "eval_metric": ["rr", eval_metric("rr")]},
             "measures must differ, got RR twice",
         ),
-        ({"qid": "qid"}, "qid must have one value per row, got 'qid' alone"),
-        ({"qid": -1}, "qid must have one value per row, got -1 alone"),
+        ({"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
+        ({"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
         ({"qid": [1, 1, 2], "sample_weight": 2.0}, "sample_weight must be 1-dim"),
         (
             {"qid": [1, 1, 2], "sample_weight": [1.0, -1.0, 1.0]},
@@ -464,7 +464,7 @@ def test_other_errors(web):
 
 def test_early_stopping_needs_something_to_stop_on(web):
     own = rows_of(web, web)
-    with pytest.raises(ValueError, match="got none but the training data"):
+    with pytest.raises(ValueError, match="other than the training data, got none"):
         ranker(n_iter_no_change=np.int64(5)).fit(**own)
     own["eval_X"] = web.data.copy()
     with pytest.raises(ValueError, match="early_stopping_rounds needs a metric"):
@@ -516,7 +516,7 @@ def test_the_training_data_never_stops_training(web, valid):
     assert plain[1] == plain[2] == {"training", "valid_1"}
     assert best(["a", "b"], **ones) == (plain[0], {"a", "b"}, {"a", "b"})
     assert best(["a", "b"]) == (plain[0], {"a", "b"}, {"a", "b"})
-    with pytest.raises(ValueError, match='must keep "training" for the training data'):
+    with pytest.raises(ValueError, match='must have "training" for the training data'):
         best(["a", "training"])
 
 

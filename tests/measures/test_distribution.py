@@ -62,11 +62,15 @@ def test_distributions_have_moments_and_quantiles():
     assert math.isnan(found[3].mean())
     assert math.isnan(found[3].std())
     assert math.isnan(found[3].quantile(0.5))
-    with pytest.raises(ValueError, match="distribution of AP over tie orders has no"):
+    with pytest.raises(
+        ValueError, match="distribution of AP over the orders of ties has"
+    ):
         tie_distributions(labels, scores, measure="ap")
 
 
 def test_a_distribution_too_large_is_refused():
     labels = np.tile([0, 1], 2000)
-    with pytest.raises(ValueError, match="distribution of BPref is too large"):
+    with pytest.raises(
+        ValueError, match=r"distribution of BPref .* at most 2e\+08 steps"
+    ):
         tie_distributions(labels, np.zeros(4000), measure="bpref")

@@ -48,7 +48,7 @@ def test_err_of_a_hundred_thousand_tied_documents(k):
         )
         assert report.expected[0, 0] == pytest.approx(value, rel=1e-9)
         assert report.std_is_estimate[0, 0]
-        assert "tie std of 1 query from sampled orders" in str(report)
+        assert "tie std of 1 query is estimated from sampled orders" in str(report)
 
 
 def mean_reciprocal_place(n: int, r: int, i: int) -> float:

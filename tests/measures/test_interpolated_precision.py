@@ -58,7 +58,9 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     assert (off < 4).all()
     assert (sampled.worst <= sampled.expected).all()
     assert (sampled.expected <= sampled.best).all()
-    assert "IAP: mean over sampled orders, standard error" in str(sampled)
+    assert "IAP: the mean is estimated from sampled orders" in str(sampled)
     assert str(sampled) == str(evaluate(labels, scores, measures=measures))
-    with pytest.raises(ValueError, match=r"distribution of IPrec@0\.2 is too large"):
+    with pytest.raises(
+        ValueError, match=r"distribution of IPrec@0\.2 .* at most 10000"
+    ):
         tie_distributions(labels, scores, measure="iprec@0.2")

@@ -183,7 +183,7 @@ def test_repr_clone_and_pickle():
 @pytest.mark.parametrize(
     ("cv", "qid", "message"),
     [
-        (QueryKFold(2), None, "routing is off.*let it be a column of X, QueryKFold"),
+        (QueryKFold(2), None, "routing is off.*let qid be a column of X, QueryKFold"),
         (QueryKFold(2), [1, 2], r"one value per row \(3\), got 2"),
         (QueryKFold(3), [1, 1, 2], r"number of queries \(2\), got 3"),
         (QueryKFold(2), [1, None, 2], "must not be missing"),
@@ -199,7 +199,7 @@ def test_errors(cv, qid, message):
 def test_with_routing_on_the_message_says_so():
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=r"None. Pass it once: search.fit\(X, y, qid="),
+        pytest.raises(ValueError, match=r"None. Pass it once, search.fit\(X, y, qid="),
     ):
         QueryKFold(2).split(np.zeros((3, 1)))
 

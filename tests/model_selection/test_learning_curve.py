@@ -123,7 +123,7 @@ def test_other_estimators_scorers_folds_and_drawings():
         ({"cv": "5"}, "cv must be a number of folds or a cross-validator, got '5'"),
         ({"cv": LeaveOneOut()}, "cv must keep queries whole.*in fold 0"),
         ({"cv": PredefinedSplit(np.arange(len(WEB.qid)) % 2)}, "must keep queries"),
-        ({"scoring": ["ap", "rr"]}, "scoring must be one measure or scorer, got"),
+        ({"scoring": ["ap", "rr"]}, "scoring must be one measure or one scorer, got"),
         ({"scoring": "r2"}, "measure"),
         ({"qid": None}, "qid must say which rows are one query, got None"),
     ],

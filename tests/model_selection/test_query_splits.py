@@ -119,12 +119,12 @@ def test_repr_clone_pickle_and_search(make):
 @each
 def test_messages_say_how_to_pass_ids(make):
     name = type(make()).__name__
-    message = rf"groups must say .*None. Metadata routing is off.*{name}\(qid=<name or"
+    message = rf"groups must hold .*None. Metadata routing is off.*{name}\(qid=<name or"
     with pytest.raises(ValueError, match=message):
         make().split(X, Y)
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=r"Pass it once: search.fit\(X, y, qid=qid\)"),
+        pytest.raises(ValueError, match=r"Pass it once, search.fit\(X, y, qid=qid\)"),
     ):
         make().split(X, Y)
     with pytest.raises(ValueError, match=r"qid must be given once.*groups=False"):

@@ -454,7 +454,7 @@ def test_permutation_importance_through_a_closure(name):
         at = setting(name, True)
         fit = {} if name == "regressor" else at.fit
         model = at.ranker.fit(at.X, WEB.target, **fit)
-        with pytest.raises(ValueError, match="qid must say"):
+        with pytest.raises(ValueError, match="qid must hold"):
             permutation_importance(model, at.X, WEB.target, scoring=at.scorer())
 
         def score(model, X, y):

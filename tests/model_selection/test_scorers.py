@@ -376,7 +376,7 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"ties": "drop"}, "ties must be one of"),
         ({"average": "drop"}, "average must be one of"),
         ({"average": None}, "average must be one of"),
-        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratio of counts .* got AP"),
+        ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
         ({"convention": "drop"}, "convention must be one of"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
         ({"unjudged": "drop"}, "unjudged must be one of"),
@@ -400,7 +400,7 @@ def test_without_query_ids_it_says_what_to_write(web):
 
 
 def test_in_a_search_the_error_is_told(web):
-    with pytest.warns(UserWarning, match="qid must say which rows are ranked together"):
+    with pytest.warns(UserWarning, match="qid must hold the query of each row"):
         found = cross_validate(
             Column(1), web.data, web.target, scoring=make_ranking_scorer(), cv=KFold(2)
         )

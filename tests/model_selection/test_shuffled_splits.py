@@ -149,8 +149,8 @@ def test_stratified_by_what_is_no_number():
         ({"test_size": 0}, "test_size must be a share"),
         ({"test_size": True}, "test_size must be a share"),
         ({"train_size": "all"}, "train_size must be a share.*got 'all'"),
-        ({"test_size": 40}, "None and 40: 0 and 40 of 40 queries"),
-        ({"test_size": 0.6, "train_size": 0.6}, "24 and 24 of 40 queries"),
+        ({"test_size": 40}, "None and 40, that is 0 and 40 queries"),
+        ({"test_size": 0.6, "train_size": 0.6}, "24 and 24 queries"),
         ({"stratify": Y, "shuffle": False}, "stratify must be None with shuffle=False"),
         ({"stratify": Y[1:]}, "stratify must have one value per row"),
         ({"stratify": np.where(Y == 1, np.nan, Y)}, "stratify must be finite"),
@@ -164,11 +164,11 @@ def test_errors(options, message):
 
 
 def test_errors_of_arrays():
-    with pytest.raises(ValueError, match="arrays must be one or more, got none"):
+    with pytest.raises(ValueError, match="arrays must include at least one"):
         train_test_split_queries(qid=QID)
     with pytest.raises(ValueError, match="got None in array 1"):
         train_test_split_queries(X, None, qid=QID)
-    with pytest.raises(ValueError, match="0 and 40 of 40 queries"):
+    with pytest.raises(ValueError, match="0 and 40 queries"):
         QueryShuffleSplit(test_size=40).split(X, groups=QID)
     with pytest.raises(ValueError, match="n_splits must be an integer >= 1, got 0"):
         QueryShuffleSplit(0)

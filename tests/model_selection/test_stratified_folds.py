@@ -116,7 +116,7 @@ def test_unjudged_is_not_relevant():
 @pytest.mark.parametrize(
     ("options", "y", "message"),
     [
-        ({}, None, "y must be given: StratifiedQueryKFold balances"),
+        ({}, None, "y must hold the labels by which StratifiedQueryKFold"),
         ({}, [0, 1, -1, 0], "y must be >= 0, got -1.0 in row 2"),
         ({}, [0, 1], r"y must have one value per row \(4\), got 2"),
         ({"n_splits": 3}, [0, 1, 1, 0], r"number of queries \(2\), got 3"),

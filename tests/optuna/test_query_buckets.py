@@ -87,7 +87,7 @@ def test_a_study_of_several_objectives(web, name):
         objective = MAKE[name](data, measure=MEASURES)
         assert objective.measure == tuple(map(parse_measure, MEASURES))
         assert objective.directions == ["maximize", "minimize", "maximize"]
-        with pytest.raises(RuntimeError, match="no single direction: see directions"):
+        with pytest.raises(RuntimeError, match="no single direction: use directions"):
             objective.direction  # noqa: B018
         study = objective.create_study(3)
         assert isinstance(study.sampler, optuna.samplers.TPESampler)
@@ -123,7 +123,7 @@ def test_an_estimator_is_made_of_a_trial_that_is_chosen(web):
     study = forest.create_study(0)
     study.optimize(forest, n_trials=3)
     with pytest.raises(
-        ValueError, match=r"study must have one objective, or be one of"
+        ValueError, match=r"study must have one objective, or be a trial"
     ):
         forest.best_estimator(study)
     chosen = forest.best_estimator(study.best_trials[0])

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from optuna.distributions import IntDistribution
 from optuna.pruners import (
@@ -412,8 +413,13 @@ def test_bad_data(web):
         ScoringObjective(boosted, web.data, web.target, qid=[1, 2])
     with pytest.raises(ValueError, match="score must be a function of a trial"):
         scoring(web, "bm25")
-    with pytest.raises(ValueError, match="X contains NaN"):
+    with pytest.raises(ValueError, match=r"must not hold NaN, got .* in column 'f0'"):
         linear(np.where(web.data > 1, np.nan, 1), web.target, web.qid)
+    frame = pd.DataFrame(web.data[:, :1], columns=["clicks"]).assign(site="a")
+    with pytest.raises(
+        ValueError, match=r"got 'a' in column 'site' \(leave the column"
+    ):
+        linear(frame, web.target, web.qid)
 
 
 def test_a_missing_optuna_is_named(monkeypatch):

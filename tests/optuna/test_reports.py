@@ -190,7 +190,7 @@ def test_workers_keep_to_what_the_first_found(web, clock, tmp_path):
     third = cheap.create_study(0, prune=True, **options)
     assert told(third) == decided
     for other in ({"prune": False}, {"pruner": NopPruner()}):
-        with pytest.raises(ValueError, match="what the study goes by, True, or"):
+        with pytest.raises(ValueError, match="the decision of the study, True, or"):
             cheap.create_study(0, **other, **options)
 
 
@@ -236,7 +236,7 @@ def test_linear_scores_are_pruned_when_asked(web):
         ({"prune": 1}, 'prune must be True, False or "auto", got 1'),
         (
             {"prune": True, "pruner": MedianPruner()},
-            "left out beside another, got True and MedianPruner",
+            "left out if pruner is given, got True and MedianPruner",
         ),
     ],
 )

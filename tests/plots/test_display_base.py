@@ -34,7 +34,7 @@ def test_class_methods_have_one_order(cls):
 def test_only_a_single_panel_is_ax_():
     two = DISPLAYS["ranges"]()
     assert not hasattr(two, "ax_")
-    with pytest.raises(AttributeError, match="TieRangeDisplay has 2 panels: see axes_"):
+    with pytest.raises(AttributeError, match="TieRangeDisplay has 2 panels: use axes_"):
         _ = two.ax_
     one = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="ap")
     assert one.ax_ is one.axes_[0]
@@ -57,6 +57,7 @@ def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     assert len(display.axes_) == len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
+    assert display.figure_.get_figwidth() <= 12
     assert check_layout(display.figure_)
 
 

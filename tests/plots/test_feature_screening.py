@@ -29,7 +29,9 @@ def test_features_are_those_of_the_selector():
     assert check_layout(display.figure_)
     with pytest.raises(ValueError, match="max_features must be an integer >= 1"):
         FeatureScreeningDisplay.from_estimator(selector, max_features=0)
-    with pytest.raises(ValueError, match=r"feature\w* must have 12 names, got 1"):
+    with pytest.raises(
+        ValueError, match=r"feature_names must have one name per feature \(12\), got 1"
+    ):
         FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])
 
 

@@ -15,7 +15,7 @@ def test_quadrants_count_the_pairs():
     before, after = STUDY.significant()[0], STUDY.significant()[-1]
     labels = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert f"significant in both: {(before & after).sum()}" in labels
-    assert f"in neither: {(~before & ~after).sum()}" in labels
+    assert f"significant in neither: {(~before & ~after).sum()}" in labels
     assert f"newly significant: {(~before & after).sum()}" in labels
     assert f"no longer significant: {(before & ~after).sum()}" in labels
     drawn = sum(len(c.get_offsets()) for c in display.ax_.collections[:4])

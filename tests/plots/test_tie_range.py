@@ -50,9 +50,17 @@ def test_ranges_of_estimators_and_comparisons():
     compared = compare_systems(Y, SYSTEMS, qid=QID)
     from_comparison = TieRangeDisplay.from_comparison(compared)
     direct = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="ndcg@10")
-    for name in ("mean", "best", "worst", "interval"):
+    for name in ("mean", "best", "worst", "interval", "chance"):
         found = getattr(from_comparison, name), getattr(direct, name)
         assert np.array_equal(*found)
+
+
+def test_intervals_do_not_leave_the_measure():
+    y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
+    systems = {"nearly": [2, 1, 2, 1, 1, 2], "ideal": y}
+    display = TieRangeDisplay.from_comparison(compare_systems(y, systems, qid=qid))
+    assert display.interval[0, 0].tolist()[1] == 1
+    assert display.interval[1, 0].tolist() == [1, 1]
 
 
 def test_chance_and_intervals_are_those_of_the_report():

@@ -17,7 +17,10 @@ def test_user_models():
     assert stem.get_xydata().tolist() == [[5, 0], [5, 1]]
     with pytest.raises(ValueError, match="ESL has no user model"):
         UserModelDisplay.from_measures("esl")
-    with pytest.raises(ValueError, match="AP needs ranking"):
+    with pytest.raises(
+        ValueError,
+        match="labels in rank order for the user model of AP",
+    ):
         UserModelDisplay.from_measures("ap")
     with pytest.raises(ValueError, match="depth must be an integer >= 1"):
         UserModelDisplay.from_measures("p@5", depth=0)

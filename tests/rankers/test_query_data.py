@@ -71,9 +71,9 @@ def test_categorical_features_are_counted_with_the_qid_column(web):
     assert categories(frame, "topic", [frame.columns[5]]) == {frame.columns[5]}
     assert categories(data, 0, [5]) == {"Column_4"}
     for X, qid, wanted in ((frame, "topic", [0]), (data, 0, [0]), (data, -13, [0])):
-        with pytest.raises(ValueError, match="must not hold the qid column"):
+        with pytest.raises(ValueError, match="must leave out the qid column"):
             ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
-    with pytest.raises(ValueError, match="must not hold the qid column, got 'topic'"):
+    with pytest.raises(ValueError, match="must leave out the qid column, got 'topic'"):
         ranker(qid="topic").fit(frame, web.target, categorical_feature=["topic"])
 
 
@@ -282,5 +282,5 @@ def test_other_orders_are_refused(web):
 )
 def test_ids_alone_are_no_features(Ranker):
     X = np.array([[1], [1], [2], [2]])
-    with pytest.raises(ValueError, match=r"got 0 feature\(s\) .* selector in front"):
+    with pytest.raises(ValueError, match=r"got 0 feature\(s\) .* selector before"):
         Ranker(qid=0).fit(X, [0, 1, 0, 1])

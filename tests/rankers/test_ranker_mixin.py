@@ -119,7 +119,7 @@ def test_what_is_refused(ranker):
     model = fitted(ranker)
     with pytest.raises(NotFittedError):
         sklearn.base.clone(ranker).score(X, Y, qid=QID)
-    ways = r"qid must say which rows .* got None: pass qid to score"
+    ways = r"qid must hold the query of each row, got None: pass qid to score"
     with pytest.raises(ValueError, match=ways) as caught:
         model.score(X, Y)
     named = "qid=<name or index> in the constructor"

@@ -15,7 +15,7 @@ def test_the_table_and_frames():
     assert lines[0].split()[:4] == ["NDCG@10", "bits", "tied", "change"]
     assert [line.split()[0] for line in lines[2:8]] == list(NAMES)
     assert all(len(line) <= 80 for line in lines)
-    assert "significant of 6 pairs" in str(study)
+    assert "significantly (6 in all)" in str(study)
     summary = study.summary()
     systems = summary.to_pandas()
     assert len(systems) == 6 * 4

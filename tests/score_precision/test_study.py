@@ -207,11 +207,11 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": []}, "coarseness must not be empty"),
         (
             {"coarseness": ["rho=1.1", "rho=1.1"]},
-            "each once, got rho=1.1 and rho=1.1",
+            "not repeat an entry, got rho=1.1 and rho=1.1",
         ),
         (
             {"coarseness": ["rho=2", "rho=4/2"]},
-            "coarseness must hold each once, got rho=2 and rho=4/2",
+            "coarseness must not repeat an entry, got rho=2 and rho=4/2",
         ),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
@@ -223,7 +223,7 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
         ({"keep": []}, "keep must not be empty"),
         ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
-        ({"keep": [0.9, 0.9]}, "keep must hold each once, got 0.9"),
+        ({"keep": [0.9, 0.9]}, "keep must not repeat an entry, got 0.9"),
         ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
         ({"min_share": -1}, r"min_share must be a number in \[0, 1\]"),
         ({"min_share": False}, r"min_share must be a number in \[0, 1\]"),

@@ -112,9 +112,7 @@ def test_early_stopping_goes_the_right_way(web, measure):
 def test_a_ranker_that_hands_over_single_queries_is_told(web):
     X, y, qid = web
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=custom_metric("rr"))
-    with pytest.raises(
-        TypeError, match=r"hands metrics single queries.*QueryXGBRanker"
-    ):
+    with pytest.raises(TypeError, match=r"passes single queries.*QueryXGBRanker"):
         model.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
 
 

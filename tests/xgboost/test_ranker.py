@@ -217,7 +217,7 @@ def test_a_column_of_ids(web, valid):
         ranking_score(web.target[:150], model.predict(held_out), qid=web.qid[:150]),
         abs=1e-12,
     )
-    with pytest.raises(ValueError, match="X must not have a column 'qid' that is a f"):
+    with pytest.raises(ValueError, match="X must not have a feature named 'qid'"):
         ranker().fit(frame.drop(columns="kind"), web.target, qid=web.qid)
 
 
@@ -305,7 +305,7 @@ def test_routing_and_columns_give_the_same_folds(web):
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
-        ({}, {"qid": None}, "qid must name the query of each row of X, got None"),
+        ({}, {"qid": None}, "qid must hold the query of each row of X, got None"),
         ({"eval_metric": "ndgc"}, {}, "eval_metric: .*did you mean 'NDCG'"),
         ({"eval_metric": ["ap", "map"]}, {}, "eval_metric: measures must differ"),
         ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an evaluation"),
@@ -316,7 +316,7 @@ def test_routing_and_columns_give_the_same_folds(web):
         ),
         ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
         ({"row_order": "sorted"}, {}, "row_order must be one of"),
-        ({}, {"eval_X": [[1.0]]}, "eval_y must have the labels of eval_X, got None"),
+        ({}, {"eval_X": [[1.0]]}, "eval_y must hold the labels of eval_X, got None"),
         ({}, {"y": 0.5}, r"y must be integers up to 31 .*got 0.5 in row 0"),
         ({"objective": "rank:map"}, {"y": 2}, "y must be 0 or 1 for XGBoost's rank:m"),
         (
@@ -336,7 +336,7 @@ def test_errors(web, options, given, message):
 
 @pytest.mark.parametrize("metric", [custom_metric("rr"), ["ap", len], 3])
 def test_other_metrics_are_refused(web, metric):
-    with pytest.raises(TypeError, match="eval_metric must be names of measures"):
+    with pytest.raises(TypeError, match="eval_metric must be the name of a measure"):
         ranker(eval_metric=metric).fit(web.data, web.target, qid=web.qid)
 
 

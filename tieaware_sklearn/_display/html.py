@@ -90,7 +90,7 @@ def table_html(table: Table, *, most: int | None = None) -> str:
 
 
 def _head_of_bars(ranges: Ranges) -> str:
-    said = "each row to its own scale, from 0"
+    said = "each row has its own scale, which starts at 0"
     scales = set(zip(*ranges.scales, strict=True))
     if len(scales) == 1:
         ((low, high),) = scales

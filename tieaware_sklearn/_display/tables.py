@@ -128,7 +128,8 @@ class Table:
         To how many columns names are wrapped before others are left out.
     notes : tuple of str
     terms : dict of str to str
-        What heads mean here, if not what they mean elsewhere.
+        What heads mean here, if not what they mean elsewhere; and what rows mean that
+        have such a name.
     explains : bool
         Whether the text has these terms below the table.
     ranges : Ranges, optional
@@ -175,7 +176,12 @@ class Table:
         if self.explains:
             lines.append(definitions(self.terms.items()))
         kept = {self.columns[j].head for j in laid.kept}
-        legend = {head: said for head, said in self.legend().items() if head in kept}
+        heads = {column.head for column in self.columns}
+        legend = {
+            term: said
+            for term, said in self.legend().items()
+            if term in kept or term not in heads
+        }
         return Shown("\n".join(lines), legend, len(laid.kept) == len(self.columns))
 
     def text(self) -> str:
@@ -187,9 +193,10 @@ class Table:
         return self.terms.get(head, meaning(head))
 
     def legend(self) -> dict[str, str]:
-        """What heads mean that need a word."""
-        heads = (column.head for column in self.columns)
-        return {head: self.meaning(head) for head in heads if self.meaning(head)}
+        """What rows and heads mean that need a word."""
+        heads = [column.head for column in self.columns]
+        rows = {term: said for term, said in self.terms.items() if term not in heads}
+        return rows | {head: said for head in heads if (said := self.meaning(head))}
 
 
 def paragraph(text: str) -> str:
@@ -197,9 +204,9 @@ def paragraph(text: str) -> str:
     return "\n".join(textwrap.wrap(text, columns_of_terminal(), **_PLAIN))
 
 
-def definitions(terms: Iterable[tuple[str, str]]) -> str:
+def definitions(terms: Iterable[tuple[str, str]], *, margin: int = 0) -> str:
     """Terms and their meanings, the latter below each other."""
-    terms = list(terms)
+    terms = [(" " * margin + term, said) for term, said in terms]
     indent = max((len(term) for term, _ in terms), default=0) + 2
     return "\n".join(
         textwrap.fill(

@@ -13,36 +13,36 @@ _MEANINGS = {
     "worst": "average over queries in the least favourable order of ties",
     "best": "average over queries in the most favourable order of ties",
     "tie std": "standard deviation over the orders of tied documents",
-    "chance": "the value if all documents of a query tied",
+    "chance": "the value if all documents of a query tie",
     "lift": "(mean - chance) / (ideal - chance)",
-    "95% interval": "of the average over queries",
+    "95% interval": "95% confidence interval of the average over queries",
     "±95%": "half of the 95% t interval of the mean over queries",
-    "q": "p value against chance, adjusted for the number of features (Benjamini and "
-    "Hochberg)",
-    "first": "which values rank first: high or low ones",
-    "repeats": "the better-ranked feature that ranks most alike (mean of Spearman's "
+    "q": "p-value of the test against chance, adjusted for the number of features "
+    "(Benjamini and Hochberg)",
+    "first": "whether high or low values rank first",
+    "repeats": "the better feature with the most similar ranking (mean of Spearman's "
     "rho)",
-    "trec_eval": "value in the order of trec_eval (document id, descending); - for "
-    "measures that it defines otherwise",
-    "topics": "topics averaged",
-    "A - B": "mean of A less mean of B",
-    "tie range": "smallest and largest difference that orders of ties can make",
-    "holds": "whether the difference has its sign in every order of ties",
-    "p (t)": "p value of the paired t test over queries",
-    "p (wilcoxon)": "p value of Wilcoxon's signed-rank test over queries",
-    "p (randomization)": "p value of Fisher's randomisation test over queries",
-    "p (holm)": "the p value corrected for the number of comparisons (Holm)",
-    "p (bh)": "the p value corrected for the number of comparisons (Benjamini and "
+    "trec_eval": "value with ties broken as trec_eval does (document id, descending); "
+    "- for measures that trec_eval defines differently",
+    "topics": "number of topics averaged",
+    "A - B": "mean of A minus mean of B",
+    "tie range": "smallest and largest difference over all orders of ties",
+    "holds": "whether the difference has the same sign in every order of ties",
+    "p (t)": "p-value of the paired t test over queries",
+    "p (wilcoxon)": "p-value of Wilcoxon's signed-rank test over queries",
+    "p (randomization)": "p-value of Fisher's randomisation test over queries",
+    "p (holm)": "the p-value corrected for the number of comparisons (Holm)",
+    "p (bh)": "the p-value corrected for the number of comparisons (Benjamini and "
     "Hochberg)",
-    "p (by)": "the p value corrected for the number of comparisons (Benjamini and "
+    "p (by)": "the p-value corrected for the number of comparisons (Benjamini and "
     "Yekutieli)",
-    "d": "Cohen's d: mean of the differences over their standard deviation",
+    "d": "Cohen's d: mean of the differences divided by their standard deviation",
     "loses": "by how much the mean gets worse when the column is permuted",
     "±repeats": "standard deviation over the repeats",
-    "imprecision": "best less worst order of ties, as a share of the mean",
+    "imprecision": "best minus worst order of ties, as a share of the mean",
     "bits": "log2 of the distinct scores of a query",
-    "tied documents": "share of documents whose score another one has",
-    "residual": "what the mean gains if all documents without a judgment are relevant",
+    "tied documents": "share of documents that tie with another one of their query",
+    "residual": "increase of the mean if all unjudged documents are relevant",
 }
 
 

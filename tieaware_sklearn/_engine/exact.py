@@ -65,8 +65,8 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be a 1-D array: {error}") from None
     if array.ndim == 2 and array.shape[1] == 1:
         warn(
-            f"{name} must be 1-dimensional, got a column of shape {array.shape}: its "
-            "values are taken",
+            f"{name} must be 1-dimensional, got a column of shape {array.shape}, which "
+            "is flattened",
             DataConversionWarning,
         )
         array = array[:, 0]
@@ -229,6 +229,6 @@ def _one_of_two(first: Any, second: Any, name: str) -> str:
     first, second = map(show, shown)
     return (
         f"{name} must not hold numbers that differ but are equal as 64-bit floats, got "
-        f"{first} and {second} (give an array of one integer dtype, or the ranks of "
+        f"{first} and {second} (pass an array of one integer dtype, or the ranks of "
         "the values)"
     )

@@ -344,19 +344,20 @@ def check_whole_queries(estimator: Any, X: Any, queries: Queries) -> None:
         name = type(ranker).__name__
         if verdict == WARN:
             warn(
-                f"qid holds ids that {name} was fitted on, with other rows. If they "
+                f"qid holds ids that {name} was fitted on, with other rows. If these "
                 "are other queries, make ids unique (load_letor of a list of files "
-                "numbers them through). If they are not, folds split queries, and the "
-                "scores are of other, easier rankings: QueryKFold keeps queries whole"
+                "numbers queries through all files). If they are the same queries, the "
+                "folds split queries, and the scores are those of shorter, easier "
+                "rankings: use QueryKFold, which keeps queries whole"
             )
         elif verdict == REFUSE:
             more = "" if len(shared) == 1 else f" (and {len(shared) - 1} more)"
             raise ValueError(
-                f"qid must not hold a query that {name} was fitted on other rows of, "
+                f"qid must not hold queries of which {name} was fitted on other rows, "
                 f"got {queries.name(shared[0])}{more}. Either the folds split queries: "
                 "QueryKFold keeps them whole, an integer cv does not. Or these are "
                 "other queries with the same ids: make ids unique (load_letor of a "
-                "list of files numbers them through)"
+                "list of files numbers queries through all files)"
             )
 
 

@@ -122,7 +122,8 @@ def matrix_of(values: Any, name: str) -> NDArray[Any]:
         return array_of(values)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must have rows of one length (NaN pads labels and scores): {error}"
+            f"{name} must have rows of equal length (pad labels and scores with NaN): "
+            f"{error}"
         ) from None
 
 

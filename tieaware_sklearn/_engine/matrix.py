@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,12 +18,16 @@ _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
 _TIMES = ("date", "time", "duration")
 #: and of numbers that floats may not hold
 _WIDE = ("int64", "uint64", "int128", "uint128", "decimal", "object", "cat")
+#: numbers as people write them: 1,234,567.8 and 1.234.567,8; 3,14
+_GROUPED = re.compile(r"\s*[+-]?\d{1,3}([,.' ])\d{3}(?:\1\d{3})*(?:([.,])\d+)?\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,)\d+\s*")
 
 
 def check_kinds(X: Any, *, hint: str = "") -> None:
     """Refuse, naming them, columns of text or times; the `hint` is for text.
 
-    In the hint, {} is the name of the column.
+    In the hint, {} is the name of the column. Numbers that pandas can read have one
+    of their own.
     """
     if isinstance(X, np.ndarray) and X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X must be real, got {X.dtype}")
@@ -31,18 +36,37 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
             raise ValueError(
-                f"X must hold numbers, got {dtype} in column {name!r} (as integers, "
-                "times rank as they follow one another)"
+                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
+                "to integers, which keep their order)"
             )
         for value in _each(_cells(X, j)) if dtype.startswith(_TEXT) else ():
             if isinstance(value, str) and not _is_number(value):
+                advice = how_to_read(value) or (
+                    f"leave the column out, or encode it{hint.format(repr(name))}"
+                )
                 raise ValueError(
-                    f"X must hold numbers, got {show(value)} in column {name!r}"
-                    f"{hint.format(repr(name))}"
+                    f"X must hold numbers, got {show(value)} in column {name!r} "
+                    f"({advice})"
                 )
 
 
-def check_no_nan(X: Any, names: Any) -> None:
+def how_to_read(text: str) -> str:
+    """What makes a number of a text such as "2,624", or nothing for other texts."""
+    thousands, decimal = None, None
+    if found := _GROUPED.fullmatch(text):
+        thousands, decimal = found.groups()
+    elif found := _DECIMAL_COMMA.fullmatch(text):
+        decimal = found[1]
+    else:
+        return ""
+    options = [f"thousands={thousands!r}"] if thousands else []
+    options += [f"decimal={decimal!r}"] if decimal == "," else []
+    return f"pandas.read_csv(..., {', '.join(options)}) reads such numbers"
+
+
+def check_no_nan(
+    X: Any, names: Any, advice: str = 'missing="last" ranks it below every value'
+) -> None:
     """Refuse NaN in a matrix, dense or sparse, whose columns may have names."""
     values = X.tocoo() if hasattr(X, "tocoo") else X
     cells = values.data if values is not X else X
@@ -55,8 +79,7 @@ def check_no_nan(X: Any, names: Any) -> None:
     others = int((counts > 0).sum()) - 1
     more = f" and {others} more" if others else ""
     raise ValueError(
-        f"X must not hold NaN, got {counts[first]} in column {name}{more} "
-        '(missing="last" ranks it below every value)'
+        f"X must not hold NaN, got {counts[first]} in column {name}{more} ({advice})"
     )
 
 

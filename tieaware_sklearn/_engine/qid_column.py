@@ -65,8 +65,8 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
         if len(broken):
             warn(
                 f"qid={column} is a column of fractions, with {values[broken[0]]} in "
-                f"row {broken[0]}: are they query ids? A step in front may have "
-                "dropped or moved the column"
+                f"row {broken[0]}, which are hardly query ids: an earlier step of a "
+                "pipeline may have dropped or moved the column"
             )
     return values
 
@@ -152,8 +152,8 @@ def resolve_qid(
         return X, qid
     if qid is not None:
         raise ValueError(
-            f"{prefix}qid must be given once: it is column {column!r} of {prefix}X "
-            f"already (with metadata routing, {request} keeps the other away)"
+            f"{prefix}qid must be given once, but it is column {column!r} of {prefix}X "
+            f"already (with metadata routing, {request} stops it from being passed)"
         )
     return split_qid_column(X, column)
 
@@ -218,22 +218,21 @@ def how_to_pass_qid() -> str:
     """What to write, by whether metadata routing is on; a column is the other way."""
     if get_config()["enable_metadata_routing"]:
         return (
-            "Pass it once: search.fit(X, y, qid=qid), "
-            'cross_validate(..., params={"qid": qid}); or let it be a column of X'
+            "Pass it once, search.fit(X, y, qid=qid) or "
+            'cross_validate(..., params={"qid": qid}), or let it be a column of X'
         )
     return (
-        "Metadata routing is off, so that a qid given to a search or to "
-        "cross_validate does not arrive: switch it on, "
-        "sklearn.set_config(enable_metadata_routing=True), or let it be a column of X"
+        "Metadata routing is off, so that a qid passed to a search or to "
+        "cross_validate does not reach this object: switch routing on, "
+        "sklearn.set_config(enable_metadata_routing=True), or let qid be a column of X"
     )
 
 
 def warn_one_query(n_rows: int, how: str) -> None:
     """Say that rows without query ids count as one query, and how to pass ids."""
     warn(
-        f"without qid, all {n_rows} rows are ranked together as one query, whatever "
-        f"queries they are of: {how}. If they are one query, say so by equal ids, "
-        "np.zeros(len(y))"
+        f"without qid, all {n_rows} rows are ranked together as one query: {how}. If "
+        "they are one query, pass equal ids, such as qid=np.zeros(len(y))"
     )
 
 

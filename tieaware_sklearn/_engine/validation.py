@@ -167,14 +167,15 @@ def check_labels(
         return labels
     missing, padded = np.isnan(labels), place is not in_row
     if unjudged == "raise":
-        advice = "leave out rows that nobody judged"
+        advice = "leave out unjudged rows"
         if name == "y_true":
-            advice = 'unjudged="nonrelevant" takes NaN as not relevant'
+            advice = 'unjudged="nonrelevant" treats NaN as not relevant'
         if padded:
-            advice += "; padding is NaN in the scores, too"
+            advice += "; padding must be NaN in the scores, too"
         rule = f"be judged ({advice})"
         reject(missing, labels, name, rule, place)
-    advice = f" (mask={name} >= 0 leaves out padding)" if padded else ""
+    advice = " (labels come first, then scores)" if name == "y_true" else ""
+    advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
@@ -225,10 +226,11 @@ def _objects(values: Any) -> NDArray[Any]:
 
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
+        column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
-            f"{name} must have one value per row, got {qid!r} alone (the name or index "
-            "of a column of X goes into the constructor of a ranker, a splitter or a "
-            "scorer)"
+            f"{name} must have one value per row, got {qid!r} (pass the values, such "
+            f"as {column}; the name or index of a column of X goes to the constructor "
+            "of a ranker, a splitter or a scorer)"
         )
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none
@@ -405,9 +407,9 @@ def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]
         raise ValueError(f"{name} must be a list of {choices}, got {values!r}")
     chosen = list(given)
     if not chosen:
-        raise ValueError(f"{name} must not be empty")
+        raise ValueError(f"{name} must not be empty, got {values!r}")
     for value in chosen:
         check_choice(value, name, choices)
         if chosen.count(value) > 1:
-            raise ValueError(f"{name} must hold each once, got {value!r} twice")
+            raise ValueError(f"{name} must hold each value once, got {value!r} twice")
     return chosen

@@ -1,4 +1,4 @@
-"""CatBoost with query ids, and metrics that no order of rows changes."""
+"""CatBoost with query ids, and metrics that do not depend on the order of rows."""
 
 from ._metrics import eval_metric
 from ._ranker import QueryCatBoostRanker

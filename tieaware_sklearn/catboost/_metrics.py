@@ -43,8 +43,9 @@ class ExactMeasure:
             if not _same_queries(known, prepared):
                 raise ValueError(
                     "evaluation sets must differ in their labels, or have the same "
-                    "queries and weights: CatBoost hands labels to a metric, by which "
-                    "two of them cannot be told apart"
+                    "queries and weights, got two with the same labels: CatBoost "
+                    "passes only labels and scores to a metric, which cannot tell them "
+                    "apart"
                 )
         self._weighted: dict[tuple[bytes, bytes], Prepared] = {}
         self._unknown: bytes | None = None
@@ -96,8 +97,9 @@ class ExactMeasure:
         found = _key(np.sort(labels))
         if self._unknown not in (None, found):
             raise ValueError(
-                "pools must hold each evaluation set, got from CatBoost other labels "
-                f"({len(labels)} rows) than those of the pools and the training data"
+                "pools must include every evaluation set, got one of "
+                f"{len(labels)} rows whose labels are not those of a pool or of the "
+                "training data"
             )
         self._unknown = found
 
@@ -174,7 +176,7 @@ def _of_pool(pool: Any) -> Prepared:
     ids = pool.get_group_id_hash()
     if ids is None:
         raise ValueError(
-            "pools must have group ids, got one without: make it with "
+            "pools must have group ids, got one without them: make it with "
             "catboost.Pool(X, y, group_id=qid)"
         )
     starts = run_starts(np.asarray(ids))
@@ -189,43 +191,44 @@ def eval_metric(
     pools: Any,
     zero_relevance: float | str = 0.0,
 ) -> ExactMeasure:
-    """A tie-aware metric for ``CatBoostRanker(eval_metric=...)``.
+    """Make a tie-aware metric for ``CatBoostRanker(eval_metric=...)``.
 
-    `QueryCatBoostRanker` takes the names of measures as they are.
+    `QueryCatBoostRanker` takes the names of measures directly.
 
     Parameters
     ----------
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        A measure, as in `parse_measure`.
     pools : catboost.Pool or list of them
-        The evaluation sets of the training, with group ids. CatBoost passes labels and
-        scores to a metric, but no groups: the metric finds those here, by the labels.
+        The evaluation sets, with group ids. CatBoost passes labels and scores to a
+        metric, but no groups: the metric recognises a pool by its labels.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
     Returns
     -------
     object
-        With the methods that CatBoost wants of a metric. The weights of a pool weigh
-        its queries: they must be constant within each.
+        A metric with the methods that CatBoost requires. The weights of a pool are
+        taken as weights of queries: they must be constant within each query.
 
     Raises
     ------
     ValueError
-        For an unknown measure, pools without groups, labels that break a rule of
-        `ranking_score`, and pools with the same labels in other queries. Errors about
-        weights are raised in training, at the end of an error message of CatBoost's.
+        If the measure is unknown, if a pool has no groups, if labels break a rule of
+        `ranking_score`, or if two pools have the same labels but different queries.
+        Errors about weights are raised in training, at the end of CatBoost's own error
+        message.
 
     See Also
     --------
-    QueryCatBoostRanker : Has such metrics by default.
+    QueryCatBoostRanker : Uses such metrics by default.
 
     Notes
     -----
-    In CatBoost's results it is ``ExactMeasure``; the last evaluation set decides on
-    early stopping and the best model. For the training data (``learn``) it gives 0:
-    CatBoost passes them in an order of its own, which it does not reveal. It is for
-    training on the CPU.
+    CatBoost's results name the metric ``ExactMeasure``; the last evaluation set decides
+    on early stopping and the best model. For the training data (``learn``) the value is
+    0, because CatBoost passes them in an order that it does not reveal. The metric
+    needs training on the CPU.
 
     Examples
     --------

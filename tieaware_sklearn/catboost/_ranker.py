@@ -42,18 +42,19 @@ _KINDS = ("cat_features", "text_features", "embedding_features")
 class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
     """CatBoost's ranker with query ids of any kind, and exact early stopping.
 
-    It trains a `catboost.CatBoostRanker`, in `model_`. Rows may stand in any order.
-    Cross-validation slices ``qid`` as it does ``y``, so that searches, pipelines and
-    `cross_validate` work, with ``qid`` by metadata routing (there is no need to call
-    `set_fit_request`) or from a column of X. Parameters are kept as scikit-learn keeps
-    them: a fitted ranker may be given others, and be fitted again.
+    It trains a `catboost.CatBoostRanker`, which is `model_`. Rows may be in any order.
+    Cross-validation splits ``qid`` as it does ``y``, so that searches, pipelines and
+    `cross_validate` work, with ``qid`` passed through metadata routing (there is no
+    need to call `set_fit_request`) or taken from a column of X. Parameters follow the
+    conventions of scikit-learn: they can be changed after `fit`, for another `fit`.
 
     Parameters
     ----------
     eval_metric : str, Measure or list of them, default="ndcg@10"
-        Measures of the evaluation sets, tie-aware; see `parse_measure` (``"ndcg"``
-        has no cut-off). The first decides on early stopping and the best model. None
-        leaves both to CatBoost's own metric, which goes by the order of rows.
+        Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
+        (``"ndcg"`` has no cut-off). The first decides on early stopping and the best
+        model. With None, CatBoost's own metric decides, which depends on the order of
+        rows.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
@@ -61,25 +62,26 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         for arrays), in `fit`, in its evaluation sets, and in `predict` where X
         still has it. It is never a feature. By default `fit` takes ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
-        The order in which CatBoost gets the rows of X. ``"canonical"``: queries in the
-        order of their ids, and rows of a query in one that is drawn from their
-        contents and the seed, so that the trees are the same, to the last bit, however
-        X is ordered. ``"input"``: queries in order of first appearance, rows as they
-        are given, so that rows which stand query by query give just the trees of
-        `CatBoostRanker`.
+        The order in which CatBoost gets the rows of X. With ``"canonical"``, queries
+        come in the order of their ids, and the rows of a query in an order drawn from
+        their contents and the seed, so that the trees are the same, to the last bit, in
+        whatever order X is. With ``"input"``, queries come in order of first
+        appearance, and rows in the order of X, so that X with the rows of each query
+        together gives exactly the trees of `CatBoostRanker`.
     **options
-        Other parameters of `catboost.CatBoostRanker`, by its names. ``cat_features``,
-        ``text_features`` and ``embedding_features`` count the columns of X, that of
-        `qid` included; other parameters count features. ``early_stopping_rounds``
-        goes by the first measure of `eval_metric` in the last evaluation set that is
-        not the training data. ``custom_metric`` adds metrics of CatBoost's own.
+        Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
+        ``cat_features``, ``text_features`` and ``embedding_features`` are those of the
+        columns of X, with that of `qid`; in other parameters, indices are those of the
+        features. ``early_stopping_rounds`` goes by the first measure of `eval_metric`
+        in the last evaluation set that is not the training data. ``custom_metric`` adds
+        metrics of CatBoost's own.
 
     Attributes
     ----------
     model_ : catboost.CatBoostRanker
-        What was trained: for explanations, plots and files.
+        The trained model, for explanations, plots and files.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Columns of X as given to `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
         CatBoost's ``PredictionValuesChange``, NaN for the column of `qid`.
     evals_result_ : dict
@@ -93,16 +95,16 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     See Also
     --------
     QueryLGBMRanker : The same for LightGBM.
-    make_ranking_scorer : Scores it in searches and cross-validation.
-    eval_metric : The same metrics for `CatBoostRanker`.
+    make_ranking_scorer : Scores the ranker in searches and cross-validation.
+    eval_metric : Makes the same metrics for `CatBoostRanker`.
 
     Notes
     -----
-    As in CatBoost, an evaluation set makes it keep only the trees up to the best one
-    (``use_best_model=False`` keeps all); it prints its progress unless
+    As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
+    best one (``use_best_model=False`` keeps all); it prints its progress unless
     ``verbose=False``, and writes files into ``catboost_info`` unless
-    ``allow_writing_files=False``. Exact measures are of evaluation sets only, so that
-    it prints 0 for ``learn``, and need training on the CPU.
+    ``allow_writing_files=False``. Exact measures need training on the CPU, and are
+    computed only for evaluation sets: CatBoost prints 0 for ``learn``.
 
     Examples
     --------
@@ -163,28 +165,29 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it: any hashable values.
+            Query of each row, unless a column of X holds it. Ids may have any hashable
+            type.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row. Where they are constant within queries, they are
-            CatBoost's ``group_weight``; otherwise weights of documents, which its
-            pairwise losses do without.
+            Weight of each row. Weights that are constant within queries are CatBoost's
+            ``group_weight``; others are weights of documents, which its pairwise losses
+            ignore.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: CatBoost's ``baseline``.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several. Inside a search or cross-validation
-            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
-            whatever has as many rows as X down to the rows of the fold.
+            One evaluation set, or several. In a search or cross-validation, write
+            tuples even for one set, ``eval_X=(X_valid,)``: scikit-learn reduces
+            anything with as many rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for the very objects of X, y and qid.
+            ``training`` for a set that is the same objects as X, y and qid.
         eval_sample_weight : array-like or tuple, list or dict of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple, list or dict of such, optional
-            Scores that the predictions are added to, one per row.
+            Scores to which the predictions are added, one per row.
         callbacks, init_model
             As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
 
@@ -195,13 +198,13 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            Without query ids, or with ids given twice; for an evaluation set
-            without labels or query ids; for labels, weights, lengths and names of
-            measures that break a rule above; for early stopping without an
-            evaluation set; for evaluation sets with the same labels in other queries,
-            which CatBoost does not tell apart.
+            If there are no query ids, or two sources of them; if an evaluation set has
+            no labels or query ids; if labels, weights, lengths or names of measures
+            break a rule above; if early stopping has no evaluation set; or if two
+            evaluation sets have the same labels but different queries, which a metric
+            in CatBoost cannot tell apart.
         TypeError
-            For other metrics in `eval_metric`.
+            If `eval_metric` has anything other than measures.
         """
         own = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
@@ -239,15 +242,15 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
     ) -> NDArray[np.float64]:
-        """Scores of the rows of X, in their order.
+        """Return the scores of the rows of X, in their order.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Of shape (n_rows, n_features). A frame may have the qid column or not;
-            an array has it if it has a column more than there are features.
+            Data of shape (n_rows, n_features). A data frame may have the qid column or
+            not; an array has it if it has one column more than there are features.
         ntree_start, ntree_end : int, default=0
-            The first tree that counts and the one after the last; 0 is all.
+            The first tree to use, and the one after the last; an end of 0 uses all.
 
         Returns
         -------
@@ -256,8 +259,7 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            For a data frame with other columns than that of `fit`, or in another
-            order.
+            If a data frame has other columns than that of `fit`, or another order.
         """
         features = _readable(self._features(X))
         scores: NDArray[np.float64] = self.model_.predict(

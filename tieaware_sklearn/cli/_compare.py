@@ -80,8 +80,8 @@ def _findings(
         opening=[f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"],
         tables=[table for comparison in found for table in _headed(comparison)],
         remarks=[
-            f"{name}: {n_topics - count} of {n_topics} topics not retrieved, counted "
-            "as empty lists"
+            f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
+            "count as empty lists"
             for name, _, count, _ in files
             if count < n_topics
         ],
@@ -126,9 +126,9 @@ def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
 
 def _picture(found: list[SystemComparison]) -> TieRangeDisplay:
     summaries = [comparison.summary() for comparison in found]
-    mean, best, worst = (
-        np.column_stack([getattr(summary, name) for summary in summaries])
-        for name in ("mean", "best", "worst")
+    mean, best, worst, interval = (
+        np.stack([getattr(summary, name) for summary in summaries], axis=1)
+        for name in ("mean", "best", "worst", "interval")
     )
     return TieRangeDisplay(
         found[0].systems,
@@ -138,4 +138,5 @@ def _picture(found: list[SystemComparison]) -> TieRangeDisplay:
         worst,
         average="mean over topics",
         greater_is_better=found[0].greater_is_better,
+        interval=interval,
     ).plot()

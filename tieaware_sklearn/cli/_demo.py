@@ -33,9 +33,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         _write(digits, arguments.out)
     _say(
-        f"Hand-written digits: {arguments.queries} images are queries, each against "
-        "all 1796 others; images of the same digit are relevant. Integer similarities "
-        "rank them:"
+        f"Hand-written digits: each of {arguments.queries} images is a query that "
+        "ranks the 1796 other images; those of the same digit are relevant. The "
+        "features are integer similarities:"
     )
     selector = RankingFeatureSelector(
         n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
@@ -49,9 +49,10 @@ def run(arguments: argparse.Namespace) -> None:
     ).summary()
     (worst,), (best,), (mean,) = summary.worst, summary.best, summary.mean
     _say(
-        f"{_SHOWN} takes {len(np.unique(column))} values only, so most images tie. "
-        f"Reordering rows moves its {summary.measures[0]} from {worst:.2f} to "
-        f"{best:.2f}, if ties are broken by row order; the exact value is {mean:.2f}."
+        f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "
+        f"ties are broken by row order, reordering rows moves its "
+        f"{summary.measures[0]} from {worst:.2f} to {best:.2f}; the exact value is "
+        f"{mean:.2f}."
     )
 
 

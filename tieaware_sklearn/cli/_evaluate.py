@@ -91,7 +91,7 @@ def _findings(
         for note in notes
     ]
     remarks += [
-        f"trec_eval's {measure.name}: {_OTHERWISE[type(measure)]}"
+        f"trec_eval's {measure.name} is {_OTHERWISE[type(measure)]}"
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
@@ -126,13 +126,17 @@ def describe(path: str, lines: TrecLines, what: str) -> str:
 def tie_ranges(
     rows: list[dict[str, Any]], average: str, *, greater_is_better: bool
 ) -> TieRangeDisplay:
-    """The averages of all runs as a plot."""
+    """The averages of all runs as a plot.
+
+    Without a chance level: that of the judged and retrieved documents is another one
+    for each run, and none of a collection.
+    """
     means = [row for row in rows if row["topic"] == "all"]
     runs = tuple(dict.fromkeys(row["run"] for row in means))
     measures = tuple(dict.fromkeys(row["measure"] for row in means))
-    mean, best, worst = (
+    mean, best, worst, low, high = (
         np.reshape([row[name] for row in means], (len(runs), len(measures)))
-        for name in ("mean", "best", "worst")
+        for name in ("mean", "best", "worst", "interval_low", "interval_high")
     )
     return TieRangeDisplay(
         runs,
@@ -142,6 +146,7 @@ def tie_ranges(
         worst,
         average=f"{_SPELLED.get(average, average)} over topics",
         greater_is_better=greater_is_better,
+        interval=np.stack([low, high], axis=-1),
     ).plot()
 
 
@@ -177,12 +182,15 @@ def measure_run(
             official[:, j] = ranking.score(
                 trec.score, measure, ties="input", average=None
             )
+    of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
     # of every topic, and of all
     columns: dict[str, tuple[NDArray[Any], Any]] = {
         "mean": (report.expected, summary.mean),
         "worst": (report.worst, summary.worst),
         "best": (report.best, summary.best),
         "tie_std": (report.std, summary.tie_std),
+        "interval_low": (of_one, summary.interval[:, 0]),
+        "interval_high": (of_one, summary.interval[:, 1]),
         "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
         "sampling_error": (report.sampling_error, summary.sampling_error),
         "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),
@@ -214,11 +222,13 @@ def _disorder(trec: Bunch) -> list[str]:
     """Where the file itself says otherwise than its scores."""
     notes = []
     if count := trec.n_inversions:
-        lines = "line stands" if count == 1 else "lines stand"
-        notes.append(f"{count} {lines} below one of a lower score (scores rank)")
+        lines = "line is" if count == 1 else "lines are"
+        notes.append(
+            f"{count} {lines} below a line with a lower score (only scores count)"
+        )
     if count := trec.n_contradictions:
         ranks = "rank contradicts" if count == 1 else "ranks contradict"
-        notes.append(f"{count} {ranks} the scores (scores rank)")
+        notes.append(f"{count} {ranks} the scores (only scores count)")
     return notes
 
 
@@ -227,9 +237,9 @@ def left_out(judged: set[bytes], ranked: set[bytes], complete: bool) -> list[str
     notes = []
     if missing := len(judged - ranked):
         what = "counted as empty lists" if complete else "left out (-c counts them)"
-        notes.append(f"{_topics(missing)} with judgments, not in the run: {what}")
+        notes.append(f"{_topics(missing)} with judgments but not in the run: {what}")
     if unjudged := len(ranked - judged):
-        notes.append(f"{_topics(unjudged)} of the run without judgments: left out")
+        notes.append(f"{_topics(unjudged)} in the run but without judgments: left out")
     return notes
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
-from .._display.tables import paragraph
+from .._display.tables import definitions, paragraph
 from .._display.terminal import printable
+from .._display.words import meaning
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
@@ -26,13 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : list of str, optional
-        By default those of the process.
+        The words of the command line, by default those of the process.
 
     Returns
     -------
     int
-        0 where all went well, 1 for bad input, 130 if interrupted; bad usage
-        exits with 2.
+        Exit code: 0 for success, 1 for an error, 130 after an interrupt. Wrong usage
+        exits with code 2.
     """
     if sys.stderr is None:
         # or what is said of the work would stand among the figures
@@ -123,9 +124,9 @@ class _Output(argparse.Action):
         read = getattr(namespace, "files", None) or getattr(namespace, "runs", None)
         if path != values and not read:
             parser.error(
-                f"{option_string} {path}: before the files to read, write "
-                f"{option_string}={path} to write to it, and {option_string}=- for "
-                "standard output"
+                f"{option_string} {path}: if {option_string} comes before the files to "
+                f"read, use {option_string}={path} to write to that file, or "
+                f"{option_string}=- for standard output"
             )
         setattr(namespace, self.dest, path)
 
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
             help=command.help,
             usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
             description=paragraph(command.description),
-            epilog="\n".join(["examples:", *(f"  {one}" for one in command.examples)]),
+            epilog=command.epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for shown, text in (command.options | _COMMON).items():
@@ -210,7 +211,14 @@ class _Command(NamedTuple):
     files: str
     examples: Sequence[str]
     options: dict[str, str]
+    words: Sequence[str]
     measures: Sequence[str] = ()
+
+    def epilog(self) -> str:
+        """What the figures are called, and examples."""
+        words = [(word, meaning(word)) for word in self.words]
+        examples = "\n".join(f"  {one}" for one in self.examples)
+        return f"figures:\n{definitions(words, margin=2)}\n\nexamples:\n{examples}"
 
 
 _SWITCH = {"action": "store_true"}
@@ -244,27 +252,30 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--quiet": _SWITCH,
 }
 _WRITE = (
-    "write all figures as {} to FILE, or without one, or for -, to standard output; "
-    "before the files to read, = is needed"
+    "write all results as {} to FILE; without FILE, or with -, to standard output; if "
+    "the option comes before the files to read, = is needed"
 )
 _OUTPUTS = {
     "--csv =FILE": _WRITE.format("CSV"),
     "--json =FILE": _WRITE.format("JSON"),
-    "--plot FILE": "draw means with the best and worst of their ties (.png, .svg, "
+    "--plot FILE": "draw the means, with the best and worst order of ties (.png, .svg, "
     ".pdf)",
-    "--report FILE": "write one page of HTML, complete in itself: tables that sort, "
-    "the figure, what was read, versions and the command",
+    "--report FILE": "write a self-contained HTML page with sortable tables, the "
+    "figure, the input files, versions and the command",
 }
+#: figures that the help explains
+_OF_RUNS = ("mean", "worst", "best", "tie std")
+_OF_FEATURES = ("chance", "first", "±95%", "q", "repeats", "lift", "tie std")
 _COMMON = {
-    "--jobs N": "threads; -1 is every core (default: 1)",
-    "--quiet": "no progress bar",
+    "--jobs N": "number of threads; -1 uses every core (default: 1)",
+    "--quiet": "show no progress bar",
 }
 _COMMANDS = {
     "demo": _Command(
         _demo.run,
-        "real ties from scikit-learn's digits, without a download",
-        "Screen integer similarities of hand-written digits, and show "
-        "what ties do to measures that break them by row order.",
+        "show the effect of ties on scikit-learn's digits, without a download",
+        "Screen integer similarities of hand-written digits, and show how much a "
+        "measure can change if it breaks ties by row order.",
         "",
         [
             "tieaware demo --queries 20",
@@ -272,10 +283,11 @@ _COMMANDS = {
             "tieaware screen digits.csv",
         ],
         {
-            "--queries N": "images drawn as queries (default: 100)",
-            "--out FILE": "also write the data: CSV if FILE ends in .csv (.tsv: "
-            "TSV), else LETOR text; gzipped if it ends in .gz",
+            "--queries N": "number of images that are queries (default: 100)",
+            "--out FILE": "write the data, too: as CSV if FILE ends in .csv, as TSV if "
+            "it ends in .tsv, otherwise as LETOR text; compressed if it ends in .gz",
         },
+        _OF_FEATURES[:-2],
     ),
     "screen": _Command(
         _screen.run,
@@ -283,8 +295,8 @@ _COMMANDS = {
         "Rank the features of learning-to-rank files by the exact score "
         "of each one alone, tested against chance. Files are LETOR/SVMlight text "
         "(with qid:, or with FILE.query beside them; - is standard input), CSV, TSV or "
-        "Parquet; text may be compressed. Several files are read as one. Name the "
-        "files first.",
+        "Parquet; text may be compressed. Several files are read as one. Give the "
+        "files before the options.",
         "FILE [FILE ...]",
         [
             "tieaware screen train.txt.gz",
@@ -293,41 +305,46 @@ _COMMANDS = {
             "tieaware screen train.txt --report report.html",
         ],
         {
-            "files FILE": "",
-            "--measures MEASURE": "such as ndcg@10 ap(rel=2) p@5 (default: ndcg@10 ap "
-            "rr)",
-            "--sort-by MEASURE": "one of the measures (default: the first)",
+            "files FILE": "learning-to-rank files to read",
+            "--measures MEASURE": "measures, such as ndcg@10 ap(rel=2) p@5 (default: "
+            "ndcg@10 ap rr)",
+            "--sort-by MEASURE": "the measure that ranks the features, one of the "
+            "measures (default: the first)",
             "--top N": "show the best N features; 0 shows all (default: "
             f"{SHOWN} in the table, all in CSV and JSON)",
-            "--direction": "rank high values first (descending), low ones, or "
-            "whichever is better (default: auto)",
-            "--label COLUMN": "labels in CSV and Parquet (default: label)",
-            "--qid COLUMN": "query ids in CSV and Parquet (default: qid)",
+            "--direction": "rank high values first (descending), low values first "
+            "(ascending), or whichever is better (auto, the default)",
+            "--label COLUMN": "column of labels in CSV and Parquet (default: label)",
+            "--qid COLUMN": "column of query ids in CSV and Parquet (default: qid)",
             "--ignore FEATURE": "columns or feature numbers to leave out",
-            "--query-file SIZES": "sizes of the queries of a FILE whose lines hold no "
+            "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
             "qid:; once per FILE",
-            "--batch-rows N": "read whole queries of at least N rows together at a "
-            "time, for files larger than memory whose queries stand together; 0 reads "
-            "everything at once (default: batches of 32 MB for large files)",
-            "--missing": "missing values are an error, or rank below everything",
-            "--unjudged": "missing labels are an error, count as not relevant, or "
-            "their documents are left out",
-            "--zero-relevance VALUE": "value of queries where a measure is undefined, "
-            "skip or raise (default: 0)",
+            "--batch-rows N": "read batches of whole queries with at least N rows in "
+            "total, for files larger than memory in which the rows of each query are "
+            "together; 0 reads everything at once (default: batches of 32 MB for large "
+            "files)",
+            "--missing": "missing values are an error (raise, the default), or rank "
+            "below all others (last)",
+            "--unjudged": "missing labels are an error (raise, the default), count as "
+            "not relevant (nonrelevant), or their documents are left out (skip)",
+            "--zero-relevance VALUE": "the value of queries where a measure is "
+            "undefined; skip leaves them out, raise makes them an error (default: 0)",
             **_OUTPUTS,
         },
+        _OF_FEATURES,
         DEFAULT_MEASURES,
     ),
     "evaluate": _Command(
         _evaluate.run,
-        "exact scores of TREC runs, with the best and worst of their ties",
+        "compute exact scores of TREC runs, with the best and worst order of ties",
         "Measure TREC runs (topic Q0 docno rank score tag) by relevance "
         "judgments (topic iteration docno label), plain or compressed; - is standard "
-        "input. Scores rank, and equal ones (in 32 bits, as trec_eval reads them) tie: "
-        "mean, worst and best are over all orders of tied documents. The last column "
-        "has the value in trec_eval's order (document id, descending), for measures "
-        "that it defines alike. Runs go by their tags, or by the names of their files "
-        "where tags do not tell them apart. Name the files first.",
+        "input. Documents are ranked by their scores, and equal scores (in 32 bits, as "
+        "trec_eval reads them) tie: mean, worst and best are over all orders of tied "
+        "documents. The last column has the value in trec_eval's order (document id, "
+        "descending), for measures that trec_eval defines alike. Runs are named by "
+        "their tags, or by their files if the tags are not distinct. Give the files "
+        "before the options.",
         "QRELS RUN [RUN ...]",
         [
             "tieaware evaluate qrels.txt run.gz",
@@ -336,26 +353,28 @@ _COMMANDS = {
             "tieaware evaluate qrels.txt run1 run2 --report report.html",
         ],
         {
-            "qrels QRELS": "",
-            "runs RUN": "",
-            "--measures MEASURE": "such as ap p@5 err@20 (default: "
+            "qrels QRELS": "file of relevance judgments",
+            "runs RUN": "run files",
+            "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_evaluate.DEFAULT_MEASURES)})",
             "-q --per-topic": "show every topic, too",
             "-c --complete": "average over all judged topics, not only those of the "
             "run",
-            "--average": "over topics: mean, geometric mean or median (default: macro)",
+            "--average": "average over topics: the mean (macro, the default), the "
+            "geometric mean or the median",
             **_OUTPUTS,
         },
+        (*_OF_RUNS, "trec_eval"),
         _evaluate.DEFAULT_MEASURES,
     ),
     "compare": _Command(
         _compare.run,
         "compare TREC runs pair by pair",
         "Compare TREC runs (files as for evaluate) pair by pair: the difference of "
-        "their exact means, how far orders of ties could move it, a paired test over "
-        "topics, corrected for the number of pairs, and the size of the effect. All "
-        "runs are compared on the same topics: one that a run does not have counts as "
-        "an empty list. Name the files first.",
+        "their exact means, its range over the orders of ties, a paired test over "
+        "topics, corrected for the number of pairs, and the effect size. All runs are "
+        "compared on the same topics: a topic that a run does not have counts as an "
+        "empty list. Give the files before the options.",
         "QRELS RUN RUN [RUN ...]",
         [
             "tieaware compare qrels.txt run1 run2",
@@ -363,16 +382,18 @@ _COMMANDS = {
             "tieaware compare qrels.txt run1 run2 run3 --report report.html",
         ],
         {
-            "qrels QRELS": "",
-            "runs RUN": "",
-            "--measures MEASURE": "such as ap p@5 err@20 (default: "
+            "qrels QRELS": "file of relevance judgments",
+            "runs RUN": "run files",
+            "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_compare.DEFAULT_MEASURES)})",
-            "--test": "paired t, Wilcoxon's signed ranks, or randomised signs "
-            "(default: t)",
-            "--correction": "of p values, for the number of pairs (default: holm)",
+            "--test": "the paired test over topics: t test (t, the default), "
+            "Wilcoxon's signed-rank test or Fisher's randomisation test",
+            "--correction": "correction of p-values for the number of pairs (default: "
+            "holm)",
             "-c --complete": "average over all judged topics, not only those of a run",
             **_OUTPUTS,
         },
+        (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
         _compare.DEFAULT_MEASURES,
     ),
 }

@@ -97,8 +97,8 @@ def _check_plot(path: str) -> None:
     bases = import_optional("matplotlib.backend_bases", extra="plots", purpose="--plot")
     if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
         raise ValueError(
-            f"--plot must name a file that ends in .png, .svg, .pdf or the like, got "
-            f"{path}"
+            f"--plot must name a file that ends in .png, .svg, .pdf or another "
+            f"format of matplotlib, got {path}"
         )
 
 

@@ -36,13 +36,20 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem;
   font-size: .92em; }
 dt { font-weight: 600; } dd { margin: 0; }
 figure { margin: .8rem 0; overflow-x: auto; }
-figure img { max-width: 100%; min-width: 44rem; height: auto; background: #fff;
-  border-radius: .3rem; }
+figure img { max-width: 100%; height: auto; background: #fff; border-radius: .3rem; }
 footer { margin-top: 2.5rem; color: var(--quiet); font-size: .88em; }
 th button { all: unset; cursor: pointer; font: inherit; }
 th button:focus-visible { outline: 2px solid; outline-offset: 2px; }
 th[aria-sort=ascending] button::after { content: " \\2191"; }
 th[aria-sort=descending] button::after { content: " \\2193"; }
+@page { size: landscape; margin: 10mm; }
+@media print {
+  :root { color-scheme: light; --paper: #fff; --ink: #000; --quiet: #444; }
+  body { font-size: 11px; padding: 0; max-width: none; }
+  .tieaware, figure { overflow: visible; }
+  figure img { min-width: 0 !important; max-height: 60vh; }
+  tr, figure { break-inside: avoid; } h2 { break-after: avoid; }
+}
 """
 #: a click on a head sorts by its column, and another one the other way round
 _SCRIPT = """
@@ -74,6 +81,8 @@ for (const table of document.querySelectorAll(".tieaware table")) {
   });
 }
 """
+#: of its own width, how much a figure keeps on any screen
+_LEAST = 0.7
 #: the page asks for nothing, and no name in it can make it
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
@@ -91,16 +100,19 @@ class Figure(NamedTuple):
     def of(cls, draw: Callable[[], Any], said: str) -> Figure:
         """What a display draws, as SVG inside of the page."""
         if find_spec("matplotlib") is None:
-            missing = "no figure: matplotlib, which draws it, is not installed"
+            missing = "there is no figure because matplotlib is not installed"
             return cls(f"<p>{missing} (pip install matplotlib).</p>", drawn=False)
         matplotlib = import_optional("matplotlib", extra="plots", purpose="--report")
         matplotlib.use("Agg")
-        file = io.BytesIO()
+        drawn, file = draw().figure_, io.BytesIO()
         # the same page for the same findings
         with matplotlib.rc_context({"svg.hashsalt": "tieaware"}):
-            draw().figure_.savefig(file, format="svg", metadata={"Date": None})
+            drawn.savefig(file, format="svg", metadata={"Date": None})
         data = base64.b64encode(file.getvalue()).decode("ascii")
-        image = f'<img alt="{_text(said)}" src="data:image/svg+xml;base64,{data}">'
+        # on narrow screens it shrinks as far as its words stay readable, then scrolls
+        least = f"min-width: {_LEAST * drawn.get_figwidth():.1f}in"
+        source = f"data:image/svg+xml;base64,{data}"
+        image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
         return cls(f"<figure>{image}</figure>", drawn=True)
 
 

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_findings(
         arguments,
         Findings(
-            title=f"{len(names)} features, each alone as a ranking",
+            title=f"{len(names)} features, each scored alone as a ranking",
             about=_about(chosen, screened, arguments.files),
             rows=chosen,
             read=arguments.files if len(arguments.files) > 1 else [],
@@ -70,7 +70,7 @@ def summary(screened: Screened, files: list[str]) -> str:
 
 
 def closing(selector: RankingFeatureSelector) -> list[str]:
-    """How many features are worth keeping, and what measures were averaged over."""
+    """How many features are selected, and how many queries are averaged over."""
     screening = selector.screening_
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     lines = [
@@ -82,10 +82,12 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
     for m, measure in enumerate(screening.rule.measures):
         name = str(measure)
         if measure.greater_is_better and not screening.ideal[m] > 0:
-            lines.append(f"Warning: no query has a document that {name} counts.")
+            lines.append(
+                f"Warning: no query has a document that is relevant for {name}."
+            )
         elif used[name] < screening.n_queries:
             lines.append(
-                f"{name} is the average of {used[name]} of {screening.n_queries} "
+                f"{name} is averaged over {used[name]} of {screening.n_queries} "
                 "queries: it is undefined for the others."
             )
     return lines

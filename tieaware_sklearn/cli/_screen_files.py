@@ -72,7 +72,7 @@ def screen_files(
             raise
         interrupted = True
         _note(
-            f"interrupted: what follows is of the first {n_documents} of "
+            f"interrupted: the results are those of the first {n_documents} of "
             f"{scan.n_rows} documents"
         )
     if screening is None:
@@ -97,7 +97,7 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     if at_once:
         return scan, None
     if scan.scattered and asked is None:
-        _note("the rows of queries do not stand together: everything is read at once")
+        _note("the rows of a query are not together: everything is read at once")
         return scan, None
     if scan.scattered:
         raise ValueError(f"{scan.scattered} (--batch-rows 0)")
@@ -109,7 +109,10 @@ def _paths(arguments: argparse.Namespace) -> list[Path]:
     paths = [Path(name) for name in arguments.files]
     if all_tabular(paths):
         if arguments.query_file:
-            raise ValueError("--query-file goes with LETOR text, not with tables")
+            raise ValueError(
+                "--query-file must be given for LETOR text only, got tables: "
+                f"{paths[0]}"
+            )
     else:
         for option in ("label", "qid"):
             if getattr(arguments, option) is not None:
@@ -127,10 +130,10 @@ def _note(text: str) -> None:
 def _note_left_out(names: list[str]) -> None:
     nameless = [name for name in names if is_nameless(name)]
     if nameless:
-        _note(f"left out, without a name in the head: {', '.join(nameless)}")
+        _note(f"left out, without a name in the header: {', '.join(nameless)}")
     if len(names) > len(nameless):
         others = (name for name in names if name not in nameless)
-        _note(f"left out, not numbers: {', '.join(others)}")
+        _note(f"left out, not numeric: {', '.join(others)}")
 
 
 def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
@@ -139,7 +142,7 @@ def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
     if unjudged == "raise" and unlabelled.any():
         raise ValueError(
             f"{data.place(int(np.argmax(unlabelled)))}: the label is missing "
-            f"({int(unlabelled.sum())} of {len(unlabelled)} are; --unjudged "
+            f"({int(unlabelled.sum())} of {len(unlabelled)} are missing; --unjudged "
             "nonrelevant counts such documents as not relevant, --unjudged skip leaves "
             "them out)"
         )
@@ -162,8 +165,8 @@ def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
         row, j = np.argwhere(gaps)[0].tolist()
         raise ValueError(
             f"{data.place(row)}: feature {data.feature_names[j]} is missing "
-            f"({int(gaps.sum())} values are; --missing last ranks them below "
-            "everything)"
+            f"({int(gaps.sum())} values are missing in all; --missing last ranks them "
+            "below all others)"
         )
 
 

@@ -47,7 +47,7 @@ class QueryLosses(NamedTuple):
         return cls(n, *means, *(math.fsum(part.tolist()) / scale for part in squares))
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
-        """p value of mean(cheaper) <= tolerance x mean(exact), one-tailed paired t.
+        """p-value of mean(cheaper) <= tolerance x mean(exact), one-tailed paired t.
 
         Small ones say that the cheaper system keeps more than this share. Where
         lower is better it is mean(cheaper) >= mean(exact) / tolerance.

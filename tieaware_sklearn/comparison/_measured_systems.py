@@ -58,6 +58,12 @@ class MeasuredSystems:
         found = self._prepared.values(self._asked, scores, names, n_jobs=self._n_jobs)
         return {name: values[:, 0] for name, values in found.items()}
 
+    @property
+    def bounds(self) -> FloatArray:
+        """The least and the largest value of the measure."""
+        bounds: FloatArray = self._asked.bounds[0]
+        return bounds
+
     def warn_undefined(self) -> None:
         """Warn of a system for which the measure is undefined throughout."""
         self._asked.warn_of_nan([math.nan])
@@ -93,8 +99,8 @@ def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]
             return (alone,), [check_scores(y_score, n_rows=n_rows)]
         if array.ndim != 2:
             raise ValueError(
-                "y_score must map names of systems to scores, or be an array of shape "
-                f"(n_documents, n_systems), got shape {array.shape}"
+                "y_score must be a mapping of system names to scores, or an array of "
+                f"shape (n_documents, n_systems), got shape {array.shape}"
             )
         given = [(f"system {j}", column) for j, column in enumerate(array.T)]
     if not given:
@@ -102,7 +108,9 @@ def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]
     names = tuple(name for name, _ in given)
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"y_score must name each system once, got {name} twice")
+            raise ValueError(
+                f"y_score must have a different name for each system, got {name} twice"
+            )
     return names, [
         check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
         for name, column in given

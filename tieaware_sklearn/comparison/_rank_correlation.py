@@ -22,11 +22,11 @@ from .._engine.validation import check_choices, check_qid, check_scores
 from ..evaluation._averages import means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: all orders of so few documents are counted, for the p value of tau-AP
+#: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
 #: values this close are one
 _SAME = 1e-12
-#: level of the p values that a summary counts
+#: level of the p-values that a summary counts
 _ALPHA = 0.05
 
 
@@ -37,16 +37,18 @@ class CorrelationSummary(Result):
     Attributes
     ----------
     coefficients : tuple of str
+        Names of the coefficients.
     mean, lowest, highest : ndarray of shape (n_coefficients,)
-        Over the queries where a coefficient is defined.
+        Mean, smallest and largest value over the queries where a coefficient is
+        defined.
     n_significant : ndarray of shape (n_coefficients,), int
-        Queries with a p value below 0.05.
+        Number of queries with a p-value below 0.05.
     n_queries : ndarray of shape (n_coefficients,), int
-        Queries averaged.
+        Number of queries in the average.
 
     See Also
     --------
-    OrderingCorrelation.summary : The method that returns it.
+    OrderingCorrelation.summary : The method that returns this summary.
 
     Examples
     --------
@@ -72,24 +74,26 @@ class CorrelationSummary(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderingCorrelation(Result):
-    """Coefficients of two orderings, query by query; prints as a table.
+    """Correlation coefficients of two orderings for each query; prints as a table.
 
     Attributes
     ----------
     coefficients : tuple of str
+        Names of the coefficients.
     qid : ndarray of shape (n_queries,)
-        In order of first appearance.
+        Query ids in order of first appearance.
     values : ndarray of shape (n_queries, n_coefficients)
-        NaN where one is undefined: a list of one document, or without any
-        difference in score (tau-a and tau-AP are 0 there).
+        Coefficients. They are NaN where undefined: for a list of one document, and
+        for a list whose scores are all equal (tau-a and tau-AP are 0 there).
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided, under random orders.
+        Two-sided p-values under random orders.
     n_documents : ndarray of shape (n_queries,), int
+        Number of documents of each query.
 
     See Also
     --------
-    rank_correlation : The function that returns it.
-    CorrelationSummary : Its averages over queries.
+    rank_correlation : The function that returns this result.
+    CorrelationSummary : The averages over queries.
 
     Examples
     --------
@@ -106,7 +110,7 @@ class OrderingCorrelation(Result):
     n_documents: IntArray
 
     def summary(self) -> CorrelationSummary:
-        """Averages over the queries where each coefficient is defined.
+        """Average each coefficient over the queries where it is defined.
 
         Returns
         -------
@@ -147,21 +151,24 @@ def rank_correlation(
     qid: Any = None,
     coefficients: str | Iterable[str] = COEFFICIENTS,
 ) -> OrderingCorrelation:
-    """Correlation of two orderings: of documents, query by query, or of systems.
+    """Correlate two orderings of the documents of each query, or of systems.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,)
-        Scores of the ordering that is taken as right, higher first; -inf is not
-        retrieved.
+        Scores of the reference ordering; the highest ranks first. A document with a
+        score of -inf is not retrieved.
     y_score : array-like of shape (n_documents,)
-        Scores of the ordering that is judged. Only tau-AP tells the two apart.
+        Scores of the ordering to compare with it. Only tau-AP is not symmetric in
+        the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. None is one list, such as the means of systems.
+        Query of each document. If None, all rows are one list, such as one of the
+        means of systems.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
-        Kendall's τ by all pairs (tau-a) or by those not tied (tau-b), Yilmaz,
-        Aslam and Robertson's τ_AP, Spearman's ρ, and Pearson's r of the scores.
+        Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
+        tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
+        Pearson's r of the scores.
 
     Returns
     -------
@@ -170,25 +177,29 @@ def rank_correlation(
     Raises
     ------
     ValueError
-        For bad scores or ids, and an unknown coefficient.
+        For scores that are NaN or +inf, arrays of different lengths, missing query
+        ids, and an unknown coefficient.
 
     See Also
     --------
-    compare_systems : Whether systems differ by a measure.
-    scipy.stats.kendalltau, scipy.stats.spearmanr : One pair of orderings.
+    compare_systems : Tests whether systems differ by a measure.
+    scipy.stats.kendalltau, scipy.stats.spearmanr : Coefficients of one pair of
+        orderings.
 
     Notes
     -----
-    τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, with C(i) the documents above rank
-    i that `y_true` has above the one there, too (Yilmaz, Aslam and Robertson,
-    SIGIR 2008, eq. 3): errors at the top cost more. Under ties it is the exact mean
-    over their orders, on both sides. Its p values count all orders of up to 7
-    documents; beyond they are normal, with the variance of random orders, ties
-    included.
+    τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, where C(i) is the number of documents
+    above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
+    and Robertson, SIGIR 2008, equation 3). Errors at the top of the ranking therefore
+    cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
+    orderings. Its p-values are exact, from all orders, for up to 7 documents. For
+    longer lists they come from the normal distribution with the variance over random
+    orders, which accounts for ties.
 
-    Documents that one side does not retrieve (-inf) tie below its others; Pearson's
-    r leaves them out. Coefficients and p values but those of tau-AP are scipy's;
-    tau-a comes from its tau-b, and has the same p value, that of their numerator.
+    Documents that an ordering does not retrieve (-inf) tie below all others of that
+    ordering; Pearson's r leaves them out. All coefficients and p-values except those
+    of τ_AP come from scipy. tau-a is computed from tau-b and has the same p-value,
+    because both have the same numerator.
 
     Examples
     --------
@@ -226,7 +237,7 @@ def rank_correlation(
 def _correlate(
     right: NDArray[Any], judged: NDArray[Any], names: list[str]
 ) -> list[tuple[float, float]]:
-    """Coefficients and p values of one list."""
+    """Coefficients and p-values of one list."""
     first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
     # rows in an order of their own: sums must not depend on that of the file
     order = np.lexsort((first, second))
@@ -244,7 +255,7 @@ def _correlate(
 def _of_scipy(
     function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[float, float]:
-    """A coefficient and its p value; NaN where nothing varies."""
+    """A coefficient and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
         return math.nan, math.nan
     found = function(first, second)
@@ -262,7 +273,7 @@ def _scaled(column: NDArray[Any]) -> FloatArray:
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
-    """(concordant - discordant) / all pairs, 0 where all tie; p value of tau-b."""
+    """(concordant - discordant) / all pairs, 0 where all tie; p-value of tau-b."""
     n = len(first)
     tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
     if n < 2:
@@ -275,7 +286,7 @@ def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
 
 
 def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
-    """τ_AP and its p value; ranks are dense, higher first."""
+    """τ_AP and its p-value; ranks are dense, higher first."""
     n = len(right)
     if n < 2:
         return math.nan, math.nan

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result, as_columns
 from .._display.tables import Ranges, Table, bracketed, number, probability
+from .._engine.qid_column import warn_one_query
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
 from ..evaluation._averages import mean, means, std_of_mean, stds_of_means
-from ..evaluation._intervals import NO_DIFFERENCE, adjust
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..measures import Measure
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
@@ -33,15 +34,21 @@ class SystemSummary(Result):
     Attributes
     ----------
     systems : tuple of str
+        Names of the systems.
     measure : str
+        Canonical name.
     mean, worst, best : ndarray of shape (n_systems,)
-        Averages over queries.
+        Averages over queries of the expected, worst and best values.
     tie_std : ndarray of shape (n_systems,)
         Standard deviation of `mean` over the orders of tied documents.
+    chance : ndarray of shape (n_systems,)
+        Average over queries of the expected value if all documents of a query tie.
+    interval : ndarray of shape (n_systems, 2)
+        95% interval of `mean` over queries, as in `RankingSummary`.
 
     See Also
     --------
-    SystemComparison.summary : The method that returns it.
+    SystemComparison.summary : The method that returns this summary.
 
     Examples
     --------
@@ -58,55 +65,73 @@ class SystemSummary(Result):
     worst: FloatArray
     best: FloatArray
     tie_std: FloatArray
+    chance: FloatArray
+    interval: FloatArray
 
     def _tables(self) -> list[Table]:
-        header = [self.measure, "mean", "worst", "best", "tie std"]
-        columns = zip(header, self._columns().values(), strict=True)
+        columns: list[tuple[str, Any]] = [
+            (self.measure, self.systems),
+            ("mean", self.mean),
+            ("worst", self.worst),
+            ("best", self.best),
+            ("tie std", self.tie_std),
+        ]
         return [Table.of(*columns, ranges=Ranges(self.worst, self.mean, self.best))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemComparison(Result):
-    """Systems on the same queries, and every pair of them; prints as two tables.
+    """Comparison of systems on the same queries; prints as two tables.
 
-    In the second, "holds" says whether the difference has its sign in every order
-    of ties.
+    The first table has a row for each system, the second a row for each pair. In the
+    second, "holds" says whether the difference has the same sign in every order of
+    ties.
 
     Attributes
     ----------
     systems : tuple of str
+        Names of the systems.
     measure : str
+        Canonical name.
     greater_is_better : bool
+        Whether higher values of the measure are better.
     qid : ndarray of shape (n_queries,)
-    expected, best, worst, std : ndarray of shape (n_queries, n_systems)
+        Query ids in order of first appearance.
+    expected, best, worst, std, chance : ndarray of shape (n_queries, n_systems)
         As in `RankingReport`.
+    bounds : ndarray of shape (2,)
+        Smallest and largest value that the measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
-        Numbers of the systems A and B of each pair.
+        Indices, into `systems`, of the systems A and B of each pair.
     difference : ndarray of shape (n_pairs,)
-        Mean of A less mean of B over the queries that have both.
+        Mean of A minus mean of B, over the queries where both are defined.
     tie_std : ndarray of shape (n_pairs,)
-        Standard deviation of the difference over the orders of tied documents,
-        those of A and B independent.
+        Standard deviation of the difference over the orders of tied documents, which
+        are independent between A and B.
     tie_range : ndarray of shape (n_pairs, 2)
-        Smallest and largest difference that orders of ties can make.
+        Smallest and largest difference over all orders of ties.
     survives : ndarray of shape (n_pairs,), bool
         Whether the difference has the same sign in every order of ties.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
-        Of the paired test over queries; p values as they are, and corrected for
-        the number of pairs.
+        Statistic and p-value of the paired test over queries, and the p-value
+        corrected for the number of pairs.
     effect : ndarray of shape (n_pairs,)
-        Cohen's d of the differences: their mean over their standard deviation.
+        Cohen's d of the differences: their mean divided by their standard deviation.
     effect_interval : ndarray of shape (n_pairs, 2)
-        Of `effect`, from the non-central t distribution.
+        Interval of `effect`, from the non-central t distribution.
     n_queries : ndarray of shape (n_pairs,), int
-    test, correction, alternative : str
-        How pairs were tested.
+        Number of queries where both systems are defined.
+    test, alternative : str
+        Test and alternative hypothesis, as given to `compare_systems`.
+    correction : str or None
+        Correction of the p-values, as given to `compare_systems`.
     confidence : float
+        Confidence level of `effect_interval`.
 
     See Also
     --------
-    compare_systems : The function that returns it.
-    tieaware_sklearn.plots.TieRangeDisplay : Draws its systems.
+    compare_systems : The function that returns this comparison.
+    tieaware_sklearn.plots.TieRangeDisplay : Draws the systems.
 
     Examples
     --------
@@ -127,6 +152,8 @@ class SystemComparison(Result):
     best: FloatArray
     worst: FloatArray
     std: FloatArray
+    chance: FloatArray
+    bounds: FloatArray
     pairs: IntArray
     difference: FloatArray
     tie_std: FloatArray
@@ -144,7 +171,7 @@ class SystemComparison(Result):
     confidence: float
 
     def summary(self) -> SystemSummary:
-        """Averages over queries of each system.
+        """Average each system over queries.
 
         Returns
         -------
@@ -157,6 +184,8 @@ class SystemComparison(Result):
             worst=means(self.worst),
             best=means(self.best),
             tie_std=stds_of_means(self.std),
+            chance=means(self.chance),
+            interval=np.clip(QueryMoments.of(self.expected).interval(), *self.bounds),
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -187,7 +216,7 @@ class SystemComparison(Result):
             ("d", self.effect, partial(number, digits=2)),
             (of_d, self.effect_interval, partial(bracketed, digits=2)),
         ]
-        # the interval of d, tie std, d, and the p value that is not corrected
+        # the interval of d, tie std, d, and the p-value that is not corrected
         drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
         low, high = self.tie_range.T
         return Table.of(
@@ -219,35 +248,38 @@ def compare_systems(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,)
-        Labels: finite and >= 0. NaN is unjudged.
+        Labels, finite and >= 0. NaN means that a document is unjudged.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        The scores of each system for the same documents, -inf where it does not
-        retrieve one. `load_trec` with a list of runs gives them so. An array has one
-        dtype for all; the columns of a mapping or frame keep theirs.
+        Scores of each system for the same documents, with -inf for documents that
+        the system does not retrieve. `load_trec` returns them in this form for a list
+        of runs. All columns of an array have its dtype; the columns of a mapping or
+        data frame keep their own.
     qid : array-like of shape (n_documents,), optional
-        Query of each document.
+        Query of each document. If None, all documents belong to one query.
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        Name of the measure, or a `Measure`; see `parse_measure`.
     test : {"t", "wilcoxon", "randomization"}, default="t"
-        Of the differences per query: paired t, Wilcoxon's signed ranks, or Fisher's
-        randomisation of their signs.
+        Test of the differences per query: the paired t test, Wilcoxon's signed-rank
+        test, or Fisher's randomisation test.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What the test should find: that A differs from B, has greater or lesser
-        values.
+        Alternative hypothesis: the mean of A differs from that of B, is greater, or
+        is less.
     correction : {"holm", "bh", "by", None}, default="holm"
-        Of p values for the number of pairs: Holm's, for any wrong finding, or that
-        of Benjamini and Hochberg, or Yekutieli, for the share of wrong ones.
+        Correction of the p-values for the number of pairs. "holm" (Holm) controls the
+        probability of any false positive; "bh" (Benjamini and Hochberg) and "by"
+        (Benjamini and Yekutieli) control the false discovery rate.
     confidence : float, default=0.95
-        Of the interval of the effect size.
+        Confidence level of the interval of the effect size.
     n_resamples : int, default=9999
-        Random signs of "randomization"; all signs if there are no more.
-    random_state : int, RandomState instance or None, default=0
-        Of "randomization".
+        Number of random assignments of signs for "randomization". If there are no
+        more than this, all of them are used.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of "randomization".
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
-        Threads over blocks of queries; no result depends on it.
+        Number of threads over blocks of queries (joblib). No result depends on it.
 
     Returns
     -------
@@ -256,28 +288,31 @@ def compare_systems(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for systems of other lengths or of one name, and an
-        unknown option.
+        As in `ranking_score`; for systems of another length or with the same name;
+        and for an unknown option.
 
     Warns
     -----
     UndefinedMetricWarning
-        Where the measure is undefined for every query of a system.
+        If the measure is undefined for every query of a system.
+    UserWarning
+        Without `qid`: a single query has no test.
 
     See Also
     --------
     evaluate : One system by several measures.
-    precision_study : Which conclusions coarser scores change.
+    precision_study : Which conclusions change when scores are coarser.
     tieaware_sklearn.comparison.rank_correlation : Whether systems rank alike.
 
     Notes
     -----
-    The test says what other queries might have given, `tie_std` and the range what
-    other orders of the ties might have. Tie orders of A and B are taken as
-    independent: variances add, and the range is from worst A less best B to best A
-    less worst B. There is no `query_weight`: not all three tests are defined for
-    weighted queries. For tests and effect sizes see Smucker, Allan and Carterette (CIKM
-    2007), Sakai (SIGIR Forum 2014), Cumming and Finch (2001).
+    The test asks whether the difference could come from the choice of queries;
+    `tie_std` and `tie_range` say how much it depends on the order of ties. The orders
+    of the ties of A and of B are independent: their variances add, and the range goes
+    from (worst of A - best of B) to (best of A - worst of B). There is no
+    `query_weight`, because not all three tests are defined for weighted queries. For
+    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes and their
+    intervals, Sakai (SIGIR Forum 2014) and Cumming and Finch (2001).
 
     Examples
     --------
@@ -312,12 +347,16 @@ def compare_systems(
     systems = MeasuredSystems(
         y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
     )
-    found = systems.all_values(("best", "worst", "std"))
+    found = systems.all_values(("best", "worst", "std", "chance"))
     # whatever order the rows came in
     by_id = systems.queries.sorted()
     if np.isnan(found["expected"]).all(axis=0).any():
         systems.warn_undefined()
     pairs = pairs_of(len(systems.names))
+    if qid is None and len(pairs):
+        warn_one_query(
+            systems.queries.n_rows, "pass qid, because the test is over queries"
+        )
     rows = [
         _compare(
             {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
@@ -334,6 +373,7 @@ def compare_systems(
         greater_is_better=systems.measure.greater_is_better,
         qid=systems.queries.qid,
         **found,
+        bounds=systems.bounds,
         pairs=pairs,
         difference=difference,
         tie_std=tie_std,

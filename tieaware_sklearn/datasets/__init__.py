@@ -1,4 +1,4 @@
-"""Rankings to try things on: bundled or made; the readers of files are here too."""
+"""Bundled and generated rankings, and the readers of files."""
 
 from ..io._batches import iter_batches
 from ..io._letor import dump_letor, load_letor

@@ -38,21 +38,21 @@ def load_digits_retrieval(
     as_frame: bool = False,
     return_X_y_qid: bool = False,
 ) -> Any:
-    """Retrieval of hand-written digits by integer similarities.
+    """Load image retrieval over hand-written digits, with integer similarities.
 
-    A query is an image, its documents are all others, relevant if they show the
-    same digit.
+    Each query is an image, and its documents are all other images. A document is
+    relevant if it shows the same digit.
 
     Parameters
     ----------
     n_queries : int, default=100
-        Images drawn as queries, at most 1797, each with 1796 documents.
+        Number of images drawn as queries, at most 1797. Each has 1796 documents.
     random_state : int, RandomState instance or None, default=0
-        Draws the queries.
+        Seed of the draw of queries.
     as_frame : bool, default=False
-        The features as a pandas DataFrame, with their names.
+        Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
-        Return ``(data, target, qid)`` instead of a Bunch.
+        Whether to return ``(data, target, qid)`` instead of a Bunch.
 
     Returns
     -------
@@ -66,11 +66,11 @@ def load_digits_retrieval(
     ValueError
         For n_queries outside 1..1797.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    make_web_search : Generated rankings.
+    make_web_search : Generates rankings with ties.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from ..io._bunch import as_asked
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
 
 _DESCR = """\
-A generated web search: documents of each query with labels 0..4 and
+A generated web search: the documents of each query have labels 0..4 and these features.
 
 in_degree, clicks, page_visits   counts with a power-law tail, higher is better
 url_length, n_slashes            small integers, lower is better
@@ -45,26 +45,29 @@ def make_web_search(
     Parameters
     ----------
     n_queries : int, default=100
+        Number of queries.
     n_documents : int, default=100
-        Documents of a query on average; lengths vary (log-normal, at least 1).
+        Mean number of documents of a query. The numbers vary (log-normal, at least
+        1).
     strength : float, default=0.5
-        How much the features say of the labels, from 0 (nothing) to 1.
+        How strongly the features depend on the labels, from 0 (not at all) to 1.
     tie_rate : float, default=0.5
-        Share of documents whose counts (in_degree, clicks, page_visits) are 0;
-        the others have a power-law tail. It also makes url_length coarser. From 0
-        up to, but not including, 1.
+        Share, in [0, 1), of documents whose counts (in_degree, clicks, page_visits)
+        are 0. The other counts have a power-law tail. A higher share also makes
+        url_length coarser.
     n_noise : int, default=4
-        Features unrelated to the labels, by turns discrete and continuous.
+        Number of features unrelated to the labels, alternately discrete and
+        continuous.
     n_duplicates : int, default=2
-        Features that repeat the counts, as their logarithm; at most 3.
+        Number of features that are the logarithm of a count, at most 3.
     shuffle : bool, default=False
-        Interleave the rows of all queries.
+        Whether to shuffle the rows, so that queries are interleaved.
     random_state : int, RandomState instance or None, default=0
-        Draws everything.
+        Seed of all random draws.
     as_frame : bool, default=False
-        The features as a pandas DataFrame, with their names.
+        Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
-        Return ``(data, target, qid)`` instead of a Bunch.
+        Whether to return ``(data, target, qid)`` instead of a Bunch.
 
     Returns
     -------
@@ -78,11 +81,11 @@ def make_web_search(
     ValueError
         For parameters outside the ranges above.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    load_digits_retrieval : Real data with ties.
+    load_digits_retrieval : Loads real data with ties.
 
     Examples
     --------

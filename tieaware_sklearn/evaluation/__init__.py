@@ -1,4 +1,4 @@
-"""What rankings are worth: one number, a report, and what ties leave open."""
+"""Exact scores of rankings: one number, a report, and the effect of ties."""
 
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions

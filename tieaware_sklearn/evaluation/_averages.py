@@ -76,7 +76,7 @@ def _whole_numbers(values: FloatArray) -> list[int]:
 
 
 def std_of_mean(std: FloatArray, weight: FloatArray | None = None) -> float:
-    """Standard deviation over tie orders of a mean of independent queries."""
+    """Standard deviation over orders of ties of a mean of independent queries."""
     there = ~np.isnan(std)
     if not there.any():
         return math.nan

@@ -1,4 +1,4 @@
-"""Relevant or not, retrieved or not: the table of two by two."""
+"""The two-by-two table of relevance and retrieval."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ class ContingencyTable(Result):
     Attributes
     ----------
     qid : ndarray of shape (n_queries,)
-        In order of first appearance.
+        Query ids in order of first appearance.
     k : int or None
-        Documents below this rank count as not retrieved.
+        Cut-off. Documents below this rank count as not retrieved.
     true_positive, false_positive : ndarray of shape (n_queries,)
-        Relevant and other documents retrieved: exact means over tie orders where
-        `k` falls inside a tie, whole numbers otherwise.
+        Numbers of relevant and of other documents that are retrieved. They are exact
+        means over the orders of ties where `k` falls inside a tie group, and whole
+        numbers otherwise.
     false_negative, true_negative : ndarray of shape (n_queries,)
-        Relevant and other documents not retrieved.
+        Numbers of relevant and of other documents that are not retrieved.
 
     See Also
     --------
-    contingency_table : The function that returns it.
+    contingency_table : The function that returns this table.
 
     Examples
     --------
@@ -54,7 +55,13 @@ class ContingencyTable(Result):
     true_negative: FloatArray
 
     def sum(self) -> FloatArray:
-        """[[true positive, false positive], [false negative, true negative]]."""
+        """Sum the counts over queries.
+
+        Returns
+        -------
+        ndarray of shape (2, 2)
+            [[true positive, false positive], [false negative, true negative]].
+        """
         cells = [
             [self.true_positive, self.false_positive],
             [self.false_negative, self.true_negative],
@@ -89,10 +96,10 @@ def contingency_table(
     Parameters
     ----------
     y_true, y_score, qid, unjudged
-        As in `ranking_score`: scores of -inf are not retrieved.
+        As in `ranking_score`. Documents with a score of -inf are not retrieved.
     k : int, optional
-        Take the documents below rank k as not retrieved. Where the cut-off falls
-        inside a tie, counts are exact means over its orders.
+        Cut-off. Documents below rank k count as not retrieved. Where the cut-off
+        falls inside a tie group, counts are exact means over the orders of the group.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -107,13 +114,13 @@ def contingency_table(
 
     See Also
     --------
-    Precision, Recall, Fallout : Shares of its counts.
+    Precision, Recall, Fallout : Ratios of the counts of this table.
 
     Notes
     -----
-    The measures of the table are P, R, F and Fallout without a cut-off (``SetP``,
-    ``SetR`` and ``SetF`` to `parse_measure`). Manning, Raghavan and Schütze
-    (2008), section 8.3.
+    P, R, F and Fallout without a cut-off are ratios of these counts; `parse_measure`
+    calls the first three ``SetP``, ``SetR`` and ``SetF``, too. See Manning, Raghavan
+    and Schütze (2008), section 8.3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The definitions of other tools, as parameters that exist here."""
+"""The definitions of other tools, as parameters of our measures."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _UNCUT = {"k": Parameter(None)}
 # as many as the pairs per document of LambdaMART, 32 by default
 _CUT = {"k": Parameter(32, None)}
 _NO_WEIGHTS = "{} has no weights"
-_IGNORED = "{} ignores weights there"
+_IGNORED = "{} ignores weights for this measure"
 
 
 def _trec_eval(rounding: str) -> dict[str, Definition]:
@@ -150,10 +150,10 @@ class Defined:
             if short.any():
                 query = int(np.argmax(short))
                 raise ValueError(
-                    f"{measure} by convention={self.convention!r} must have queries of "
-                    f"at least {own.least_documents} documents, as there, got "
-                    f"{queries.sizes[query]} in query {queries.name(query)} (leave it "
-                    "out, or do without the convention)"
+                    f"queries must have at least {own.least_documents} documents for "
+                    f"{measure} with convention={self.convention!r}, got "
+                    f"{queries.sizes[query]} in query {queries.name(query)} (drop the "
+                    "query or the convention)"
                 )
 
     def check_weight(
@@ -169,7 +169,7 @@ class Defined:
             if own.unweighted:
                 why = own.unweighted.format(self.convention)
                 raise ValueError(
-                    f"query_weight must be left out with {measure} by "
+                    f"query_weight must be None for {measure} with "
                     f"convention={self.convention!r}: {why}"
                 )
             other = undefined[..., j] & (weight != 1)
@@ -177,8 +177,8 @@ class Defined:
                 *_, query = np.argwhere(other)[0]
                 raise ValueError(
                     f"query_weight must be 1 for queries where {measure} is undefined, "
-                    f"as {self.convention} counts them, got {weight[query]:g} for "
-                    f"query {queries.name(query)}"
+                    f"because {self.convention} counts each of them once, got "
+                    f"{weight[query]:g} for query {queries.name(query)}"
                 )
 
 
@@ -221,7 +221,7 @@ def _by_definition(
             modes = parameter.modes if isinstance(parameter.modes, list) else []
             known = " or ".join(map(repr, [parameter.value, *modes]))
             raise ValueError(
-                f"{name} is {known} by convention={convention!r}, got {given!r} in "
-                f"{measure}"
+                f"{name} must be {known} with convention={convention!r}, got "
+                f"{given!r} in {measure}"
             )
     return replace(measure, **changes)

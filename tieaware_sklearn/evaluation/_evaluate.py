@@ -1,4 +1,4 @@
-"""What a ranking is worth: `ranking_score` for a number, `evaluate` for a report."""
+"""Scores of a ranking: `ranking_score` gives one number, `evaluate` a report."""
 
 from __future__ import annotations
 
@@ -53,71 +53,75 @@ def ranking_score(
     query_weight: ArrayLike | None = None,
     convention: str | None = None,
 ) -> float | FloatArray:
-    """What a ranking is worth by one measure, exactly, however its scores tie.
+    """Compute the exact score of a ranking by one measure, under ties.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Labels: finite and >= 0. NaN is unjudged. The rows of a matrix are queries,
-        as in scikit-learn's `ndcg_score`; a matrix of one column is, without a
-        `mask`, a column of documents. A cell that is NaN, or masked, in labels and
-        scores is padding.
+        Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
+        each row is a query, as in scikit-learn's `ndcg_score`. A matrix of one column
+        is read as a column of documents unless `mask` is given. A cell is padding if
+        both its label and its score are NaN or masked.
     y_score : array-like of the shape of y_true
-        Scores of any numeric dtype, higher ranked first, equal ones tied: none is
-        rounded. Numbers that no one dtype holds, such as integers beyond 2^53 beside
-        fractions, are taken as 64-bit floats, and refused if that makes one of two.
-        -inf is a document that was not retrieved: it counts among the relevant ones
-        and in the ideal, never in the ranking.
+        Scores of any numeric dtype; the highest ranks first and equal scores tie. No
+        score is rounded. If no single dtype holds all scores (integers beyond 2^53
+        beside fractions), they are converted to 64-bit floats, and it is an error if
+        this makes different scores equal. A document with a score of -inf is not
+        retrieved: it counts in the number of relevant documents and in the ideal,
+        but has no place in the ranking.
     qid : array-like of shape (n_documents,), optional
-        Query of each document: any hashable values, rows in any order. None is
-        one query, or those in the rows of a matrix: their ids are 0, 1, ...
+        Query of each document, of any hashable type, with rows in any order. If None,
+        all documents belong to one query, or, in a matrix, the documents of each row
+        do; the rows then have the ids 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        Of a matrix: True where there is a document, as in TensorFlow Ranking and
-        Keras (in Rax it is called ``where``). All other cells are padding, whatever
-        they hold; without it those that are missing in both matrices are. Labels
-        padded with -1 take ``mask=y_true >= 0``.
+        True where a cell of a matrix holds a document, as in TensorFlow Ranking and
+        Keras (Rax calls it ``where``). All other cells are padding, whatever they
+        hold. Without a mask, cells that are missing in both matrices are padding. For
+        labels padded with -1 use ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        Name of the measure, or a `Measure`; see `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
-        The mean over all orders of the tied documents, the most or the least
-        favourable order, or the order of the rows: what a tool unaware of ties
-        would report.
+        Which value to return: the mean over all orders of tied documents
+        ("expected"), the value in the most or in the least favourable order, or the
+        value in the order of the rows ("input"), as of a tool that ignores ties.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
-        Over queries: the mean, the geometric mean or the median of the values
-        per query (floor of the geometric mean 1e-5; Fuhr 2017 on medians), the
-        ratio of sums (measures that are ratios of counts: P, R, F, Fallout,
-        Rprec), or no average. The median of weighted values has half of the weight
-        below it and half above; where a value and all below it have just half, it
-        is the mean of this value and the next.
+        Average over queries. "macro", "geometric" and "median" are the mean, the
+        geometric mean (of values raised to at least 1e-5) and the median of the
+        values per query. "micro" is the ratio of sums, for measures that are ratios
+        of counts (P, R, F, Fallout, Rprec). None returns the value of each query.
+        With weights, half of the weight lies below the median and half above it;
+        where the weight up to a value is exactly half, the median is the mean of that
+        value and the next. Fuhr (2017) discusses medians.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined (R, NDCG, AP and all that
-        divide by the relevant documents without one, Fallout without a non-relevant
-        one). "skip" leaves them out of the average; "raise" names the first. ESL
-        has no such value: its undefined queries are left out.
+        Value for queries where the measure is undefined: R, NDCG, AP and other
+        measures that divide by the relevant documents where there is none, Fallout
+        where there is no non-relevant document. "skip" leaves such queries out of the
+        average. "raise" raises an error that names the first of them. ESL takes no
+        such value: the queries where it is undefined are left out.
     unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
+        How to treat NaN labels: as an error, or as not relevant.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight of each document's query in the average: >= 0, constant within a
-        query; of a matrix, one for each row.
+        Weight, in the average, of the query of each document: >= 0 and constant
+        within a query. For matrices, one weight for each row.
     convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
 "trec_eval9", "trec_eval10"}, optional
-        Take the definitions of that tool: gain, denominators, and values of queries
-        without a relevant document (in place of `zero_relevance`), for labels that
-        are whole numbers. "trec_eval" is its version 9. A parameter that `measure`
-        spells out, be it a default, is kept where the tool has such a mode and an
-        error where not; weights are an error where the tool does not follow them.
-        Ties are treated as `ties` says all the same: the tool's own numbers need
-        ``ties="input"`` (lightgbm, xgboost, trec_eval with rows from
-        ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
-        (sklearn's ndcg_score and dcg_score). These two refuse queries of one
-        document, and so does NDCG or DCG by that convention: there is no number to
-        reproduce.
+        Tool whose definitions to use: gain, denominators, and values of queries
+        without a relevant document (in place of `zero_relevance`). Labels must be
+        whole numbers. "trec_eval" means version 9. A parameter that `measure` states
+        explicitly, even at its default, is kept if the tool has such an option, and
+        is an error if not. Weights are an error where the tool does not apply them.
+        The convention does not change how ties are treated: to reproduce the tool's
+        own numbers, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
+        from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
+        (scikit-learn's `ndcg_score` and `dcg_score`). These two functions raise an
+        error for queries of one document, and so do NDCG and DCG with
+        ``convention="sklearn"``.
 
     Returns
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
-        Queries in order of first appearance, or of the rows of a matrix; those that
-        "skip" leaves out are NaN.
+        The array holds queries in order of first appearance, or in the order of the
+        rows of a matrix, with NaN for queries that "skip" leaves out.
 
     Raises
     ------
@@ -128,26 +132,27 @@ def ranking_score(
     Warns
     -----
     UndefinedMetricWarning
-        Where every query is skipped: the average is NaN.
+        If every query is skipped, so that the average is NaN.
 
     See Also
     --------
-    evaluate : Several measures, with best, worst and intervals.
-    make_ranking_scorer : The same for searches and cross-validation.
+    evaluate : Several measures, with best and worst values and intervals.
+    make_ranking_scorer : The same value as a scorer for scikit-learn.
     parse_measure : Names of measures.
-    PreparedRanking : For many scores of the same documents.
-    sklearn.metrics.ndcg_score : NDCG with linear gain, by the rows of matrices:
+    PreparedRanking : Faster for many scores of the same documents.
+    sklearn.metrics.ndcg_score : NDCG with linear gain, for matrices;
         ``convention="sklearn"`` gives its values.
 
     Notes
     -----
-    McSherry and Najork, "Computing information retrieval performance measures
-    efficiently in the presence of tied scores", ECIR 2008. No result depends on
-    the order of rows, ``ties="input"`` excepted.
+    The method is that of McSherry and Najork, "Computing information retrieval
+    performance measures efficiently in the presence of tied scores", ECIR 2008. No
+    result depends on the order of rows, except with ``ties="input"``.
 
-    Tensors of torch, JAX, CuPy and other libraries are taken by ``__array__`` or
-    ``__dlpack__``, without their gradients, where the CPU can read their memory.
-    Every function here that takes labels and scores takes them as matrices, too.
+    Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
+    ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
+    Every function of this library that accepts labels and scores also accepts them
+    as matrices.
 
     Examples
     --------
@@ -188,7 +193,7 @@ def evaluate(
     segment: Any = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
-    """What a ranking is worth by several measures, with all that ties leave open.
+    """Evaluate a ranking by several measures, with the range of values under ties.
 
     Ties are found once and shared by all measures.
 
@@ -197,18 +202,20 @@ def evaluate(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        Names of measures, or `Measure` objects; see `parse_measure`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of each document's query, such as a market or a class of lengths: any
-        hashable values, constant within a query; for matrices, one for each row.
-        `RankingReport.by_segment` averages over the queries of each segment.
+        Segment of the query of each document, such as a market or a range of query
+        lengths. Segments are of any hashable type and constant within a query. For
+        matrices, one segment for each row. `RankingReport.by_segment` averages over
+        the queries of each segment.
     n_jobs : int, optional
-        Threads over blocks of queries (joblib); no result depends on it.
+        Number of threads over blocks of queries (joblib). No result depends on it.
 
     Returns
     -------
     RankingReport
-        Per query and measure the expected, best and worst value, the standard
-        deviation over tie orders, the chance level and the ideal.
+        For each query and measure the expected, best and worst value, the standard
+        deviation over the orders of ties, the chance level and the ideal.
 
     Raises
     ------
@@ -217,12 +224,17 @@ def evaluate(
 
     See Also
     --------
-    ranking_score : One measure, as a number.
-    RankingReport.summary : Averages, with t or bootstrap intervals.
-    RankingReport.by_segment : The same by segment.
-    PreparedRanking : For many scores of the same documents.
+    ranking_score : One measure, as one number.
+    RankingReport.summary : Averages over queries, with t or bootstrap intervals.
+    RankingReport.by_segment : Averages over the queries of each segment.
+    PreparedRanking : Faster for many scores of the same documents.
     tie_report : How much of a ranking is tied.
-    compare_systems : Several systems, and tests of their differences.
+    compare_systems : Several systems, with tests of their differences.
+
+    Notes
+    -----
+    The means under ties follow McSherry and Najork (ECIR 2008), as in
+    `ranking_score`.
 
     Examples
     --------
@@ -253,33 +265,33 @@ def tie_distributions(
     measure: str | Measure = "rr",
     unjudged: str = "raise",
 ) -> dict[Any, Distribution]:
-    """All values that a measure can take over the orders of ties, and their chances.
+    """Compute the distribution of a measure over the orders of ties, for each query.
 
     Parameters
     ----------
     y_true, y_score, qid, unjudged
         As in `ranking_score`.
     measure : str or Measure, default="rr"
-        One whose distribution is known: P, R, F, Fallout, Rprec (hypergeometric),
-        Success, RR, ESL, PRR, IPrec and BPref.
+        A measure whose distribution has a closed form: P, R, F, Fallout and Rprec
+        (hypergeometric), Success, RR, ESL, PRR, IPrec or BPref.
 
     Returns
     -------
     dict of query id to Distribution
-        In order of first appearance (0 is the one query of ``qid=None``):
-        ``values`` and ``probability``, ``mean()``, ``std()``, ``cdf(value)`` and
-        ``quantile(q)``. Without values where the measure is undefined.
+        Queries are in order of first appearance; with ``qid=None`` the only id is 0.
+        Where the measure is undefined, the distribution has no values.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`, for other measures, and for ties too long for IPrec
-        or BPref.
+        As in `ranking_score`; for other measures; and for IPrec and BPref if ties
+        are too long.
 
     See Also
     --------
-    Distribution : What it returns, one per query.
-    evaluate : Mean, best, worst and standard deviation only, for all measures.
+    Distribution : The distribution of one query.
+    evaluate : Mean, best, worst and standard deviation, for all measures.
+    sampled : Estimates for measures without a closed form.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class QueryMoments(AddedUp):
 
 
 class TTest(NamedTuple):
-    """Statistics and p values of a t test."""
+    """Statistics and p-values of a t test."""
 
     statistic: FloatArray
     pvalue: FloatArray
@@ -140,7 +140,7 @@ def t_test(
 
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
-    """p values corrected for their number; NaN stays NaN and does not count.
+    """p-values corrected for their number; NaN stays NaN and does not count.
 
     By Holm ("holm"), for the rate of false discoveries ("bh", "by"), or not at all.
     """

@@ -34,42 +34,44 @@ _TASKS = 4
 
 
 class PreparedRanking:
-    """Labels checked and gathered by query once, for many columns of scores.
+    """Labels prepared once, to evaluate many columns of scores.
 
-    All that depends on the labels alone (queries, ideals, chance levels) is computed
-    once: evaluating each feature, model or trial on the same data takes about half the
-    time of `ranking_score` and `evaluate`, and gives the same bits. The speeds that
-    ``python -m benchmarks`` and the README give are those of prepared rankings, since
-    LightGBM and XGBoost prepare their labels, too. Pickles hold labels, ids and
-    weights.
+    Everything that depends on the labels alone (queries, ideals, chance levels) is
+    computed once. Evaluating each feature, model or trial on the same data then takes
+    about half the time of `ranking_score` and `evaluate`, with bit-identical results.
+    The speeds that ``python -m benchmarks`` and the README state are those of prepared
+    rankings, because LightGBM and XGBoost prepare their labels, too. A pickle holds
+    labels, ids and weights only.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Labels: finite and >= 0. NaN is unjudged.
+        Labels, finite and >= 0. NaN means that a document is unjudged.
     qid : array-like of shape (n_documents,), optional
-        Query of each document: any hashable values, rows in any order. None is
-        one query, or those in the rows of a matrix.
+        Query of each document, of any hashable type, with rows in any order. If None,
+        all documents belong to one query, or, in a matrix, the documents of each row
+        do.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        Of a matrix: False for padding. It is needed where there is padding, for
-        NaN in labels alone is an unjudged document.
+        True where a cell of a matrix holds a document. A padded matrix needs a mask,
+        because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight of each document's query in averages: >= 0, constant within a query;
-        of a matrix, one for each row.
+        Weight, in averages, of the query of each document: >= 0 and constant within a
+        query. For matrices, one weight for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
+        How to treat NaN labels: as an error, or as not relevant.
     convention : str, optional
-        As in `ranking_score`: the definitions of another tool.
+        Tool whose definitions to use, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        As in `evaluate`, whose reports keep it.
+        Segment of the query of each document, as in `evaluate`. Reports keep it.
 
     Attributes
     ----------
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     n_documents : int
+        Number of documents.
 
     Raises
     ------
@@ -78,7 +80,7 @@ class PreparedRanking:
 
     See Also
     --------
-    ranking_score, evaluate : The same for one column of scores.
+    ranking_score, evaluate : Functions for one column of scores.
 
     Examples
     --------
@@ -132,15 +134,15 @@ class PreparedRanking:
         ties: str = "expected",
         average: str | None = "macro",
     ) -> float | FloatArray:
-        """The value of one measure for these scores, as by `ranking_score`.
+        """Compute one measure for a column of scores, as `ranking_score` does.
 
         Parameters
         ----------
         y_score : array-like of the shape of y_true
-            Scores, higher ranked first, equal ones tied; -inf is not retrieved.
-            Their values at padding do not matter.
+            Scores; the highest ranks first and equal scores tie. A document with a
+            score of -inf is not retrieved. Scores of padding do not matter.
         measure : str or Measure, default="ndcg@10"
-            See `parse_measure`.
+            Name of the measure, or a `Measure`; see `parse_measure`.
         ties, average
             As in `ranking_score`.
 
@@ -167,24 +169,24 @@ class PreparedRanking:
         average: str | None = "macro",
         n_jobs: int | None = None,
     ) -> FloatArray:
-        """The value of one measure for each of several columns of scores.
+        """Compute one measure for each of several columns of scores.
 
-        The values are those of `score`, to the last bit. Columns are ranked several at
-        a time: twenty of them took a seventh of the time that one by one takes for 200
-        documents, a quarter for 1000 and half for 5000. From 30,000 documents on, only
-        `n_jobs` saves time.
+        The values are bit-identical to those of `score`. Several columns are ranked in
+        one call, which saves time on small data: 20 columns took a seventh of the time
+        of 20 calls for 200 documents, a quarter for 1,000 and half for 5,000. From
+        30,000 documents on, only `n_jobs` saves time.
 
         Parameters
         ----------
         y_score : array-like of shape (n_documents, n_columns)
-            A column for each model, trial or feature: an array, a data frame, or a
-            mapping of names to columns, each in its own dtype. Where `y_true` is a
-            matrix, an array of shape (n_queries, n_documents, n_columns), or a
-            mapping of names to matrices.
+            Scores, with a column for each model, trial or feature: an array, a data
+            frame, or a mapping of names to columns, each of which keeps its dtype. If
+            `y_true` is a matrix, an array of shape (n_queries, n_documents,
+            n_columns) or a mapping of names to matrices.
         measure, ties, average
             As in `score`.
         n_jobs : int, optional
-            Threads over columns (joblib); no result depends on it.
+            Number of threads over columns (joblib). No result depends on it.
 
         Returns
         -------
@@ -193,7 +195,7 @@ class PreparedRanking:
         Raises
         ------
         ValueError
-            As in `score`, naming the column.
+            As in `score`. The message names the column.
 
         Examples
         --------
@@ -239,8 +241,8 @@ class PreparedRanking:
             n_axes = 2 if self._prepared.lists is None else 3
             if array.ndim != n_axes:
                 raise ValueError(
-                    "y_score must have the axes of y_true and one more, for columns, "
-                    f"got shape {array.shape}"
+                    "y_score must have one axis more than y_true, for the columns, got "
+                    f"shape {array.shape}"
                 )
             given = list(enumerate(np.moveaxis(array, -1, 0)))
         if not given:
@@ -254,15 +256,17 @@ class PreparedRanking:
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
-        """The values of several measures for these scores, as by `evaluate`.
+        """Compute several measures for a column of scores, as `evaluate` does.
 
         Parameters
         ----------
         y_score : array-like of the shape of y_true
             As in `score`.
         measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+            Names of measures, or `Measure` objects; see `parse_measure`.
         n_jobs : int, optional
-            Threads over blocks of queries (joblib); no result depends on it.
+            Number of threads over blocks of queries (joblib). No result depends on
+            it.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Precision by recall, with what ties leave open."""
+"""Precision by recall, with its range under ties."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ class PrecisionRecallCurve(Result):
     Attributes
     ----------
     recall : ndarray of shape (n_points,)
+        Recall levels.
     mean, worst, best : ndarray of shape (n_points,)
-        Precision at that recall or more, averaged over queries: the mean over tie
-        orders, and the curves of the least and the most favourable order, which
-        bound every other.
+        Interpolated precision at each recall level, averaged over queries: the mean
+        over the orders of ties, and the values in the least and in the most favourable
+        order. The curve of every other order lies between these two.
     tie_std : ndarray of shape (n_points,)
-        Standard deviation of the average over tie orders.
+        Standard deviation of the average over the orders of ties.
     sampling_error : ndarray of shape (n_points,)
-        Of `mean` where long ties had to be sampled; 0 where it is exact.
+        Standard error of `mean` where it is estimated from sampled orders of long
+        ties, 0 where it is exact.
 
     See Also
     --------
-    precision_recall_curve : The function that returns it.
-    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws it.
+    precision_recall_curve : The function that returns this curve.
+    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws the curve.
 
     Examples
     --------
@@ -67,7 +69,10 @@ class PrecisionRecallCurve(Result):
             ("tie std", self.tie_std),
         ]
         error = float(self.sampling_error.max())
-        note = f"long ties sampled, standard error at most {error:.1g}"
+        note = (
+            "the means of long ties are estimated from sampled orders, with standard "
+            f"errors of at most {error:.1g}"
+        )
         ranges = Ranges(self.worst, self.mean, self.best)
         return [Table.of(*columns, notes=[note] if error > 0 else [], ranges=ranges)]
 
@@ -84,14 +89,14 @@ def precision_recall_curve(
     query_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> PrecisionRecallCurve:
-    """Interpolated precision at recall levels, averaged over queries.
+    """Compute interpolated precision at recall levels, averaged over queries.
 
     Parameters
     ----------
     y_true, y_score, qid, zero_relevance, unjudged, query_weight, n_jobs
         As in `evaluate`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
-        Recall levels in [0, 1], each once.
+        Recall levels in [0, 1], all different.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -106,15 +111,15 @@ def precision_recall_curve(
 
     See Also
     --------
-    InterpolatedPrecision : One of its points as a measure.
-    InterpolatedAveragePrecision : Its average.
-    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws it.
+    InterpolatedPrecision : One point of the curve, as a measure.
+    InterpolatedAveragePrecision : The average over the points, as a measure.
+    tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws the curve.
 
     Notes
     -----
-    The average of `mean` over eleven points is the measure ``IAP``. See
-    `InterpolatedPrecision` for the definition, how long ties may be and what they
-    cost: all levels together about as much as one.
+    The average of `mean` over eleven points is the measure ``IAP``. The notes of
+    `InterpolatedPrecision` give the definition, its source, and the time that long
+    ties take; all levels together take about as long as one.
 
     Examples
     --------
@@ -146,7 +151,7 @@ def _levels(recall: ArrayLike) -> list[float]:
     try:
         array = np.atleast_1d(np.asarray(recall, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"recall must be numbers in [0, 1]: {error}") from None
+        raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
     levels: list[float] = array.tolist()
     if not levels:
         raise ValueError("recall must hold at least one level, got none")

@@ -247,10 +247,11 @@ def prepare(
     allow_zero: bool = False,
     keep: bool = False,
 ) -> tuple[Prepared, NDArray[Any]]:
-    """The one door of evaluation: labels, scores and weights, checked and gathered.
+    """Check labels, scores and weights, and gather them by query.
 
-    Labels and scores are of documents, or matrices with a query in each row, without
-    ids: what `mask` leaves out, or is missing in both of them, is padding.
+    Labels and scores are columns of documents, or matrices with a query in each row
+    and without ids. Cells that `mask` leaves out, or that are missing in both
+    matrices, are padding.
     """
     prepared = prepare_labels(
         y_true, qid, query_weight, mask=mask, y_score=y_score, names=names,
@@ -294,13 +295,13 @@ def _lists(
     if not are_lists(y_true, masked=mask is not None):
         if mask is not None:
             raise ValueError(
-                f"mask must be left out unless {names.label} has shape (n_queries, "
+                f"mask must be None unless {names.label} has shape (n_queries, "
                 "n_documents)"
             )
         return None
     if qid is not None:
         raise ValueError(
-            f"{names.qid} must be left out where {names.label} has two dimensions: its "
+            f"{names.qid} must be None where {names.label} has two dimensions: its "
             "rows are the queries"
         )
     return Lists.of(y_true, y_score, mask, (names.label, names.score))
@@ -314,6 +315,6 @@ def check_averaging(asked: Asked, ties: str, average: str | None) -> None:
         if average == "micro" and not measure.is_ratio:
             known = names_where(lambda cls: cls.is_ratio)
             raise ValueError(
-                "average='micro' needs a measure that is a ratio of counts "
+                "average='micro' requires measures that are ratios of counts "
                 f"({known}), got {measure}"
             )

@@ -1,4 +1,4 @@
-"""What a ranking is worth, query by query and on average, as a table."""
+"""The scores of a ranking, query by query and on average, as a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingReport(Result):
-    """What a ranking is worth, query by query; prints as its summary.
+    """Scores of a ranking for each query and measure; prints as its summary.
 
     Attributes
     ----------
@@ -35,30 +35,32 @@ class RankingReport(Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
-        Mean, most and least favourable value, and standard deviation over the
-        orders of the tied documents. NaN where a query was skipped.
+        Mean, most and least favourable value, and standard deviation over the orders
+        of tied documents. NaN where a query is skipped.
     sampling_error : ndarray of shape (n_queries, n_measures)
-        Standard error of `expected` where orders had to be sampled, 0 where exact.
+        Standard error of `expected` where it is estimated from sampled orders, 0
+        where it is exact.
     std_is_estimate : ndarray of shape (n_queries, n_measures), bool
-        Where `std` comes from sampled orders.
+        Whether `std` is estimated from sampled orders.
     chance, ideal : ndarray of shape (n_queries, n_measures)
-        Expected and best value if every score were equal: no score can do better
-        than the ideal by ranking all documents (uncut P and F can, by retrieving
-        fewer).
+        Expected and best value if all documents of the query are retrieved and tie.
+        No ranking of all documents has a better value than the ideal; P and F
+        without a cut-off can exceed it where fewer documents are retrieved.
     n_undefined : ndarray of shape (n_measures,), int
-        Queries where the measure is undefined.
+        Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
-        The least and the largest value that a measure can have, which intervals do
-        not leave: [0, 1] for normalised measures, [0, inf] for sums such as DCG.
+        Smallest and largest value that each measure can have: [0, 1] for normalised
+        measures, [0, inf] for sums such as DCG. Intervals stay within these bounds.
     query_weight : ndarray of shape (n_queries,) or None
+        Weight of each query in averages.
     segment : ndarray of shape (n_queries,) or None
-        The segment of each query, as `evaluate` was given it.
+        Segment of each query, as given to `evaluate`.
 
     See Also
     --------
-    evaluate : The function that returns it.
-    RankingSummary : Its averages over queries.
-    SegmentSummary : Its averages by segment.
+    evaluate : The function that returns this report.
+    RankingSummary : The averages over queries.
+    SegmentSummary : The averages over the queries of each segment.
 
     Examples
     --------
@@ -94,27 +96,28 @@ class RankingReport(Result):
         n_resamples: int = 9999,
         random_state: Any = 0,
     ) -> RankingSummary:
-        """Averages over queries.
+        """Average over queries.
 
         Parameters
         ----------
         average : {"macro", "geometric", "median"}, default="macro"
-            The mean; the geometric mean of the expected values (floor 1e-5),
-            its interval that of the mean logarithm; the median of the expected
-            values (Fuhr 2017), weighted as in `ranking_score`. The last two have no
-            tie std.
+            Average of the expected values: the mean ("macro"); the geometric mean of
+            values raised to at least 1e-5, whose interval is that of the mean
+            logarithm; or the median (Fuhr 2017), weighted as in `ranking_score`. The
+            geometric mean and the median have no tie std.
         interval : {"t", "bootstrap"}, default="t"
-            The interval of the average. ``"t"`` is Student's, which is symmetric but
-            where it is cut at `bounds`; for medians it goes by ranks.
-            ``"bootstrap"`` is BCa as in `scipy.stats.bootstrap` (Efron 1987): queries
-            are resampled with their weights, and it never leaves the range of their
-            values. It takes about 1.5 s a measure for 20,000 queries, and grows in
-            proportion. Medians have no bootstrap.
+            Interval of the average. "t" is Student's t interval, which is symmetric
+            except where it is cut at `bounds`; for medians, it comes from the ranks of
+            the values instead. "bootstrap" is the BCa interval of
+            `scipy.stats.bootstrap` (Efron 1987): queries are resampled with their
+            weights, and the interval stays within the range of their values. It takes
+            about 1.5 s per measure for 20,000 queries, in proportion to their number.
+            There is no bootstrap interval for medians.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
-            Seed of the bootstrap. Equal seeds give equal intervals, in whatever order
-            the rows stand.
+            Seed of the bootstrap. Equal seeds give equal intervals, whatever the order
+            of rows.
 
         Returns
         -------
@@ -123,7 +126,15 @@ class RankingReport(Result):
         Raises
         ------
         ValueError
-            For another option, and a bootstrap of medians.
+            For an unknown option, and for a bootstrap interval of a median.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> report = evaluate([1, 0, 0, 1], [2, 1, 1, 1], qid=[1, 1, 2, 2],
+        ...                   measures="rr")
+        >>> report.summary("median").mean
+        array([0.875])
         """
         check_choice(average, "average", ("macro", "geometric", "median"))
         check_choice(interval, "interval", ("t", "bootstrap"))
@@ -131,8 +142,8 @@ class RankingReport(Result):
         if average == "median":
             if interval == "bootstrap":
                 raise ValueError(
-                    "interval must be 't' with average='median', whose interval the "
-                    "ranks of the values give, got 'bootstrap'"
+                    "interval must be 't' with average='median' (it then comes from "
+                    "the ranks of the values), got 'bootstrap'"
                 )
             return self._medians()
         found = ReportMoments.of(self, average).summary()
@@ -169,7 +180,7 @@ class RankingReport(Result):
         n_resamples: int = 9999,
         random_state: Any = 0,
     ) -> SegmentSummary:
-        """Averages over the queries of each segment, and of all.
+        """Average over the queries of each segment, and over all queries.
 
         Parameters
         ----------
@@ -183,7 +194,7 @@ class RankingReport(Result):
         Raises
         ------
         ValueError
-            As in `summary`, and where `evaluate` was given no `segment`.
+            As in `summary`, and if no `segment` was given to `evaluate`.
 
         Examples
         --------
@@ -267,7 +278,7 @@ class ReportMoments(AddedUp):
         Of the expected, best and worst values, chance and ideal, or of their
         logarithms; columns (5, n_measures).
     tie_variance, error_variance : ndarray of shape (n_measures,)
-        Σ w² s² over queries, s the standard deviation over tie orders, or the
+        Σ w² s² over queries, s the standard deviation over the orders of ties, or the
         standard error where orders were sampled.
     n_estimated : ndarray of shape (n_measures,), int
     """

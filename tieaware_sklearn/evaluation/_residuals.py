@@ -1,4 +1,4 @@
-"""How much documents without a judgment could change a measure."""
+"""How much unjudged documents could change a measure."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ _PER_QUERY = ("expected", "residual", "worst", "best")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResidualReport(Result):
-    """Measures between no and full relevance of what was not judged.
+    """Bounds of measures over the possible labels of unjudged documents.
 
-    Arrays have shape (n_queries, n_measures) where nothing else is said. Prints the
-    averages over queries.
+    It prints as a table of averages over queries.
 
     Attributes
     ----------
     measures : tuple of str
+        Canonical names.
     qid : ndarray of shape (n_queries,)
-    expected : ndarray
-        Mean over tie orders with all unjudged documents not relevant.
-    residual : ndarray
-        What the mean gains if all of them are relevant.
-    worst, best : ndarray
-        The smallest and the largest value there could be: no unjudged document
-        relevant in the worst order of ties, all relevant in the best.
+        Query ids in order of first appearance.
+    expected : ndarray of shape (n_queries, n_measures)
+        Mean over the orders of ties if no unjudged document is relevant.
+    residual : ndarray of shape (n_queries, n_measures)
+        Increase of this mean if all unjudged documents are relevant.
+    worst, best : ndarray of shape (n_queries, n_measures)
+        Smallest and largest possible value: in the worst order of ties with no
+        unjudged document relevant, and in the best order with all of them relevant.
     n_unjudged : ndarray of shape (n_queries,), int
-        Documents retrieved without a judgment.
+        Number of unjudged documents that are retrieved.
     query_weight : ndarray of shape (n_queries,) or None
+        Weight of each query in averages.
 
     See Also
     --------
-    residuals : The function that returns it.
+    residuals : The function that returns this report.
 
     Examples
     --------
@@ -88,9 +90,11 @@ class ResidualReport(Result):
                 ("best", best),
                 ranges=Ranges(worst, mean, best),
                 terms={
-                    "mean": "exact mean with no unjudged document relevant",
-                    "worst": "no unjudged document relevant, least favourable order",
-                    "best": "all unjudged documents relevant, most favourable order",
+                    "mean": "exact mean if no unjudged document is relevant",
+                    "worst": "least favourable order of ties, if no unjudged document "
+                    "is relevant",
+                    "best": "most favourable order of ties, if all unjudged documents "
+                    "are relevant",
                 },
             )
         ]
@@ -104,17 +108,17 @@ def residuals(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_BOUNDED,
     query_weight: ArrayLike | None = None,
 ) -> ResidualReport:
-    """Bound measures when documents without a judgment could be relevant or not.
+    """Bound measures over the possible labels of unjudged documents.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,)
-        Labels; NaN is unjudged.
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Labels, finite and >= 0. NaN means that a document is unjudged.
     y_score, qid, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("rbp", "p@10", "rr")
-        P, RBP, CWL, RR, Success and ERR: one relevant document more can only
-        raise them, so that the two extremes bound all else.
+        Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document
+        can only raise these, so that the two extremes bound every other case.
 
     Returns
     -------
@@ -127,14 +131,16 @@ def residuals(
 
     See Also
     --------
-    evaluate : All measures, unjudged documents taken as non-relevant on request.
+    evaluate : All measures; it can treat unjudged documents as not relevant.
+    BPref : A measure that ignores unjudged documents.
 
     Notes
     -----
-    The residual of RBP and CWL includes what lies beyond the end of the list, down
-    to the cut-off if there is one, as if relevant documents followed: p^n after n
-    documents (Moffat and Zobel 2008). An unjudged document counts as `rel`, with
-    graded gains as gain 1, and for ERR as `max_label`.
+    The residual of RBP and CWL includes the ranks beyond the end of the list, down to
+    the cut-off if there is one, as if they held relevant documents. For RBP without a
+    cut-off this adds p^n after n documents (Moffat and Zobel 2008). A relevant
+    document that was unjudged has the label `rel`, with graded gains a gain of 1, and
+    for ERR the label `max_label`.
 
     Examples
     --------
@@ -148,8 +154,9 @@ def residuals(
     for measure in parsed:
         if not isinstance(measure, BOUNDED):
             raise ValueError(
-                "measures must be P, RBP, CWL, RR, Success or ERR (a relevant document "
-                f"more lowers others too, by their denominators), got {measure}"
+                "measures must be P, RBP, CWL, RR, Success or ERR (another relevant "
+                "document also changes the denominator of other measures), got "
+                f"{measure}"
             )
     asked = ask(parsed, unjudged="nonrelevant")
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)

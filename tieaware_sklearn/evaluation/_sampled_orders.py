@@ -85,33 +85,32 @@ def sample_orderings(
     random_state: Any = 0,
     unjudged: str = "raise",
 ) -> Iterator[NDArray[np.intp]]:
-    """Random orders of a ranking, tied documents shuffled.
+    """Draw random orders of a ranking, with tied documents shuffled.
 
     Parameters
     ----------
     y_true, y_score, qid, unjudged
         As in `ranking_score`.
     n_orders : int, default=1000
-        How many orders.
+        Number of orders.
     random_state : int, Generator, RandomState or None, default=0
-        Equal seeds give equal sequences of labels, in whatever order the rows
-        stand.
+        Seed. Equal seeds give equal sequences of labels, whatever the order of rows.
 
     Returns
     -------
     iterator of ndarray of shape (n_documents,), int
-        Each holds the rows of the input, query by query in order of first
-        appearance, each query from its top; documents that are not retrieved come
-        last.
+        Row numbers of the input, one array for each order. Queries are in order of
+        first appearance, and the documents of each query from the top of the ranking
+        down. Documents that are not retrieved come last in their query.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n_orders < 1.
+        As in `ranking_score`, and for n_orders < 1.
 
     See Also
     --------
-    sampled : A function of yours over such orders.
+    sampled : The value of a function of your own over such orders.
 
     Examples
     --------
@@ -137,32 +136,34 @@ def sample_orderings(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledScore(Result):
-    """A measure over sampled tie orders; prints as a table.
+    """A measure estimated from sampled orders of ties; prints as a table.
 
     Attributes
     ----------
     measure : str
+        Name of the function or measure.
     mean : float
-        Of the average over queries, over the orders drawn.
+        Mean, over the sampled orders, of the average over queries.
     sampling_error : float
-        Of that mean; 0 where no tie mixes labels.
+        Standard error of `mean`. It is 0 where no tie group has different labels.
     tie_std : float
-        Standard deviation of the average over the orders.
+        Standard deviation of the average over queries, over the sampled orders.
     min, max : float
-        Smallest and largest average drawn: inside the worst and best there are.
+        Smallest and largest average over queries among the sampled orders. They lie
+        between the worst and the best value over all orders.
     n_orders : int
-        Orders drawn.
+        Number of sampled orders.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, std, query_min, query_max : ndarray of shape (n_queries,)
         Mean, standard deviation, smallest and largest value of each query over the
-        orders.
+        sampled orders.
     query_sampling_error : ndarray of shape (n_queries,)
-        Of `expected`.
+        Standard error of `expected`.
 
     See Also
     --------
-    sampled : The function that returns it.
+    sampled : The function that returns this result.
 
     Examples
     --------
@@ -219,32 +220,33 @@ def sampled(
     query_weight: ArrayLike | None = None,
     progress: bool = False,
 ) -> SampledScore:
-    """What a function of yours says of a ranking, over random orders of its ties.
+    """Estimate a function of your own over random orders of the ties of a ranking.
 
     Parameters
     ----------
     y_true, y_score
         As in `ranking_score`.
     score_func : callable, str or Measure
-        Called for one query as ``score_func(labels, scores)``: labels from
-        the top of the list down, and scores without ties that fall along them
-        (-inf for documents that are not retrieved, which come last). It returns a
-        finite number, or NaN in every order of a query to leave out. A name or a
-        measure of this library is sampled likewise, to check by.
+        Function that is called for one query at a time, as
+        ``score_func(labels, scores)``. The labels are in rank order, and the scores
+        fall without ties; documents that are not retrieved come last, with scores of
+        -inf. The function returns a finite number, or NaN to leave out the query, for
+        every order of that query. A measure of this library or its name is sampled in
+        the same way, which allows a comparison with the exact value.
     qid, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
-        How many orders to draw.
+        Number of orders to draw, at least 2.
     random_state : int, Generator, RandomState or None, default=0
-        Equal seeds give equal results, in whatever order the rows stand.
+        Seed. Equal seeds give equal results, whatever the order of rows.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`, for measures of this library; what a function leaves
-        out stays out.
+        As in `ranking_score`, for measures of this library. It does not apply to
+        queries for which a function returns NaN.
     unjudged : {"raise", "nonrelevant", "keep"}, default="raise"
-        As in `ranking_score`; "keep" hands NaN labels on to the function, which
-        otherwise sees 0.
+        As in `ranking_score`. "keep" passes NaN labels on to the function;
+        "nonrelevant" passes 0 in their place.
     progress : bool, default=False
-        Show a progress bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -253,18 +255,21 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for n_orders < 2, and where the function returns
-        something that is no finite number, or NaN in some orders of a query only.
+        As in `ranking_score`; for n_orders < 2; and if the function returns anything
+        but a finite number or NaN, or NaN for some orders of a query only.
+    ImportError
+        For a progress bar without tqdm.
 
     See Also
     --------
-    sample_orderings : The orders themselves.
+    sample_orderings : The random orders themselves.
     ranking_score : Exact values, for the measures of this library.
 
     Notes
     -----
-    The function is called once for each order of a query with ties that mix labels,
-    once for others. Its errors are not caught.
+    For a query with different labels inside a tie group, the function is called once
+    for each order; for any other query, it is called once. Errors that it raises are
+    not caught.
 
     Examples
     --------
@@ -317,8 +322,8 @@ def sampled(
     some = left_out.any(axis=0) & ~left_out.all(axis=0)
     if some.any():
         raise ValueError(
-            "score_func must return NaN in every order of a query or in none, "
-            f"got it in {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} for "
+            "score_func must return NaN for every order of a query or for none, got "
+            f"NaN for {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} orders of "
             f"query {queries.name(int(np.argmax(some)))}"
         )
     if measures:
@@ -352,8 +357,8 @@ def _function(
     if not isinstance(given, (str, Measure)):
         if not callable(given):
             raise ValueError(
-                "score_func must be a function of labels and scores, a name or "
-                f"a Measure, got {given!r}"
+                "score_func must be a function of labels and scores, the name of a "
+                f"measure or a Measure, got {given!r}"
             )
         return given, getattr(given, "__name__", type(given).__name__), []
     measure = parse_measure(given)

@@ -32,34 +32,36 @@ class RankingSummary(Result):
     Attributes
     ----------
     measures : tuple of str
+        Canonical names.
     average : {"macro", "geometric", "median"}
+        Average over queries.
     mean, best, worst : ndarray of shape (n_measures,)
-        Averages over queries.
+        Averages over queries of the expected, best and worst values.
     tie_std : ndarray of shape (n_measures,)
-        Standard deviation of the average over the orders of tied documents; NaN
-        for geometric means and medians.
+        Standard deviation of `mean` over the orders of tied documents. NaN for
+        geometric means and medians.
     chance, ideal : ndarray of shape (n_measures,)
-        Averages over queries. `ideal` is the best value when all documents of a
+        Averages over queries of the expected and the best value if all documents of a
         query are retrieved and tie.
     lift : ndarray of shape (n_measures,)
-        (mean - chance) / (ideal - chance): 0 for no better than chance, 1 for the
-        ideal; 0 where the two are equal.
+        (mean - chance) / (ideal - chance): 0 for a ranking at the chance level, 1 for
+        the ideal ranking. It is set to 0 where ideal and chance are equal.
     interval : ndarray of shape (n_measures, 2)
-        95 % interval of the average over queries: t of the mean, from the ranks
-        of the values of the median; NaN for too few queries. That of a mean is
-        symmetric, but does not leave the range of the measure: [0, 1] for normalised
-        measures, [0, inf) for sums.
+        95% interval of the average over queries: the t interval of a mean, an interval
+        from the ranks of the values for a median, or a bootstrap interval. NaN for too
+        few queries. The t interval is symmetric except where it is cut at the range of
+        the measure: [0, 1] for normalised measures, [0, inf) for sums.
     sampling_error : ndarray of shape (n_measures,)
-        Standard error of `mean` where orders had to be sampled (long ties under
-        IPrec and IAP); 0 where it is exact, as it is for all other measures.
+        Standard error of `mean` where it is estimated from sampled orders, which
+        happens only for long ties under IPrec and IAP; otherwise 0.
     n_estimated : ndarray of shape (n_measures,), int
-        Queries whose standard deviation comes from sampled orders.
+        Number of queries whose standard deviation is estimated from sampled orders.
     n_queries : ndarray of shape (n_measures,), int
-        Queries averaged.
+        Number of queries in the average.
 
     See Also
     --------
-    RankingReport.summary : The method that returns it.
+    RankingReport.summary : The method that returns this summary.
 
     Examples
     --------
@@ -106,21 +108,22 @@ class RankingSummary(Result):
         return [Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
 
     def to_metrics(self) -> dict[str, float]:
-        """All figures under stable names, for trackers of experiments.
+        """Return all figures under stable names, for experiment trackers.
 
         Returns
         -------
         dict of str to float
-            ``"NDCG_at_10/mean"``, ``"NDCG_at_10/tie_std"`` and so on: the measure, then
-            the attribute, `interval` as ``interval_low`` and ``interval_high``. Names
-            have letters, digits and ``_ . - /`` only, as MLflow wants them. Averages
-            other than the mean are named: ``"NDCG_at_10_median/mean"``. NaN values are
-            left out.
+            The keys are the measure and the attribute, such as ``"NDCG_at_10/mean"``
+            and ``"NDCG_at_10/tie_std"``; `interval` becomes ``interval_low`` and
+            ``interval_high``. Keys consist of letters, digits and ``_ . - /``, as
+            MLflow requires. Averages other than the mean are part of the key:
+            ``"NDCG_at_10_median/mean"``. NaN values are left out.
 
         Raises
         ------
         ValueError
-            For measures whose names do not differ in letters and digits.
+            For measures whose names do not differ in ASCII letters and digits, which
+            would have the same key.
 
         Examples
         --------
@@ -131,16 +134,7 @@ class RankingSummary(Result):
         (0.5, 1.0, 0.0)
         """
         figures = self._columns()
-        measures = figures.pop("measure")
-        names = [
-            _NOT_PLAIN.sub("_", measure.replace("@", "_at_")).strip("_")
-            for measure in measures
-        ]
-        if len(set(names)) < len(names):
-            raise ValueError(
-                "measures must have names that differ in letters and digits, got "
-                f"{', '.join(measures)}"
-            )
+        names = _plain_names("measures", figures.pop("measure"))
         average = "" if self.average == "macro" else f"_{self.average}"
         return {
             f"{name}{average}/{figure}": float(value)
@@ -150,18 +144,21 @@ class RankingSummary(Result):
         }
 
     def notes(self) -> list[str]:
-        """What in the table is an estimate."""
+        """Notes on which values of the table are estimates."""
         notes = []
         for i, name in enumerate(self.measures):
             if self.sampling_error[i] > 0:
                 notes.append(
-                    f"{name}: mean over sampled orders, standard error "
-                    f"{self.sampling_error[i]:.1g}"
+                    f"{name}: the mean is estimated from sampled orders of ties, with "
+                    f"a standard error of {self.sampling_error[i]:.1g}"
                 )
             if self.n_estimated[i]:
                 count = self.n_estimated[i]
                 of = "1 query" if count == 1 else f"{count} queries"
-                notes.append(f"{name}: tie std of {of} from sampled orders")
+                notes.append(
+                    f"{name}: the tie std of {of} is estimated from sampled orders of "
+                    "ties"
+                )
         return notes
 
 
@@ -172,20 +169,24 @@ class SegmentSummary(Result):
     Attributes
     ----------
     measures : tuple of str
+        Canonical names.
     average : {"macro", "geometric", "median"}
+        Average over queries.
     segment : ndarray of shape (n_segments,)
-        In ascending order.
+        Segments in ascending order.
     mean, best, worst, tie_std, chance, ideal, lift, sampling_error : \
 ndarray of shape (n_segments, n_measures)
-        As in `RankingSummary`, of the queries of a segment.
+        As in `RankingSummary`, over the queries of each segment.
     interval : ndarray of shape (n_segments, n_measures, 2)
+        As in `RankingSummary`, over the queries of each segment.
     n_estimated, n_queries : ndarray of shape (n_segments, n_measures), int
+        As in `RankingSummary`, over the queries of each segment.
     overall : RankingSummary
-        Of all queries.
+        The averages over all queries.
 
     See Also
     --------
-    RankingReport.by_segment : The method that returns it.
+    RankingReport.by_segment : The method that returns this summary.
 
     Examples
     --------
@@ -212,6 +213,46 @@ ndarray of shape (n_segments, n_measures)
     n_estimated: NDArray[np.int64]
     n_queries: NDArray[np.int64]
     overall: RankingSummary
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return all figures of all segments under stable names.
+
+        Returns
+        -------
+        dict of str to float
+            The keys are the segment and a key of `RankingSummary.to_metrics`, such as
+            ``"head/NDCG_at_10/mean"``. NaN values are left out.
+            ``overall.to_metrics()`` returns the figures of all queries.
+
+        Raises
+        ------
+        ValueError
+            For segments or measures whose names do not differ in ASCII letters and
+            digits.
+
+        See Also
+        --------
+        RankingSummary.to_metrics : The figures of all queries.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> report = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+        ...                   measures="rr", segment=["head", "head", "tail", "tail"])
+        >>> metrics = report.by_segment().to_metrics()
+        >>> metrics["head/RR/mean"], metrics["tail/RR/mean"]
+        (1.0, 0.75)
+        """
+        segments = _plain_names("segments", list(map(str, self.segment.tolist())))
+        return {
+            f"{segment}/{name}": value
+            for i, segment in enumerate(segments)
+            for name, value in self._of_segment(i).to_metrics().items()
+        }
+
+    def _of_segment(self, i: int) -> RankingSummary:
+        figures = {name: getattr(self, name)[i] for name in _FIGURES}
+        return RankingSummary(self.measures, self.average, **figures)
 
     def _columns(self) -> dict[str, Any]:
         figures = {name: getattr(self, name) for name in _FIGURES}
@@ -250,6 +291,19 @@ ndarray of shape (n_segments, n_measures)
             drop=(5, 6),
             ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
         )
+
+
+def _plain_names(what: str, names: Sequence[str]) -> list[str]:
+    """Names that trackers of experiments take."""
+    plain = [
+        _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_") for name in names
+    ]
+    if len(set(plain)) < len(plain) or not all(plain):
+        raise ValueError(
+            f"{what} must have names that differ in ASCII letters and digits, got "
+            f"{', '.join(names)}"
+        )
+    return plain
 
 
 def stack_summaries(

@@ -30,40 +30,44 @@ _LAST_BITS = 8
 class TieReport(Result):
     """How much of a ranking is tied; prints as a table.
 
-    Shares are of 1. Documents are those retrieved (scores above -inf).
+    Shares are between 0 and 1. Only documents that are retrieved (scores above -inf)
+    count.
 
     Attributes
     ----------
     n_queries, n_documents : int
+        Number of queries, and of documents that are retrieved.
     n_distinct_scores : int
-        Distinct scores in the whole column.
+        Number of distinct scores in the whole column.
     largest_group : int
-        Documents in the largest tie group.
+        Number of documents in the largest tie group.
     tied_documents : float
-        Share of documents that tie with another one of their query.
+        Share of documents that tie with another document of their query.
     mixed_documents : float
-        Share of documents in tie groups that mix labels: only there can the
-        order of ties change a measure.
+        Share of documents in tie groups with different labels. Only in these groups
+        can the order of ties change a measure.
     repeated_documents : float
-        Share of documents tied with their predecessor, Σ (n_g - 1) over all
-        groups (Yang, Moffat and Turpin 2016, Table 1).
+        Share of documents that tie with the document before them: Σ (n_g - 1) over
+        the sizes n_g of all tie groups, divided by the number of documents (Yang,
+        Moffat and Turpin 2016, Table 1).
     tied_queries : float
-        Share of queries with a tie (the same table).
+        Share of queries with a tie (same table).
     k : int
-        The cut-off of `cut_queries`.
+        Cut-off of `cut_queries`.
     cut_queries : float
-        Share of queries whose cut-off k falls inside a tie.
+        Share of queries in which the cut-off k falls inside a tie group.
     measures : tuple of str
+        Canonical names.
     mean_gap, largest_gap : ndarray of shape (n_measures,)
-        Best minus worst value (worst minus best where lower is better), on
-        average and at most over queries.
+        Absolute difference between the best and the worst value: its mean and its
+        maximum over queries.
     n_nearly_tied : int
-        Neighbouring scores of a query that differ in their last bits only; 0 where
-        scores are so dense that chance explains them.
+        Number of neighbouring scores of a query that differ in their last bits only.
+        It is 0 where scores are so dense that this happens by chance.
 
     See Also
     --------
-    tie_report : The function that returns it.
+    tie_report : The function that returns this report.
 
     Examples
     --------
@@ -109,11 +113,11 @@ class TieReport(Result):
             ("distinct scores", str(self.n_distinct_scores)),
             ("largest tie group", str(self.largest_group)),
             ("documents tied", share(self.tied_documents)),
-            ("  in groups that mix labels", share(self.mixed_documents)),
-            ("  tied with their predecessor", share(self.repeated_documents)),
+            ("  in groups with different labels", share(self.mixed_documents)),
+            ("  tied with the document before", share(self.repeated_documents)),
             ("queries with ties", share(self.tied_queries)),
-            (f"  with rank {self.k} inside a tie", share(self.cut_queries)),
-            ("scores apart by last bits only", str(self.n_nearly_tied)),
+            (f"  with cut-off {self.k} inside a tie", share(self.cut_queries)),
+            ("scores differing in last bits only", str(self.n_nearly_tied)),
         ]
         names, values = zip(*figures, strict=True)
         return [
@@ -137,16 +141,16 @@ def tie_report(
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
 ) -> TieReport:
-    """How much of a ranking is tied, and how much it matters.
+    """Report how much of a ranking is tied, and how much that can change measures.
 
     Parameters
     ----------
     y_true, y_score, qid, zero_relevance, unjudged, query_weight
-        As in `ranking_score`; weights count in `mean_gap` alone.
+        As in `ranking_score`. Weights affect `mean_gap` only.
     k : int, default=10
-        Report the queries whose cut-off k falls inside a tie.
+        Cut-off: the report states in how many queries it falls inside a tie group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures whose best-minus-worst gap is reported.
+        Measures whose difference between best and worst value is reported.
 
     Returns
     -------
@@ -155,23 +159,23 @@ def tie_report(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for k < 1.
+        As in `ranking_score`, and for k < 1.
 
     Warns
     -----
     UserWarning
-        Where distinct scores of a query differ in their last bits only: they
-        are ranked, but by rounding.
+        If scores of a query differ in their last bits only, so that rounding errors
+        decide which ranks first.
 
     See Also
     --------
-    evaluate : Best, worst and standard deviation, query by query.
-    tie_treatments : The values under other ways to treat ties.
+    evaluate : Best, worst and standard deviation for each query.
+    tie_treatments : The values under other treatments of ties.
 
     Notes
     -----
-    The prevalence figures are those of Yang, Moffat and Turpin, "How precise does
-    document scoring need to be?", AIRS 2016, Table 1.
+    The shares of tied documents and queries are those of Yang, Moffat and Turpin, "How
+    precise does document scoring need to be?", AIRS 2016, Table 1.
 
     Examples
     --------
@@ -252,8 +256,8 @@ def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
     if count:
         at = int(np.argmax(near))
         warn(
-            f"{count} neighbouring scores differ in their last bits only (such as "
-            f"{low[at]!s} and {high[at]!s}): they are ranked as they stand; round "
-            "y_score if they mean the same"
+            "y_score has neighbouring scores that differ in their last bits only "
+            f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
+            "round y_score if they should"
         )
     return count

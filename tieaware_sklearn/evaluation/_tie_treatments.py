@@ -25,23 +25,25 @@ from ._undefined import ask
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieTreatments(Result):
-    """One run under several treatments of its ties; prints as a table.
+    """Values of one ranking under several treatments of its ties; prints as a table.
 
     Attributes
     ----------
     treatments : tuple of str
-        "input order", the external rules by their names, "optimistic",
-        "pessimistic" and "mean".
+        Names of the treatments: "input order", the external rules, "optimistic" (the
+        best order), "pessimistic" (the worst) and "mean" (over all orders).
     measures : tuple of str
+        Canonical names.
     qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
     per_query : ndarray of shape (n_treatments, n_queries, n_measures)
-        NaN where a query is skipped.
+        Values. NaN where a query is skipped.
     mean : ndarray of shape (n_treatments, n_measures)
         Averages over queries.
 
     See Also
     --------
-    tie_treatments : The function that returns it.
+    tie_treatments : The function that returns these values.
 
     Examples
     --------
@@ -77,18 +79,20 @@ def tie_treatments(
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
 ) -> TieTreatments:
-    """Measure one ranking under every way to treat its ties.
+    """Measure one ranking under several treatments of its ties.
 
     Parameters
     ----------
     y_true, y_score, qid, convention, zero_relevance, unjudged, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        Names of measures, or `Measure` objects; see `parse_measure`.
     external : mapping of str to key, optional
-        External rules by name. A key is an array of the shape of y_true, of numbers
-        or texts, the smallest ranked first among equal scores, or a pair of such an
-        array and "ascending" or "descending": ``(docno, "descending")`` is
-        trec_eval's rule. What ties in score and key is averaged over.
+        External rules by name. A key is an array of numbers or strings, of the shape
+        of y_true, or a pair of such an array and "ascending" (default) or
+        "descending". Among documents with equal scores, an ascending key ranks the
+        smallest first. ``(docno, "descending")`` is trec_eval's rule. Documents that
+        tie in both score and key count with the mean over their orders.
 
     Returns
     -------
@@ -97,18 +101,18 @@ def tie_treatments(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for keys of another length or that are missing where
-        a document is retrieved.
+        As in `ranking_score`; for keys of another length, and for keys that are
+        missing where a document is retrieved.
 
     See Also
     --------
     tie_report : How much of a ranking is tied.
-    evaluate : The exact mean, best and worst, query by query.
+    evaluate : The exact mean, best and worst value of each query.
 
     Notes
     -----
-    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
-    2016, section 2.
+    The treatments are those of Yang, Moffat and Turpin, "How precise does document
+    scoring need to be?", AIRS 2016, section 2.
 
     Examples
     --------
@@ -139,7 +143,9 @@ def tie_treatments(
     treatments = {"input order": values(scores, "expected", plain=True)[0]}
     for name, key in rules.items():
         if name in ("input order", "optimistic", "pessimistic", "mean"):
-            raise ValueError(f"external must use names of its own, got {name!r}")
+            raise ValueError(
+                f"external must not use the name of a built-in treatment, got {name!r}"
+            )
         broken = _broken(scores, name, key, prepared.lists)
         treatments[name] = values(broken, "expected")[0]
     best, worst, average = values(scores, "best", "worst", "expected")
@@ -199,8 +205,10 @@ def _key_codes(
     try:
         keys, codes = np.unique(array[retrieved], return_inverse=True)
     except TypeError as error:
-        raise ValueError(f"{name} must hold one kind: {error}") from None
+        raise ValueError(
+            f"{name} must hold numbers only or strings only: {error}"
+        ) from None
     if len(kinds) > 1:
-        raise ValueError(f"{name} must hold one kind, got {key!r}")
+        raise ValueError(f"{name} must hold numbers only or strings only, got {key!r}")
     codes = codes.astype(np.int64)
     return len(keys) - 1 - codes if direction == "ascending" else codes

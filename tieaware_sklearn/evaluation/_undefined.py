@@ -1,4 +1,4 @@
-"""Measures asked for, and what a query gets for which one of them means nothing."""
+"""The measures asked for, and the values of queries where they are undefined."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class Asked:
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             why = (
-                'its labels leave nothing to divide by (zero_relevance=0.0 or "skip" '
-                "accepts it)"
+                "its denominator is 0 (zero_relevance=0.0 gives the query this value, "
+                '"skip" leaves it out)'
                 if measure.takes_zero_relevance
                 else "too few relevant documents are retrieved (any other "
-                "zero_relevance leaves it out)"
+                "zero_relevance leaves the query out)"
             )
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {why}"
@@ -148,8 +148,8 @@ def ask(
         check_choice(convention, "convention", tuple(CONVENTIONS))
         if isinstance(zero_relevance, str) or zero_relevance != 0:
             raise ValueError(
-                f"zero_relevance is part of convention={convention!r} and must be left "
-                f"out, got {zero_relevance!r}"
+                "zero_relevance must be left at its default with "
+                f"convention={convention!r}, which sets it, got {zero_relevance!r}"
             )
         defined = define(asked, convention)
         asked, value = defined.measures, defined.undefined

@@ -1,4 +1,4 @@
-"""Features screened: selected by what each is worth alone as a ranking."""
+"""Feature selection by the exact score of each feature alone as a ranking."""
 
 from ._score_func import RankingScoreFunc
 from ._screening import Screening

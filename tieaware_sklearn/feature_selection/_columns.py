@@ -43,7 +43,7 @@ class FeatureColumns:
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
-            check_kinds(X, hint=" (a column of query ids goes into qid={})")
+            check_kinds(X, hint="; query ids go into qid={}")
             features = X
             X = validate_data(self, without_mask(X), reset=reset, **options)
         else:

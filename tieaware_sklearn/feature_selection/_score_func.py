@@ -19,46 +19,54 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
     """Exact ranking measures as the ``score_func`` of univariate feature selection.
 
     Every feature is scored alone, as a ranking. Use it in place of
-    `sklearn.feature_selection.f_classif`: `SelectKBest`, `SelectPercentile`,
-    `SelectFdr`, `SelectFpr`, `SelectFwe` and `GenericUnivariateSelect` take it, and it
-    can be called.
+    `sklearn.feature_selection.f_classif` in `SelectKBest`, `SelectPercentile`,
+    `SelectFdr`, `SelectFpr`, `SelectFwe` and `GenericUnivariateSelect`, or call it as
+    ``score_func(X, y, qid=qid)``, which returns scores and p-values.
 
     Parameters
     ----------
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        A measure, as in `parse_measure`.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         As in `RankingFeatureSelector`.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     qid : int or str, optional
-        The column of X that holds query ids, by its index: scikit-learn's filters
-        hand on arrays, which have no names. It is never a feature.
+        The column of X that holds query ids, which is never a feature. For the filters
+        of scikit-learn it must be an index: they pass on arrays, which have no column
+        names.
     n_jobs : int, optional
-        Threads over features (joblib); no result depends on it.
+        Number of threads over features (joblib); no result depends on it.
+
+    Raises
+    ------
+    ValueError
+        When it is called: if the input or a parameter breaks a rule of
+        `RankingFeatureSelector`.
 
     See Also
     --------
-    sklearn.feature_selection.SelectKBest : Takes it.
-    RankingFeatureSelector : Selects by several measures, streams, takes query ids by
-        metadata routing, and leaves features out that are constant within queries.
+    sklearn.feature_selection.SelectKBest : A filter that takes a score function.
+    RankingFeatureSelector : Selects by several measures, adds data in parts, takes
+        query ids through metadata routing, and never selects a feature that is constant
+        within queries.
 
     Notes
     -----
     Scores and p-values are ``mean_`` and ``pvalues_`` of `RankingFeatureSelector`, but
-    scores by a measure where lower is better are negative, as those of scorers. The
-    column of query ids has a score of NaN, which scikit-learn ranks last, and a
-    p-value of 1; it counts as a test where p-values are adjusted for their number, and
-    is kept by ``k="all"`` and by any `k` beyond the number of features. With fewer
-    than two queries, p-values are NaN.
+    scores are negated where lower is better, as they are by scorers. The column of
+    query ids has a score of NaN, which scikit-learn ranks last, and a p-value of 1. It
+    counts as a test where p-values are adjusted for their number, and it is kept by
+    ``k="all"`` and by any `k` greater than the number of features. With fewer than two
+    queries, p-values are NaN.
 
-    A filter does not select the column of query ids. For a ranker behind it that needs
-    them, let the column pass beside the filter, here with the ids in column 0 and
-    ``every`` the list of all columns: ``ColumnTransformer([("features",
+    A filter does not select the column of query ids. If a later ranker needs the ids,
+    let the column bypass the filter, here with the ids in column 0 and ``every`` the
+    list of all columns: ``ColumnTransformer([("features",
     SelectKBest(RankingScoreFunc("ap", qid=0), k=5), every), ("qid", "passthrough",
-    [0])])``, and ``QueryLGBMRanker(qid=-1)``.
+    [0])])``, followed by ``QueryLGBMRanker(qid=-1)``.
 
-    Parameters can be searched, as in ``{"selectkbest__score_func__measure": ["ap",
+    Its parameters can be searched, as in ``{"selectkbest__score_func__measure": ["ap",
     "rr"]}``.
 
     Examples
@@ -99,7 +107,7 @@ class RankingScoreFunc(BaseEstimator):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores and p-values of the columns of X.
+        """Return scores and p-values of the columns of X.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What single features are worth as rankings, as data."""
+"""Scores of single features as rankings, as data."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
+from .._display.words import meaning
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
@@ -31,49 +32,56 @@ _DECIMALS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screening(Result):
-    """What single features are worth as rankings; prints as a table.
+    """Scores of single features as rankings, which print as a table.
 
-    `RankingFeatureSelector` makes it: ``selector.screening_``. Features are those
-    screened, without a column of query ids.
+    A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
+    query ids is not among its features.
 
     Attributes
     ----------
     feature_names : tuple of str
+        Names of the features.
     measures : tuple of str
+        Names of the measures.
     sort_by : str
         The measure that decides directions and ranking.
     mean, best, worst, tie_std, lift : ndarray of shape (n_features, n_measures)
-        Average over queries of the expected, best and worst value, standard deviation
-        of the mean over tie orders, and (mean - chance) / (ideal - chance).
+        Averages over queries of the expected, best and worst values, standard deviation
+        of `mean` over the orders of ties, and (mean - chance) / (ideal - chance).
     interval : ndarray of shape (n_features, n_measures, 2)
-        95 % t interval of `mean` over queries, within the range of the measure:
+        95% t interval of `mean` over queries, clipped to the range of the measure:
         [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
-        Of the one-sided paired t test against chance, and adjusted for the number of
-        features (Benjamini and Hochberg 1995).
+        p-values of the one-sided paired t test against chance, and the same adjusted
+        for the number of features (Benjamini and Hochberg 1995).
     chance, ideal : ndarray of shape (n_measures,)
+        Mean over queries of the expected value when all documents of a query tie, and
+        of the best possible value.
     n_averaged : ndarray of shape (n_measures,), int
-        Queries averaged.
+        Number of queries in each average.
     directions : tuple of str
-        "descending" or "ascending".
+        "descending" where higher values rank first, or "ascending".
     ranking : ndarray of shape (n_features,), int
-        1 is the best; features of equal mean rank by their column.
+        Ranks of the features, 1 for the best; features with equal means rank in the
+        order of their columns.
     varies : ndarray of shape (n_features,), bool
-        Features that differ within a query.
+        Whether a feature differs within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's rho, each feature in its direction.
+        Mean over queries of Spearman's ρ of two rankings, each in its direction.
     n_queries : int
+        Number of queries.
     rule : Rule
-        How features were to be ranked.
+        The measures and options of the selector.
     statistics : FeatureStatistics
-        What was added up over queries; two screenings merge by it.
+        Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
-        64 bits of each query id, sorted, by which `merge` refuses a query that it has.
+        Sorted digests of the query ids, 64 bits each, by which `merge` detects queries
+        that are in both screenings.
 
     See Also
     --------
-    RankingFeatureSelector : Its `screen` returns it.
-    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws it.
+    RankingFeatureSelector : Makes screenings.
+    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws them.
 
     Examples
     --------
@@ -200,56 +208,79 @@ class Screening(Result):
         return None if found is None else found.of_directions(self._ascending)
 
     def named(self, feature_names: Sequence[str]) -> Screening:
-        """The same under other names of the features.
+        """Rename the features.
 
         Parameters
         ----------
         feature_names : list of str
+            One name for each feature.
 
         Returns
         -------
         Screening
+            A copy with these names.
 
         Raises
         ------
         ValueError
-            For another number of names.
+            If there is not one name for each feature.
         """
         names = tuple(map(str, feature_names))
         if len(names) != len(self.feature_names):
             raise ValueError(
-                f"feature_names must have {len(self.feature_names)} names, got "
-                f"{len(names)}"
+                "feature_names must have one name per feature "
+                f"({len(self.feature_names)}), got {len(names)}"
             )
         return replace(self, feature_names=names)
 
     def of_columns(self, names: Sequence[str], *, named: bool) -> Screening:
-        """The same for the features of X, which may be named by it."""
-        ours, unnamed = self.feature_names, tuple(f"x{j}" for j in range(len(names)))
-        known = (tuple(names), unnamed) if named else (ours,)
-        if ours not in known or len(ours) != len(names):
-            raise ValueError(
-                f"screening must be of the {len(names)} features of X, "
-                f"{', '.join(names)}, got {len(ours)}, {', '.join(ours)}"
-            )
-        return self.named(names)
-
-    def merge(self, other: Screening) -> Screening:
-        """Of the queries of both.
+        """Check that the features are those of X, and take over their names.
 
         Parameters
         ----------
-        other : Screening
-            Of other queries, by the same rule.
+        names : list of str
+            Names of the features of X.
+        named : bool
+            Whether X has names of its own. The screening may then also have the default
+            names ``x0``, ``x1``, ....
 
         Returns
         -------
         Screening
+            A copy with these names.
 
         Raises
         ------
         ValueError
-            If the two do not go together, or have a query in common.
+            If the features are not those of X.
+        """
+        ours, unnamed = self.feature_names, tuple(f"x{j}" for j in range(len(names)))
+        known = (tuple(names), unnamed) if named else (ours,)
+        if ours not in known or len(ours) != len(names):
+            raise ValueError(
+                f"screening must have the {len(names)} features of X "
+                f"({', '.join(names)}), got {len(ours)} ({', '.join(ours)})"
+            )
+        return self.named(names)
+
+    def merge(self, other: Screening) -> Screening:
+        """Merge with a screening of other queries.
+
+        Parameters
+        ----------
+        other : Screening
+            A screening of other queries, with the same features, measures and options.
+
+        Returns
+        -------
+        Screening
+            The screening of all queries.
+
+        Raises
+        ------
+        ValueError
+            If the features, measures or options differ, or if the two screenings have a
+            query in common.
         """
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
@@ -263,8 +294,8 @@ class Screening(Result):
         again = len(self.query_digests) + len(other.query_digests) - len(digests)
         if again:
             raise ValueError(
-                f"other must be of other queries, whole ones, got {again} of "
-                f"{other.n_queries} that are in this screening too"
+                "other must have none of the queries of this screening, got "
+                f"{again} of them among its {other.n_queries}"
             )
         return replace(
             self,
@@ -273,17 +304,17 @@ class Screening(Result):
         )
 
     def rows(self, selected: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
-        """A dict of plain values per feature, the best first.
+        """Return a dict of plain values for each feature, the best first.
 
         Parameters
         ----------
         selected : ndarray of shape (n_features,), bool, optional
-            Which features are selected, to be told as well.
+            Which features are selected; it adds the key ``selected``.
 
         Returns
         -------
         list of dict
-            What `RankingFeatureSelector.to_pandas` has.
+            The rows of `RankingFeatureSelector.to_pandas`.
         """
         figures = {
             "": self.mean,
@@ -374,6 +405,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         wraps=[len(columns) - 1] if any(alike) else [],
         drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
         least=_LEAST,
+        terms={"(chance)": meaning("chance")},
         ranges=Ranges(worst, mean, best),
     )
 

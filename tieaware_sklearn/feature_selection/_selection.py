@@ -30,14 +30,15 @@ def check_selection(wanted: Any, alpha: Any, min_lift: Any) -> None:
 def nothing_passed(screening: Screening, alpha: float, min_lift: float) -> str:
     """Why no feature is kept, for a message."""
     if not screening.varies.any():
-        return "no feature is kept: each is constant within every query"
+        return "no feature is selected: each is constant within every query"
     best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
     return (
-        f"no feature is kept: none has a q-value of at most {alpha=} and a lift of at "
-        f"least {min_lift=} by {screening.measures[sort]}, the best, "
+        f"no feature is selected: by {screening.measures[sort]}, none has a q-value of "
+        f"at most {alpha=} and a lift of at least {min_lift=}. The best, "
         f"{screening.feature_names[best]!r}, has q = "
-        f"{screening.qvalues[best, sort]:.3g} and lift {screening.lift[best, sort]:.3g}"
-        " (n_features_to_select keeps so many of the best)"
+        f"{screening.qvalues[best, sort]:.3g} and lift = "
+        f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
+        "features, set n_features_to_select"
     )
 
 
@@ -51,7 +52,7 @@ def select_features(
         if usable < 2:
             warn(
                 f"p-values need at least two queries, got {usable}: every feature that "
-                "is not constant is kept"
+                "is not constant is selected"
             )
             return varies.copy()
         good = screening.qvalues[:, sort] <= alpha
@@ -65,8 +66,8 @@ def select_features(
     best = best[varies[best]][:number]
     if len(best) < number:
         warn(
-            f"n_features_to_select={wanted!r}, but only {len(best)} of "
-            f"{n_features} features vary within a query: the others are left out"
+            f"n_features_to_select={wanted!r}, but only {len(best)} of {n_features} "
+            "features vary within a query: only these are selected"
         )
     support = np.zeros(n_features, dtype=bool)
     support[best] = True

@@ -1,4 +1,4 @@
-"""Feature selection by what single features are worth as rankings."""
+"""Feature selection by the exact score of each feature alone as a ranking."""
 
 from __future__ import annotations
 
@@ -34,93 +34,98 @@ from ._statistics import feature_statistics
 
 
 class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
-    """Select features by what each is worth alone as a ranking, exactly.
+    """Select features by the exact score of each alone as a ranking.
 
-    Every feature ranks the documents of every query by itself; ties, which
-    discrete features are full of, count with their exact mean.
+    Every feature ranks the documents of every query by itself. Discrete features tie
+    many documents, and each score is the exact mean over all orders of the ties.
 
     Parameters
     ----------
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures of the rankings; see `parse_measure`.
+        Measures of the rankings, as in `parse_measure`.
     sort_by : str or Measure, optional
-        The one of `measures` that alone decides directions, ranking and support;
-        by default the first.
+        The one of `measures` that alone decides directions, ranking and support; by
+        default the first.
     n_features_to_select : int, float or None, default=None
-        How many of the best features to keep; a float in (0, 1] is a share of
-        all. None keeps those with a q-value of at most `alpha` and a lift of at
-        least `min_lift`. A feature that is constant within every query is never
+        Number of the best features to keep; a float in (0, 1] is a share of all
+        features. None keeps the features with a q-value of at most `alpha` and a lift
+        of at least `min_lift`. A feature that is constant within every query is never
         kept.
     alpha : float, default=0.05
-        False discovery rate among the features kept.
+        False discovery rate among the features that are kept.
     min_lift : float, default=0.0
-        Smallest lift, (mean - chance) / (ideal - chance), of a feature kept.
+        Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
-        Rank higher values first ("descending"), lower ones, or whichever is
-        better by `sort_by`; a list has one of these per feature. p-values pay
-        for the choice.
+        Which values rank first: higher ones ("descending"), lower ones ("ascending"),
+        or those that give the better ranking by `sort_by` ("auto"); a list has one of
+        these for each feature. With "auto", p-values are corrected for the choice.
     missing : {"raise", "last"}, default="raise"
-        NaN in X is an error, or ties below every value, in either direction.
+        What to do with NaN in X: raise an error, or rank it below every value, in
+        either direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
         What to do with NaN labels.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays); it is never a feature. By default `fit` takes ``qid``.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); it is never a feature. By default `fit` takes ``qid``.
     redundancy : bool or "auto", default="auto"
-        Correlate all pairs of features, so that `to_pandas` can name the better one
-        that a feature repeats; "auto" does so up to 1000 features.
+        Whether to correlate all pairs of features, so that `to_pandas` can name the
+        better feature that a feature repeats; "auto" does so up to 1000 features.
     n_jobs : int, optional
-        Threads over features (joblib); no result depends on it.
+        Number of threads over features (joblib); no result depends on it.
     progress : bool, default=False
-        Show a progress bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Attributes
     ----------
     mean_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
-        Mean over queries of the expected, best and worst value, and standard
-        deviation of the expected mean over tie orders. NaN for the qid column.
+        Mean over queries of the expected, best and worst values, and standard deviation
+        of `mean_` over the orders of ties. They are NaN for the column of query ids.
     chance_, ideal_ : ndarray of shape (n_measures,)
-        Mean value if everything ties, and of the best order.
+        Mean over queries of the chance level and of the ideal value.
     lift_ : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance).
     interval_ : ndarray of shape (n_features, n_measures, 2)
-        95 % t interval of the mean over queries, within the range of the measure.
+        95% t interval of the mean over queries, clipped to the range of the measure.
     pvalues_ : ndarray of shape (n_features, n_measures)
-        One-sided paired t test over queries of the mean against chance;
+        p-values of the one-sided paired t test over queries of the mean against chance,
         min(1, 2p) where both directions were tried.
     qvalues_ : ndarray of shape (n_features, n_measures)
-        Benjamini-Hochberg adjusted p-values, per measure over features.
+        p-values adjusted over the features, by measure (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
+        "descending" where higher values rank first, or "ascending".
     ranking_ : ndarray of shape (n_features,), int
-        1 is the best; features of equal mean rank by their column.
+        Ranks, 1 for the best; features with equal means rank in column order.
     support_ : ndarray of shape (n_features,), bool
+        Which features are selected.
     measures_ : tuple of str
-        Canonical names, in the order of the columns above.
+        Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of the rankings, each in its direction;
-        without the qid column.
+        Mean over queries of Spearman's ρ of two rankings, each in its direction,
+        without the column of query ids.
     screening_ : Screening
-        All of this but the selection, as one table; without the qid column.
-    n_queries_ : int
-    n_features_in_ : int
+        All results except the selection, without the column of query ids.
+    n_queries_, n_features_in_ : int
+        Numbers of queries and of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns of X, where all are texts.
 
     See Also
     --------
-    evaluate : What a ranking is worth, query by query.
+    evaluate : Scores one ranking, query by query.
+    RankingScoreFunc : The scores for scikit-learn's univariate filters.
+    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws the scores.
 
     Notes
     -----
-    p-values need two queries. With fewer, they are NaN, and every feature that is
-    not constant is kept, with a warning. The column that `qid` names is NaN in the
-    attributes, last in `ranking_`, ``"qid"`` in `directions_` and never selected; a
-    list of directions leaves it out.
+    p-values need at least two queries. With fewer, they are NaN, and every feature that
+    is not constant is kept, with a warning. The column that `qid` names is NaN in the
+    attributes, last in `ranking_` and ``"qid"`` in `directions_`, and it is never
+    selected; a list of directions leaves it out.
 
-    A difference from chance of at most 1e-12 counts as none. McSherry and
-    Najork (ECIR 2008) screened single web features by expected measures in this
-    way.
+    A difference from chance of at most 1e-12 counts as no difference. McSherry and
+    Najork (ECIR 2008) compared single web features by expected measures in this way.
 
     Examples
     --------
@@ -177,22 +182,22 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> RankingFeatureSelector:
-        """Score every feature and select.
+        """Score every feature and select the best ones.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-            Columns of a data frame keep the order of their own dtype, also that of
-            integers beyond 2^53. What is masked is missing.
+            Features. Each column of a data frame is compared in its own dtype, integers
+            beyond 2^53 included. Masked values are missing.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
-            Query of each row. Rows may stand in any order. Without it, and without a
-            column of ids, all rows are one query, with a warning; equal ids, such as
-            ``np.zeros(len(y))``, say that they are one.
+            Query of each row, in any order. Without it, and without a column of ids,
+            all rows are one query, with a warning. Equal ids, such as
+            ``np.zeros(len(y))``, avoid the warning.
         query_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query: >= 0 and constant within a query. Metadata
-            routing brings it after ``set_fit_request(query_weight=True)``.
+            Weight of each row's query, >= 0 and constant within a query. Metadata
+            routing passes it after ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -201,12 +206,12 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Raises
         ------
         ValueError
-            For input or parameters that break a rule above.
+            If the input or a parameter breaks a rule above.
 
         Warns
         -----
         UserWarning
-            Without query ids; with fewer than two queries to test.
+            If there are no query ids, too few queries to test, or too few features.
         """
         return self._show(self._screened(X, y, qid, query_weight))
 
@@ -217,12 +222,12 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> RankingFeatureSelector:
-        """Add further whole queries, for data that does not fit in memory.
+        """Add further whole queries, for data that do not fit in memory.
 
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. Every query must come whole, in one call; without ids, the
+            As in `fit`. All rows of a query must come in one call; without ids, the
             rows are one more query.
 
         Returns
@@ -233,12 +238,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Raises
         ------
         ValueError
-            As in `fit`, and for a query that has come before, in any call. Nothing
-            is added then.
+            As in `fit`, and if a query has come in an earlier call. Nothing is added
+            then.
 
         Notes
         -----
-        Queries are known again by 64 bits each, which are pickled; ids are not kept.
+        Queries are recognised by digests of 64 bits each, which are pickled; ids are
+        not kept.
         """
         first = not hasattr(self, "screening_")
         if not first:
@@ -252,16 +258,18 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Parameters
         ----------
         other : RankingFeatureSelector
-            Fitted with the same measures, directions and kind of X.
+            A selector that was fitted with the same measures, options and features.
 
         Returns
         -------
         self
+            As after one `fit` of all rows, to 1e-12.
 
         Raises
         ------
         ValueError
-            If the two do not go together, or have a query in common.
+            If the measures, options or features differ, or if the two selectors have a
+            query in common.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -279,10 +287,10 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> Screening:
-        """Score every feature, and leave the selector as it is.
+        """Score every feature without fitting the selector.
 
-        Screenings of parts of the data, each of whole queries, merge; `adopt` takes
-        the whole.
+        Screenings of parts of the data, each of whole queries, can be merged; then
+        `adopt` takes the result.
 
         Parameters
         ----------
@@ -302,14 +310,14 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         return own._screened(X, y, qid, query_weight, allow_zero=True)
 
     def adopt(self, screening: Screening, X: Any) -> RankingFeatureSelector:
-        """Be fitted by a screening that was made elsewhere, such as on a cluster.
+        """Fit the selector by a screening that was made elsewhere, as on a cluster.
 
         Parameters
         ----------
         screening : Screening
-            By the measures and options of this selector.
+            A screening by the measures and options of this selector.
         X : array-like, sparse matrix or data frame
-            Its columns are those that were screened; its rows do not matter.
+            Data with the columns that were screened; the rows do not matter.
 
         Returns
         -------
@@ -318,7 +326,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Raises
         ------
         ValueError
-            If the screening and the selector do not go together.
+            If the screening has other measures, options or features.
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")
@@ -344,7 +352,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         reset: bool = True,
         allow_zero: bool = False,
     ) -> Screening:
-        """What features are worth in these queries alone."""
+        """Scores of the features for these queries alone."""
         check_selection(self.n_features_to_select, self.alpha, self.min_lift)
         data, labels, qid = self._check_data(X, y, qid, reset=reset)
         rule = Rule.of(self, data.shape[1])
@@ -373,8 +381,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         again = np.isin(digests, self.screening_.query_digests, kind="sort")
         if again.any():
             raise ValueError(
-                "qid must come whole in one call of partial_fit, but query "
-                f"{queries.name(int(np.argmax(again)))} has come before"
+                "qid must have all rows of a query in one call of partial_fit, got "
+                f"query {queries.name(int(np.argmax(again)))} again"
             )
 
     def _check_unchanged(self) -> None:
@@ -383,7 +391,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         rule = Rule.of(self, len(screening.feature_names))
         if (self.qid, rule) != (self._fitted_qid_, screening.rule):
             raise ValueError(
-                f"parameters must not change once queries are added, got {self!r}"
+                f"parameters must not change after the first queries, got {self!r}"
             )
 
     def _show(self, screening: Screening) -> RankingFeatureSelector:
@@ -425,7 +433,13 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         Returns
         -------
         array, sparse matrix or data frame of shape (n_rows, n_selected)
-            As `set_output` says.
+            The selected columns, of the type that `set_output` chooses; without a
+            column, with a warning, if no feature is selected.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
         """
         check_is_fitted(self)
         X = without_mask(X)
@@ -451,23 +465,24 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         return np.asarray(self.support_)
 
     def to_pandas(self) -> Any:
-        """The features as a `pandas.DataFrame`, the best first.
+        """Return the features as a `pandas.DataFrame`, the best first.
 
         Returns
         -------
         pandas.DataFrame
-            ``feature``, ``rank``, ``direction``, ``selected``; per measure its mean
-            and, after its name, ``_interval_low`` and ``_interval_high`` (95 %),
-            ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p``,
-            ``_q``; ``repeats``: the better-ranked feature whose rankings are most
-            like its own, and ``correlation``: the mean over queries of their rank
-            correlation (both are missing where no better feature ranks at all alike,
-            and without `redundancy`).
+            Columns ``feature``, ``rank``, ``direction`` and ``selected``. For each
+            measure, a column of its name holds the mean, and columns whose names begin
+            with it hold ``_interval_low`` and ``_interval_high`` (95%), ``_best``,
+            ``_worst``, ``_tie_std``, ``_chance``, ``_lift``, ``_p`` and ``_q``.
+            ``repeats`` is the better-ranked feature with the most similar rankings, and
+            ``correlation`` the mean over queries of their rank correlation; both are
+            missing without `redundancy`, and where no better feature has a positive
+            correlation.
 
         Raises
         ------
         ImportError
-            Without pandas.
+            If pandas is not installed.
         """
         check_is_fitted(self)
         table = self.screening_.to_pandas()

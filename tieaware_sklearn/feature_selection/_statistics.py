@@ -1,4 +1,4 @@
-"""What single features are worth, kept so that further queries can be added."""
+"""Scores of single features as sums, to which further queries can be added."""
 
 from __future__ import annotations
 

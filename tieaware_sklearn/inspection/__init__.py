@@ -1,4 +1,4 @@
-"""What a fitted ranker goes by: permutation importance of columns of X."""
+"""Inspection of a fitted ranker: permutation importance of the columns of X."""
 
 from ._permutation_importance import query_permutation_importance
 from ._result import PermutationImportance

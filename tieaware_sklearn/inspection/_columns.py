@@ -33,7 +33,7 @@ def column_groups(
         asked = [(str(name), _places(X, group)) for name, group in columns.items()]
     elif isinstance(columns, str) or not isinstance(columns, Iterable):
         raise ValueError(
-            f"columns must be a list of columns or a mapping, got {show(columns)}"
+            f"columns must be a list or a mapping of columns, got {show(columns)}"
         )
     else:
         groups = [_places(X, group) for group in columns]
@@ -44,16 +44,17 @@ def column_groups(
                 f"columns must leave out the query ids, got {qid_column!r} in {name!r}"
             )
         if not places or len(set(places)) < len(places):
-            what = "a column twice" if places else "none"
+            what = "a column twice" if places else "no column"
             raise ValueError(
-                f"columns must have one or more columns in each group, each once, got "
-                f"{what} in {name!r}"
+                "columns must have at least one column in each group, and each column "
+                f"once, got {what} in {name!r}"
             )
     found = dict(asked)
     if not found or len(found) < len(asked):
         got = [name for name, _ in asked]
         raise ValueError(
-            f"columns must be one or more, each of its own name, got {show(got)}"
+            "columns must have at least one entry, and different names, got "
+            f"{show(got)}"
         )
     return found
 

@@ -60,79 +60,83 @@ def query_permutation_importance(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PermutationImportance:
-    """Permutation importance of the columns of X, for a fitted ranker.
+    """Compute the permutation importance of the columns of X for a fitted ranker.
 
-    By how much rankings get worse when a column is permuted (Breiman 2001). Unlike
-    `sklearn.inspection.permutation_importance`, it takes query ids, measures are exact
-    under ties, and differences are paired query by query, which gives intervals and
-    tests over queries.
+    The importance of a column is the loss in a measure when the column is permuted
+    (Breiman 2001). Unlike `sklearn.inspection.permutation_importance`, this function
+    takes query ids, its measures are exact under ties, and it pairs differences query
+    by query, which gives intervals and tests over queries.
 
     Parameters
     ----------
     estimator : fitted ranker, regressor, classifier or pipeline
+        The model whose predictions rank the documents.
     X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-        Preferably data that the estimator was not fitted on. X is not changed.
+        Data, preferably other than those that the estimator was fitted on. X is not
+        changed.
     y : array-like of shape (n_rows,)
         Labels.
     qid : array-like of shape (n_rows,), or str or int, optional
-        Query of each row, or the column of X that holds it (a name for data frames,
-        an index for arrays), which the estimator leaves out of its features and
-        which is never permuted. Without it all rows are one query, with a warning.
+        Query of each row, or the column of X that holds it (a name for data frames, an
+        index for arrays), which the estimator must leave out of its features and which
+        is never permuted. By default all rows are one query, with a warning.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        See `parse_measure`.
+        Measures, as in `parse_measure`.
     columns : list or mapping, optional
-        What to permute, by default each column by itself: a list of columns (names
-        for data frames, indices for arrays) and of lists of columns, which are
-        permuted together; or a mapping of names to one or the other. Columns that carry
-        the same information stand in for each other: permute them together.
+        The columns to permute. A list has columns (names for data frames, indices for
+        arrays), each permuted by itself, and lists of columns, each permuted together.
+        A mapping gives names to such columns or lists. By default each column is
+        permuted by itself. Columns that carry the same information can replace each
+        other: permute them together.
     within_queries : bool, default=False
-        Permute rows within each query only. A feature that is constant within queries
-        then has an importance of 0. By default rows are permuted across all queries,
-        which also destroys what the column says about the query, and its interactions
-        with such features.
+        Whether to permute rows only within each query. A feature that is constant
+        within queries then has an importance of 0. By default rows are permuted across
+        all queries, which also destroys the column's information about queries and its
+        interactions with features that are constant within queries.
     n_repeats : int, default=5
-        Number of permutations; all columns share them.
+        Number of permutations, which are the same for all columns.
     response_method
         As in `make_ranking_scorer`.
     correction : {"holm", "bh", "by", None}, default="holm"
-        Of p values for the number of columns, as in `compare_systems`.
+        Correction of the p-values for the number of columns, as in `compare_systems`.
     confidence : float, default=0.95
-        Of the intervals over queries.
+        Confidence level of the intervals over queries.
     random_state : int, RandomState instance or None, default=0
         Seed of the permutations.
     zero_relevance, unjudged, query_weight
         As in `evaluate`.
     n_jobs : int, optional
-        Threads over columns (joblib); no result depends on it.
+        Number of threads over columns (joblib); no result depends on it.
     progress : bool, default=False
-        Show a progress bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
     PermutationImportance
+        The importances, with intervals and p-values.
 
     Raises
     ------
     ValueError
-        For columns that X does not have, an unknown option, and as in `evaluate`.
+        If X does not have a column, if an option is unknown, or as in `evaluate`.
 
     Warns
     -----
     UserWarning
-        Without query ids.
+        If there are no query ids.
 
     See Also
     --------
-    plots.PermutationImportanceDisplay : Draws it.
-    RankingFeatureSelector : What each feature is worth by itself, without a model.
+    tieaware_sklearn.plots.PermutationImportanceDisplay : Draws the importances.
+    RankingFeatureSelector : Scores each feature by itself, without a model.
 
     Notes
     -----
-    Intervals and p-values are about other queries ranked by the same model, not about a
-    model trained anew; `importances_std` is about other permutations. Before they are
-    permuted, rows are put into an order that depends on their contents, so that no
-    result depends on the order in which they come. There is no tie std, since nobody
-    ranks by permuted data.
+    Intervals and p-values refer to other queries ranked by the same model, not to a
+    model trained anew; `importances_std` refers to other permutations. Before the
+    permutation, rows are put into an order that depends only on their contents, so that
+    no result depends on the order of rows. There is no tie std, because permuted data
+    are never used for ranking.
 
     Examples
     --------
@@ -165,7 +169,7 @@ def query_permutation_importance(
     method = check_response_method(response_method)
     rng = check_seed(random_state)
     if qid is None:
-        warn_one_query(count_rows(X), "pass qid, or the column of X that holds it")
+        warn_one_query(count_rows(X), "pass qid, an array or the column of X")
     ids, is_column = (None, False) if qid is None else ids_of(X, qid)
     predict = partial(predicted_scores, estimator, response_method=method)
     model = Measured(predict, asked, X, y, ids, query_weight, hand_on=not is_column)

@@ -18,45 +18,49 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationImportance(Result):
-    """Permutation importances of the columns of X; prints as a table.
+    """Permutation importances of the columns of X, which print as tables.
 
-    `query_permutation_importance` returns it. There is a table for each measure, with
+    `query_permutation_importance` returns it. There is one table for each measure, with
     the value on the unpermuted data in its header and the most important columns on
     top.
 
     Attributes
     ----------
     columns : tuple of str
-        Names of columns, or of groups of them.
+        Names of the columns or groups of columns.
     measures : tuple of str
+        Names of the measures.
     baseline : ndarray of shape (n_measures,)
-        Mean over queries with X as it is.
+        Mean over queries on the unpermuted data.
     importances : ndarray of shape (n_columns, n_measures, n_repeats)
-        By how much the mean gets worse with each permutation: `baseline` minus the mean
-        with the column permuted, or the reverse where lower is better.
+        Loss in the mean with each permutation: `baseline` minus the mean with the
+        column permuted, or the reverse where lower is better.
     importances_mean, importances_std : ndarray of shape (n_columns, n_measures)
-        Mean and standard deviation over repeats.
+        Mean and standard deviation of `importances` over repeats.
     interval : ndarray of shape (n_columns, n_measures, 2)
-        t interval of `importances_mean` over queries, within the range that it can
-        have: [-1, 1] for normalised measures.
+        t interval of `importances_mean` over queries, clipped to the possible range:
+        [-1, 1] for normalised measures.
     pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
-        Of the one-sided paired t test over queries of whether the mean gets worse; raw,
-        and corrected for the number of columns.
+        p-values of the one-sided paired t test over queries of whether the mean gets
+        worse, uncorrected and corrected for the number of columns.
     ranking : ndarray of shape (n_columns,), int
-        1 is the most important column by the first measure.
+        Ranks of the columns by the first measure; 1 is the most important column.
     qid : ndarray of shape (n_queries,)
         Query ids, ascending.
     differences : ndarray of shape (n_queries, n_columns, n_measures)
-        Loss of each query, averaged over repeats; NaN where undefined.
+        Loss of each query, averaged over repeats; NaN where it is undefined.
     query_weight : ndarray of shape (n_queries,) or None
+        Weights of the queries.
     within_queries : bool
-        Whether rows were permuted within queries only.
+        Whether rows were permuted only within queries.
     confidence : float
+        Confidence level of `interval`.
     correction : str or None
+        Correction of `adjusted_pvalues`.
 
     See Also
     --------
-    query_permutation_importance : The function that returns it.
+    query_permutation_importance : Returns such a result.
     tieaware_sklearn.plots.PermutationImportanceDisplay : Draws it.
 
     Examples

@@ -38,7 +38,10 @@ def scan_files(
         sources = [TextSource(path) for path in paths]
         return scan_letor(sources, query_file=query_file, ignore=ignore)
     if query_file is not None:
-        raise ValueError("query_file goes with LETOR text, not with tables")
+        raise ValueError(
+            f"query_file must be None for tables (only LETOR text has one), got "
+            f"{query_file!r}"
+        )
     return scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=keep)
 
 
@@ -70,52 +73,55 @@ def iter_batches(
     as_frame: bool = False,
     progress: bool = False,
 ) -> Iterator[Bunch]:
-    r"""Read rankings larger than memory, some whole queries at a time.
+    r"""Read rankings larger than memory in batches of whole queries.
 
     Parameters
     ----------
     path : path, or list of paths
-        Parquet, CSV or TSV, by the end of the name, or LETOR text; text may be
-        compressed. Several files are read as one. The rows of a query must stand
-        together; where they do not, sort the files by query, read them at once by
-        `load_table`, or let `tieaware_sklearn.dask` bring the rows together.
+        Parquet, CSV or TSV files, recognised by the end of their names, or LETOR text.
+        Text may be compressed. Several files are read as one. The rows of a query must
+        stand together. If they do not, sort the files by query, read them at once with
+        `load_table` or `load_letor`, or use `tieaware_sklearn.dask`.
     batch_rows : int, optional
-        A batch ends with the query that brings it to so many rows; by default,
-        when it holds about four million numbers (32 MB). A query is never split,
-        however long it is.
+        Number of rows with which a batch is full; it ends with the query that reaches
+        it. By default a batch is full at about four million numbers (32 MB). A query
+        is never split, however long it is.
     label, qid : str, default="label", "qid"
-        The columns of tables with labels and query ids.
+        Columns of tables that hold labels and query ids.
     ignore : list of str, default=()
         Columns, or feature numbers, to leave out.
     query_file : path, or list of paths, optional
         As in `load_letor`.
     as_frame : bool, default=False
-        The features as a pandas DataFrame, so that what learns from them knows their
-        names.
+        Whether to return the features as a pandas DataFrame, so that estimators fitted
+        on it know the names of features.
     progress : bool, default=False
-        Show a progress bar over documents (needs tqdm).
+        Whether to show a progress bar over documents (needs tqdm).
 
     Returns
     -------
     iterator of sklearn.utils.Bunch
-        ``data``; ``target``, float64; ``qid``; ``feature_names``, the same in every
+        Batches with the keys ``data`` of shape (n_rows, n_features); ``target``,
+        float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
         batch; ``left_out``, the columns without numbers; ``place``, a function that
-        names the file and line of a row of the batch; ``DESCR``. Every file is read
-        twice: looked through at once, for its features and queries, and then batch
-        by batch.
+        returns the file and line of a row of the batch; ``DESCR``. Every file is read
+        twice: once, when this function is called, for its features and queries, and
+        once batch by batch.
 
     Raises
     ------
     ValueError
-        For a query that comes back after another one, columns that are not there,
-        malformed lines and cells (with file and line).
+        For a query whose rows do not stand together, missing columns, and malformed
+        lines and cells (with file and line).
     ImportError
-        For tables and data frames without pandas, Parquet without pyarrow.
+        For tables and data frames if pandas is not installed, for Parquet if pyarrow
+        is not.
 
     See Also
     --------
     RankingFeatureSelector.partial_fit : Screens features batch by batch.
-    load_table : Tables that fit in memory.
+    load_table : Reads tables that fit in memory.
+    load_letor : Reads LETOR text that fits in memory.
 
     Examples
     --------

@@ -32,49 +32,55 @@ def load_letor(
     Parameters
     ----------
     path : path, or list of paths
-        Plain or compressed text (gzip, bzip2, xz), ``-`` for standard input.
-        Several files are read as one set of rows with one set of features; a
-        ``qid:`` names the same query in all of them.
+        Plain or compressed text (gzip, bzip2, xz), or ``-`` for standard input.
+        Several files are read as one set of rows with one set of features; the same
+        ``qid:`` means the same query in all of them.
     ignore : list of str, default=()
         Numbers of features to leave out.
     query_file : path, or list of paths, optional
-        Where the lines hold no ``qid:``: a file with the number of rows of each
-        query, a line each, as LightGBM reads it, for each path. By default
-        ``<path>.query`` or ``<path>.group`` is looked for. Queries are then
-        numbered from 0, through all files.
+        Files with the number of rows of each query, for lines without ``qid:``. There
+        is one such file for each path, with a line for each query, as LightGBM reads
+        it. By default ``<path>.query`` and then ``<path>.group`` are tried. Queries
+        are numbered from 0 through all files.
     zero_based : bool or "auto", default="auto"
-        Whether feature numbers start at 0. "auto" takes them to start at 1 unless
-        a 0 occurs.
+        Whether feature numbers start at 0. With "auto" they start at 1 unless the
+        number 0 occurs.
     n_features : int, optional
-        Number of columns; by default up to the largest feature number seen.
+        Number of columns. By default the largest feature number in the file decides.
     sparse : bool, default=False
-        Return a SciPy CSR array; a dense array otherwise.
+        Whether to return a SciPy CSR array instead of a dense array.
     as_frame : bool, default=False
-        The features as a pandas DataFrame, with their names; of sparse columns if
-        `sparse`.
+        Whether to return the features as a pandas DataFrame with their names. Its
+        columns are sparse if `sparse` is True.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_rows, n_features), float64; ``target``, float64;
-        ``qid``, int64; ``feature_names``: the numbers that the file uses, as
-        strings; ``left_out``, empty; ``place``, a function that names the file and
-        line of a row; ``DESCR``. Comments are left out.
+        ``data`` of shape (n_rows, n_features), float64; ``target``, float64, and
+        ``qid``, int64, of shape (n_rows,); ``feature_names``, the feature numbers of
+        the file as strings; ``left_out``, which is empty; ``place``, a function that
+        returns the file and line of a row; ``DESCR``. Comments are not read.
 
     Raises
     ------
     ValueError
-        For a malformed line (with file and line number), rows without a query,
-        query sizes that do not add up to the number of rows, an empty file.
+        For a malformed line (with file and line number), rows without a query, query
+        sizes that do not add up to the number of rows, and an empty file.
     OSError
         If a file cannot be read.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    iter_batches : Files larger than memory.
-    load_table : CSV, TSV and Parquet.
+    iter_batches : Reads files larger than memory.
+    load_table : Reads CSV, TSV and Parquet.
+    dump_letor : Writes LETOR text.
+
+    Notes
+    -----
+    This is the format of LETOR, MSLR-WEB30K and SVMrank: Qin and Liu (2013),
+    "Introducing LETOR 4.0 datasets".
 
     Examples
     --------
@@ -109,31 +115,34 @@ def dump_letor(
     qid: Any,
     zero_based: bool = False,
 ) -> None:
-    r"""Write learning-to-rank text that reads back exactly, as float64.
+    r"""Write learning-to-rank text whose numbers read back exactly as float64.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_features)
-        Features. Of a sparse matrix only the stored values are written.
+        Features. Only the stored values of a sparse matrix are written.
     y : array-like of shape (n_rows,)
         Labels.
     path : path
-        Gzipped if it ends in ``.gz``. The file appears when it is complete.
+        File to write, gzipped if its name ends in ``.gz``. It appears only once it is
+        complete.
     qid : array-like of shape (n_rows,), integers
         Query of each row.
     zero_based : bool, default=False
-        Number the features from 0. By default they are numbered from 1, as
-        `load_letor` takes them to be unless it sees a 0.
+        Whether to number the features from 0. By default they are numbered from 1, as
+        `load_letor` expects unless the number 0 occurs.
 
     Raises
     ------
     ValueError
-        For lengths that differ, a qid that is not an integer (the format has
-        no other), or X that is not numeric.
+        For lengths that differ, for a qid that is not an integer (the format allows
+        integers only), and for X or y that is not numeric.
+    OSError
+        If the file cannot be written.
 
     See Also
     --------
-    load_letor : Reads it.
+    load_letor : Reads the file.
 
     Examples
     --------
@@ -164,7 +173,7 @@ def dump_letor(
             )
     if queries.dtype.kind not in "biu":
         raise ValueError(
-            "qid must be integers, the only kind the format has, got dtype "
+            "qid must hold integers, the only ids that the format allows, got dtype "
             f"{queries.dtype}"
         )
     if queries.dtype.kind == "u" and (queries >= 2**63).any():

@@ -104,7 +104,7 @@ def check_query_file(
     given = [] if query_file is None else check_paths(query_file, "query_file")
     if given and len(given) != n_paths:
         raise ValueError(
-            f"query_file must name one file per path ({n_paths}), got {len(given)}"
+            f"query_file must name one file for each path ({n_paths}), got {len(given)}"
         )
     return given
 
@@ -125,7 +125,7 @@ def query_runs(files: Sequence[Counted], found: RunsFound, given: list[Path]) ->
         return Runs(np.arange(len(ends)), starts, int(ends[-1]))
     if given:
         raise ValueError(
-            f"{files[0].source}: query_file is given, but the lines hold qid:"
+            f"{files[0].source}: query_file must be None, because the lines have qid:"
         )
     for file in files:
         if file.n_with_qid != file.n_rows:
@@ -151,8 +151,8 @@ def _find_group_file(path: Path) -> Path:
         if beside.exists():
             return beside
     raise ValueError(
-        f"{path}: its lines hold no qid:, and there is no {path.name}.query with the "
-        "sizes of its queries beside it (query_file= names another)"
+        f"{path}: the lines have no qid:, and there is no file {path.name}.query with "
+        "the sizes of the queries beside it (query_file= names another file)"
     )
 
 

@@ -139,7 +139,7 @@ def _columns(first: int, largest: int, n_features: int | None) -> range:
     wanted = seen if n_features is None else n_features
     if wanted < seen:
         raise ValueError(
-            f"n_features must be at least the {seen} that the file holds, got {wanted}"
+            f"n_features must be at least {seen}, the number in the file, got {wanted}"
         )
     return range(first, first + wanted)
 
@@ -154,5 +154,5 @@ def _not_ignored(numbers: range, ignore: Sequence[str]) -> list[int]:
             )
     kept = [number for number in numbers if str(number) not in ignore]
     if ignore and not kept:
-        raise ValueError("ignore must leave a feature, got all of them")
+        raise ValueError("ignore must leave at least one feature, got all of them")
     return kept

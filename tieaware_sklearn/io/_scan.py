@@ -146,8 +146,8 @@ class Scan(ABC, Generic[Piece]):
             return ""
         return (
             f"{self.place(row)}: query {self._query_at(row)} comes back after another "
-            "one, but files are read in batches of whole queries: sort the rows by "
-            "query, or read all of them at once (load_letor, load_table)"
+            "query, but files are read in batches of whole queries: sort the rows by "
+            "query, or read all rows at once (load_letor, load_table)"
         )
 
     def batches(self, batch_rows: int | None = None) -> Iterator[Bunch]:
@@ -186,7 +186,7 @@ def _take(n_rows: int, pieces: Iterator[Piece], rest: list[Piece]) -> Iterator[P
     while n_rows:
         piece = rest.pop() if rest else next(pieces, None)
         if piece is None:
-            raise ValueError("files have become shorter since they were looked through")
+            raise ValueError("files have become shorter since they were first read")
         if piece.n_rows > n_rows:
             rest.append(piece.rows(n_rows, piece.n_rows))
             piece = piece.rows(0, n_rows)

@@ -20,42 +20,43 @@ def load_table(
     ignore: Sequence[str] = (),
     as_frame: bool = False,
 ) -> Bunch:
-    r"""Read a ranking from CSV, TSV or Parquet, its rows in any order.
+    r"""Read a ranking from CSV, TSV or Parquet, with rows in any order.
 
     Parameters
     ----------
     path : path, or list of paths
-        The end of the name says what the file is; text may be compressed (needs
-        pandas, and pyarrow for Parquet). Several files, of the same columns, are
-        read as one.
+        Files, whose kind is recognised by the end of their names. Text may be
+        compressed. Reading needs pandas, and pyarrow for Parquet. Several files with
+        the same columns are read as one.
     label, qid : str, default="label", "qid"
-        The columns with labels and query ids.
+        Columns that hold labels and query ids.
     ignore : list of str, default=()
-        Columns to leave out, besides those without numbers or without a name.
+        Columns to leave out. Columns without numbers or without a name are always
+        left out.
     as_frame : bool, default=False
-        The features as a pandas DataFrame, with their names.
+        Whether to return the features as a pandas DataFrame with their names.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_rows, n_features), NaN where a cell is empty;
-        ``target``, float64, and ``qid``, text as the file spells it or numbers (of
-        Parquet), of shape (n_rows,); ``feature_names``; ``left_out``, the columns
-        without numbers; ``place``, a function that names the file and line of a row;
-        ``DESCR``.
+        ``data`` of shape (n_rows, n_features), with NaN for empty cells; ``target``,
+        float64, and ``qid``, of shape (n_rows,), where ``qid`` holds strings as the
+        file spells them or, from Parquet, numbers; ``feature_names``; ``left_out``,
+        the columns without numbers; ``place``, a function that returns the file and
+        line of a row; ``DESCR``.
 
     Raises
     ------
     ValueError
-        For a column that is not there, a cell that is not a number in a column that
-        has numbers (with file and line), an empty file, another kind of file.
+        For a missing column, a cell that is not a number in a column with numbers
+        (with file and line), an empty file, and a file of another kind.
     ImportError
-        Without pandas, or pyarrow for Parquet.
+        If pandas is not installed, or pyarrow for Parquet.
 
     See Also
     --------
-    iter_batches : Tables larger than memory.
-    load_letor : LETOR text.
+    iter_batches : Reads tables larger than memory.
+    load_letor : Reads LETOR text.
 
     Examples
     --------
@@ -72,8 +73,8 @@ def load_table(
     for one in paths:
         if not is_tabular(one):
             raise ValueError(
-                f"path must end in .csv, .tsv, .parquet or .pq (and .gz or the like), "
-                f"got {one}: LETOR text is read by load_letor"
+                "path must end in .csv, .tsv, .parquet or .pq (compressed text also in "
+                f".gz or the like), got {one}: load_letor reads LETOR text"
             )
     scan = scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=True)
     return framed(scan.whole()) if as_frame else scan.whole()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine.matrix import how_to_read
 from ._tabular_frames import Table, pandas_of_tables
 from ._text_source import quoted
 
@@ -62,10 +63,13 @@ def _refuse(
     """Name the file and line of the first bad cell of a column."""
     if bad.any():
         row = int(np.argmax(bad))
+        cell = str(table.frame[name].iloc[row])
+        advice = "ignore, or --ignore, leaves out the column"
+        if how := how_to_read(cell):
+            advice += f"; {how}"
         raise ValueError(
             f"{table.place(row)}: column {name!r} must hold {rule}, got "
-            f"{quoted(str(table.frame[name].iloc[row]))} (ignore, or --ignore, leaves "
-            "it out)"
+            f"{quoted(cell)} ({advice})"
         )
 
 
@@ -76,7 +80,7 @@ def query_ids(table: Table, *, as_text: bool) -> NDArray[Any]:
     missing = (column.isna() | (column == "")).to_numpy()
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"{table.place(row)}: column {qid!r} is empty")
+        raise ValueError(f"{table.place(row)}: column {qid!r} must not be empty")
     return np.asarray((column.astype(str) if as_text else column).to_numpy())
 
 

@@ -102,14 +102,16 @@ def read_heads(
 ) -> list[Head]:
     """The columns of the files, which must be the same."""
     if label == qid:
-        raise ValueError(f"the label and the query id are both column {label!r}")
+        raise ValueError(
+            f"label and qid must be different columns, got {label!r} twice"
+        )
     heads = [_read_head(path, qid) for path in paths]
     for head in heads:
         for name in (label, qid):
             if name not in head.names:
                 raise ValueError(_no_column(head, name))
         if set(head.names) != set(heads[0].names):
-            raise ValueError(f"{head.source}: its columns are not those of {paths[0]}")
+            raise ValueError(f"{head.source}: must have the columns of {paths[0]}")
     for name in ignore:
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
@@ -248,22 +250,20 @@ def _ragged(source: TextSource, separator: str, error: str) -> str:
     for line, cells in rows:
         if len(cells) > len(head):
             return (
-                f"{source}, line {line}: a row must not have more cells than the head "
-                f"({len(head)}), got {len(cells)}"
+                f"{source}, line {line}: a row must not have more cells than the "
+                f"header ({len(head)}), got {len(cells)}"
             )
         start, end = end + 1, line
     if "EOF inside string" in error:
-        return f"{source}, line {start}: a quote is opened that is never closed"
+        return f"{source}, line {start}: a quotation mark is opened and never closed"
     return f"{source}: {error.strip()}"
 
 
 def _no_column(head: Head, name: str) -> str:
     names = listed(head.names)
     if head.separator is not None and len(head.names) == 1 and ";" in names:
-        return (
-            f"{head.source}: cells are parted by ';', but must be by {head.separator!r}"
-        )
+        return f"{head.source}: cells must be separated by {head.separator!r}, got ';'"
     return (
         f"{head.source}: there is no column {name!r} (columns: {names}); label and qid "
-        "(--label, --qid) choose others"
+        "(--label, --qid) choose other columns"
     )

@@ -37,63 +37,67 @@ def load_trec(
     Parameters
     ----------
     qrels : path
-        Lines of ``topic iteration docno label``, plain or compressed; ``-`` is
-        standard input.
+        File of relevance judgments, with lines ``topic iteration docno label``, plain
+        or compressed; ``-`` is standard input.
     run : path or list of path
-        Lines of ``topic Q0 docno rank score tag``. The score ranks; ranks and the
-        order of lines do not. A list gives the runs as columns over the documents
-        of all of them, for `compare_systems` and `precision_study`; rows of a topic
-        then stand by document id, descending, which is the order of no run.
+        Run, with lines ``topic Q0 docno rank score tag``. Documents are ranked by
+        score; the ranks and the order of lines in the file are not used. A list of
+        runs gives one column of scores for each run over the documents of all runs,
+        for `compare_systems` and `precision_study`. The rows of a topic then stand by
+        descending document id, whatever their order in any run.
     topics : {"both", "qrels"}, default="both"
-        Topics that are judged and in a run, or all that are judged (trec_eval's
-        ``-c``): those that a run does not have retrieve nothing.
+        Topics to include: those that are both judged and in a run, or all that are
+        judged (trec_eval's ``-c``). A run retrieves no documents for topics that it
+        does not have.
     order : {None, "trec_eval"}, default=None
-        Rows of a topic as the run has them, or as trec_eval ranks them: by score
-        in 32 bits, equal ones by document id, descending. Then ``ties="input"``
-        gives trec_eval's numbers, for each run of a list too. Without it
-        ``ties="input"`` breaks the ties of a list in the same way, of scores in 64
-        bits: rows cannot stand as several runs have them.
+        Order of the rows of a topic: that of the run (None), or that of trec_eval, by
+        score in 32 bits and then by descending document id. With "trec_eval",
+        ``ties="input"`` gives trec_eval's numbers, for each run of a list, too. With
+        None, ``ties="input"`` breaks the ties of a list of runs by descending document
+        id as well, but with scores in 64 bits.
     as_frame : bool, default=False
-        Add ``frame``, a pandas DataFrame of the columns below; of a list it has one
-        column of scores per run, named by ``run_names``, and no ranks.
+        Whether to add ``frame``, a pandas DataFrame of the columns below. For a list
+        of runs it has one column of scores for each run, named as in ``run_names``,
+        and no ranks.
 
     Returns
     -------
     sklearn.utils.Bunch
-        A row per document of the run and per judged document that it does not
-        retrieve: ``target``, its label, NaN where it is not judged (or judged
-        below 0); ``score``, -inf where it is not retrieved; ``qid``, the topic;
-        ``docno``, text, with surrogate escapes for what is not UTF-8, so that
-        different bytes are different documents; ``rank``, as the run gives it, NaN
-        where it is not retrieved.
-        ``n_inversions`` counts lines whose score is above that of the line before
-        them in their topic, ``n_contradictions`` neighbours by rank whose scores
-        say otherwise. ``DESCR``. Of a list of runs, ``score`` and ``rank`` have shape
-        (n_documents, n_runs), ``n_inversions`` and ``n_contradictions`` one number
-        per run, and ``run_names`` holds their tags, or the names of the files where
-        tags do not tell the runs apart.
+        There is one row for each document of the run, and one for each judged
+        document that the run does not retrieve. The keys are ``target``, the label,
+        NaN where a document is not judged or judged below 0; ``score``, -inf where
+        it is not retrieved; ``qid``, the topic; ``docno``, the document id as a
+        string, with surrogate escapes for bytes that are not UTF-8, so that different
+        bytes are different documents; ``rank``, the rank in the run file, NaN where
+        the document is not retrieved; ``n_inversions``, the number of lines whose
+        score is above that of the previous line of their topic;
+        ``n_contradictions``, the number of neighbours by rank whose scores have the
+        opposite order; and ``DESCR``. For a list of runs, ``score`` and ``rank`` have
+        shape (n_documents, n_runs), ``n_inversions`` and ``n_contradictions`` hold one
+        number for each run, and ``run_names`` holds the tags of the runs, or the names
+        of their files where tags are not unique.
 
     Raises
     ------
     ValueError
-        For lines with too few or many columns, labels, ranks or scores that are no
-        numbers, and documents named twice in a topic (with file and line); for
-        files without a topic in common; for a list without runs.
+        For lines with too few or too many columns, for labels, ranks or scores that
+        are not numbers, and for documents that occur twice in a topic (with file and
+        line); for files without a common topic; and for an empty list of runs.
     OSError
         If a file cannot be read.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    load_run, load_qrels : Each kind of file by itself.
+    load_run, load_qrels : Read one kind of file only.
     compare_systems : Compares the runs of a list.
 
     Notes
     -----
-    Formats: trec_eval's README. Buckley's trec_eval breaks ties of scores by
-    document id; Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs
-    whose ranks and scores disagree.
+    The README of Buckley's trec_eval describes the formats. trec_eval breaks ties by
+    document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs whose
+    ranks contradict their scores.
 
     Examples
     --------
@@ -131,32 +135,33 @@ def load_trec(
 
 
 def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
-    r"""Read a TREC run by itself, for pools and votes.
+    r"""Read a TREC run without judgments, for pools and votes.
 
     Parameters
     ----------
     run : path
-        As in `load_trec`.
+        Run, as in `load_trec`.
     as_frame : bool, default=False
-        Add ``frame``, a pandas DataFrame of the columns below.
+        Whether to add ``frame``, a pandas DataFrame of the columns below.
 
     Returns
     -------
     sklearn.utils.Bunch
-        A row per line: ``qid``, ``docno``, ``score``, ``rank``, ``DESCR``.
+        ``qid``, ``docno``, ``score`` and ``rank``, with one element for each line, and
+        ``DESCR``.
 
     Raises
     ------
     ValueError
-        As in `load_trec`; for a file without lines.
+        As in `load_trec`, and for a file without lines.
     OSError
         If the file cannot be read.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    load_trec : With judgments.
+    load_trec : Reads runs with their judgments.
     depth_pool : Pools the documents of runs.
 
     Examples
@@ -182,34 +187,34 @@ def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
 
 
 def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
-    r"""Read relevance judgments by themselves.
+    r"""Read relevance judgments without a run.
 
     Parameters
     ----------
     qrels : path
-        As in `load_trec`.
+        File of relevance judgments, as in `load_trec`.
     as_frame : bool, default=False
-        Add ``frame``, a pandas DataFrame of the columns below.
+        Whether to add ``frame``, a pandas DataFrame of the columns below.
 
     Returns
     -------
     sklearn.utils.Bunch
-        A row per line: ``qid``, ``docno``, ``target`` (NaN for labels below 0),
-        ``DESCR``.
+        ``qid``, ``docno`` and ``target`` (NaN for labels below 0), with one element
+        for each line, and ``DESCR``.
 
     Raises
     ------
     ValueError
-        As in `load_trec`; for a file without lines.
+        As in `load_trec`, and for a file without lines.
     OSError
         If the file cannot be read.
     ImportError
-        For data frames without pandas.
+        For data frames if pandas is not installed.
 
     See Also
     --------
-    load_trec : With runs.
-    load_run : A run by itself.
+    load_trec : Reads runs with their judgments.
+    load_run : Reads a run without judgments.
 
     Examples
     --------
@@ -297,7 +302,7 @@ def _columns_of_runs(
     if retrieved.isdisjoint(judged.topics):
         raise ValueError(
             f"{files[0]} and {files[1]} must have a topic in common, got "
-            f"{len(judged.topics)} topics and {len(retrieved)}"
+            f"{len(judged.topics)} and {len(retrieved)} topics without a common one"
         )
     names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
     if order == "trec_eval":

@@ -42,7 +42,9 @@ def _codes(values: NDArray[Any], name: str) -> IntArray:
     try:
         return np.unique(values, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
-        raise ValueError(f"{name} must hold one kind of values: {error}") from None
+        raise ValueError(
+            f"{name} must hold numbers only or strings only: {error}"
+        ) from None
 
 
 def _contingency(
@@ -53,7 +55,8 @@ def _contingency(
     check_length(second, len(first), "y2")
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
-            f"y1 and y2 must be of one kind, got {first.dtype} and {second.dtype}"
+            "y1 and y2 must both hold numbers or both hold strings, got "
+            f"{first.dtype} and {second.dtype}"
         )
     code = _codes(np.concatenate([first, second]), "y1 and y2")
     weight = np.ones(len(first))
@@ -77,28 +80,32 @@ def _beyond_chance(agreement: float, share: FloatArray) -> float:
 def joint_agreement(
     y1: ArrayLike, y2: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Joint probability of agreement: the share of items judged alike, P(A).
+    """Compute P(A), the share of items to which two assessors give the same judgment.
 
     Parameters
     ----------
     y1, y2 : array-like of shape (n_items,)
-        What two assessors said of each item: numbers or texts.
+        Judgments of two assessors: numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        How often each pair of judgments occurs.
+        Number of times that each pair of judgments occurs.
 
     Returns
     -------
     float
-        In [0, 1]. Not corrected for chance; see `scott_pi`.
+        P(A) in [0, 1], not corrected for chance.
 
     Raises
     ------
     ValueError
-        For arrays of different lengths, empty or with missing values.
+        For arrays that differ in length, are empty or have missing values.
 
     See Also
     --------
-    scott_pi, fleiss_kappa : Beyond chance.
+    scott_pi, fleiss_kappa : Agreement corrected for chance.
+
+    Notes
+    -----
+    See Manning, Raghavan and Schütze (2008), section 8.5.
 
     Examples
     --------
@@ -114,36 +121,39 @@ def joint_agreement(
 def scott_pi(
     y1: ArrayLike, y2: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Scott's pi: agreement of two assessors beyond chance, with pooled margins.
+    """Compute Scott's pi, the agreement of two assessors corrected for chance.
 
     Parameters
     ----------
     y1, y2 : array-like of shape (n_items,)
-        What two assessors said of each item: numbers or texts.
+        Judgments of two assessors: numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        How often each pair of judgments occurs: with it a table of two by two is
-        four items.
+        Number of times that each pair of judgments occurs. A two-by-two table is
+        passed as four items with weights.
 
     Returns
     -------
     float
-        1 for full agreement, 0 for that of chance; NaN where both used a single
-        category for everything.
+        1 for full agreement, 0 for the agreement expected by chance. NaN if both
+        assessors put all items into the same category.
 
     Raises
     ------
     ValueError
-        For arrays of different lengths, empty or with missing values.
+        For arrays that differ in length, are empty or have missing values.
 
     See Also
     --------
-    sklearn.metrics.cohen_kappa_score : the same with each assessor's own margins.
+    sklearn.metrics.cohen_kappa_score : Cohen's kappa, where each assessor has margins
+        of their own.
+    fleiss_kappa : The same coefficient for more than two assessors.
 
     Notes
     -----
-    (P(A) - P(E)) / (1 - P(E)), P(E) the sum over categories of the squared share of
-    all judgments: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5,
-    whose table is the example (they print .776).
+    pi = (P(A) - P(E)) / (1 - P(E)), where P(A) is the joint agreement and P(E) the sum
+    over categories of the squared share of all judgments, with the margins of both
+    assessors pooled: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5.
+    The example is their table, for which they print .776.
 
     Examples
     --------
@@ -157,34 +167,35 @@ def scott_pi(
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
-    """Fleiss' kappa: agreement of several assessors beyond chance.
+    """Compute Fleiss' kappa, the agreement of several assessors corrected for chance.
 
     Parameters
     ----------
     counts : array-like of shape (n_items, n_categories)
-        How many assessors put each item into each category; every item has the same
-        number of them, at least two.
+        Number of assessors who put each item into each category. Every item must have
+        the same number of assessors, at least two.
 
     Returns
     -------
     float
-        1 for full agreement, 0 for that of chance; NaN where everything is in one
-        category.
+        1 for full agreement, 0 for the agreement expected by chance. NaN if all items
+        are in the same category.
 
     Raises
     ------
     ValueError
-        For counts that are negative or no whole numbers, and rows whose sums differ
-        or are below two.
+        For counts that are negative or not whole numbers, and for rows whose sums
+        differ or are below two.
 
     See Also
     --------
-    scott_pi : Of two assessors.
+    scott_pi : The coefficient of two assessors.
     assessor_agreement : All coefficients at once.
 
     Notes
     -----
-    Fleiss (1971), equations 2 to 7. With two assessors it is Scott's pi.
+    The definition is that of Fleiss (1971), equations 2 to 7. For two assessors it is
+    equal to Scott's pi.
 
     Examples
     --------
@@ -195,10 +206,10 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     try:
         table = np.asarray(without_mask(counts), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"counts must be numbers: {error}") from None
+        raise ValueError(f"counts must hold numbers: {error}") from None
     if table.ndim != 2 or not table.size:
         raise ValueError(
-            f"counts must be a table of items and categories, got shape {table.shape}"
+            f"counts must have shape (n_items, n_categories), got shape {table.shape}"
         )
     wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
     first = table[np.arange(len(table)), wrong.argmax(axis=1)]
@@ -213,18 +224,18 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
 
 def kappa_in_words(kappa: float) -> str:
-    """What a kappa means, in the words of Landis and Koch (1977).
+    """Describe a kappa in the words of Landis and Koch (1977).
 
     Parameters
     ----------
     kappa : float
-        Of Scott, Fleiss or Cohen, in [-1, 1].
+        Kappa of Fleiss or Cohen, or Scott's pi, in [-1, 1].
 
     Returns
     -------
     str
-        "poor" below 0, "slight" to .20, "fair" to .40, "moderate" to .60,
-        "substantial" to .80, "almost perfect".
+        "poor" below 0, then "slight" up to .20, "fair" up to .40, "moderate" up to
+        .60, "substantial" up to .80 and "almost perfect" above.
 
     Raises
     ------
@@ -250,29 +261,30 @@ def kappa_in_words(kappa: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementReport(Result):
-    """How far assessors agree; prints as a table.
+    """Agreement of assessors; prints as a table.
 
     Attributes
     ----------
     names : tuple of str
-        Assessors.
+        Names of the assessors.
     n_items : int
+        Number of items.
     joint : ndarray of shape (n_assessors, n_assessors)
-        Share of items that two assessors judge alike.
+        Share of items to which the two assessors of a pair give the same judgment.
     scott : ndarray of shape (n_assessors, n_assessors)
         Scott's pi of each pair.
     correlation : ndarray of shape (n_assessors, n_assessors)
-        Kendall's tau-b of the grades of each pair; NaN for grades that are no
-        numbers, or all alike.
+        Kendall's tau-b of the grades of each pair. NaN for grades that are not
+        numbers or are all equal.
     all_agree : float
-        Share of items that all assessors judge alike.
+        Share of items to which all assessors give the same judgment.
     fleiss : float
         Fleiss' kappa of all assessors.
 
     See Also
     --------
-    assessor_agreement : The function that returns it.
-    kappa_in_words : What a kappa means.
+    assessor_agreement : The function that returns this report.
+    kappa_in_words : Describes a kappa in words.
 
     Examples
     --------
@@ -305,8 +317,8 @@ class AgreementReport(Result):
         first, second, joint, scott, correlation = self._columns().values()
         notes = [
             "",
-            f"all agree {number(self.all_agree)}, Fleiss' kappa {number(self.fleiss)} "
-            f"({_words(self.fleiss)})",
+            f"all assessors agree on {number(self.all_agree)} of the items; Fleiss' "
+            f"kappa is {number(self.fleiss)} ({_words(self.fleiss)})",
         ]
         return [
             Table.of(
@@ -327,15 +339,15 @@ def _words(kappa: float) -> str:
 def assessor_agreement(
     ratings: ArrayLike, *, names: Sequence[str] | None = None
 ) -> AgreementReport:
-    """How far assessors agree, pair by pair and all together.
+    """Report how far assessors agree, pair by pair and all together.
 
     Parameters
     ----------
     ratings : array-like of shape (n_items, n_assessors)
-        What each assessor said of each item: grades, or texts.
+        Judgment of each item by each assessor: grades or strings.
     names : sequence of str, optional
-        Of the assessors; by default the columns of a data frame, or their numbers,
-        from 1.
+        Names of the assessors. By default they are the column names of a data frame,
+        or the numbers 1, 2, ...
 
     Returns
     -------
@@ -344,13 +356,18 @@ def assessor_agreement(
     Raises
     ------
     ValueError
-        For fewer than two assessors, no item, missing ratings, and names of another
-        number.
+        For fewer than two assessors, no items, missing ratings, or a number of names
+        that is not the number of assessors.
 
     See Also
     --------
-    scott_pi, fleiss_kappa, joint_agreement : The coefficients by themselves.
-    kappa_in_words : What a kappa means.
+    scott_pi, fleiss_kappa, joint_agreement : Functions for each coefficient.
+    kappa_in_words : Describes a kappa in words.
+
+    Notes
+    -----
+    For the coefficients see Manning, Raghavan and Schütze (2008), section 8.5, and
+    Fleiss (1971).
 
     Examples
     --------
@@ -363,14 +380,14 @@ def assessor_agreement(
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
-            "ratings must have a row per item and a column per assessor (at least "
-            f"two), got shape {table.shape}"
+            "ratings must have a row for each item and a column for each of at least "
+            f"two assessors, got shape {table.shape}"
         )
     count = table.shape[1]
     named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
     shown = tuple(map(str, named))
     if len(shown) != count:
-        raise ValueError(f"names must name {count} assessors, got {len(shown)}")
+        raise ValueError(f"names must hold {count} names, got {len(shown)}")
     columns = [
         given_values(table[:, j], f"ratings of {shown[j]}") for j in range(count)
     ]

@@ -19,25 +19,27 @@ from ._agreement import given_values
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool(Result):
-    """Documents that any of several runs has near its top; prints as a table.
+    """Pool of the first documents of several runs; prints as a table.
 
-    A row per document and query that could be pooled, queries in order of first
-    appearance and documents sorted.
+    The arrays have an element for each document of a query that can be in the pool.
+    Queries are in order of first appearance; the documents of a query are sorted.
 
     Attributes
     ----------
     qid, docno : ndarray of shape (n_documents,)
+        Query and document ids.
     probability : ndarray of shape (n_documents,)
-        Chance that the document is in the pool, over the orders of ties.
+        Probability that the document is in the pool, over the orders of ties.
     certain : ndarray of shape (n_documents,), bool
-        Documents that a run pools in any order of its ties.
+        Whether the document is in the pool in every order of ties.
     n_runs : ndarray of shape (n_documents,), int
-        Runs that retrieve it at all.
+        Number of runs that retrieve the document at any rank.
     depth : int
+        Number of documents pooled for each run and query.
 
     See Also
     --------
-    depth_pool : The function that returns it.
+    depth_pool : The function that returns this pool.
 
     Examples
     --------
@@ -58,12 +60,12 @@ class Pool(Result):
 
     @property
     def expected_size(self) -> float:
-        """Expected number of documents pooled, over all queries."""
+        """Expected number of documents in the pool, over all queries."""
         return float(self.probability.sum())
 
     @property
     def size_range(self) -> tuple[int, int]:
-        """Documents that are in the pool for sure, and that could be."""
+        """Numbers of documents that are certainly and possibly in the pool."""
         return int(self.certain.sum()), len(self.probability)
 
     def _tables(self) -> list[Table]:
@@ -84,7 +86,7 @@ class _Run:
             qid, docno, score = run["qid"], run["docno"], run["score"]
         except (KeyError, TypeError, IndexError):
             raise ValueError(
-                f"{name} must have qid, docno and score, as load_run gives them, got "
+                f"{name} must have qid, docno and score, as load_run returns, got "
                 f"{type(run).__name__}"
             ) from None
         self.docno = given_values(docno, f"{name} docno")
@@ -97,8 +99,8 @@ class _Run:
         ((qid, document), count), *_ = Counter(self.keys).most_common(1)
         if count > 1:
             raise ValueError(
-                f"{name} must retrieve a document once, got {document!r} twice for "
-                f"query {qid!r}"
+                f"{name} must hold each document of a query once, got {document!r} "
+                f"twice for query {qid!r}"
             )
         # no other infinity is a score
         self.retrieved = ~np.isinf(self.score)
@@ -139,7 +141,9 @@ class _Runs:
         try:
             self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
         except TypeError as error:
-            raise ValueError(f"runs must hold docno of one kind: {error}") from None
+            raise ValueError(
+                f"docno of runs must hold numbers only or strings only: {error}"
+            ) from None
         number = {key: i for i, key in enumerate(self.keys)}
         self.rows = [np.array([number[key] for key in run.keys]) for run in self.runs]
         self.n_runs = np.zeros(len(keys), dtype=np.int64)
@@ -157,16 +161,16 @@ class _Runs:
 
 
 def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
-    """Pool the first documents of several runs, with what ties leave open.
+    """Pool the first documents of several runs, with probabilities under ties.
 
     Parameters
     ----------
     runs : sequence of mapping
-        Each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
-        `tieaware_sklearn.datasets.load_run` gives them; documents with a score of
-        -inf are not retrieved.
+        Runs, each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
+        `tieaware_sklearn.datasets.load_run` returns. Documents with a score of -inf
+        are not retrieved.
     depth : int, default=100
-        How many documents of each run and query are pooled.
+        Number of documents to pool for each run and query.
 
     Returns
     -------
@@ -175,20 +179,21 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
     Raises
     ------
     ValueError
-        For runs without these columns or with a document twice in a query, and
+        For runs without these keys or with a document twice in a query, and for
         depth < 1.
 
     See Also
     --------
-    pseudo_relevance : Labels by the vote of the runs.
+    pseudo_relevance : Labels from the votes of runs.
     load_run : Reads a run.
 
     Notes
     -----
-    A run of which a tie of n documents straddles the cut-off, kk of its places
-    above, pools each of the n with chance kk/n; runs break ties independently, so
-    that a document is in the pool with chance 1 - Π (1 - chance). Pooling: Spärck
-    Jones and van Rijsbergen (1975).
+    If a tie group of n documents straddles the cut-off of a run, with kk of its places
+    above the cut-off, the run pools each of the n documents with probability kk/n. The
+    orders of ties are independent between runs, so that a document is in the pool with
+    probability 1 - Π (1 - p), where p is its probability in each run. Pooling was
+    proposed by Spärck Jones and van Rijsbergen (1975).
 
     Examples
     --------
@@ -220,22 +225,23 @@ def depth_pool(runs: Sequence[Mapping[str, Any]], depth: int = 100) -> Pool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PseudoJudgments(Result):
-    """Relevance by the vote of systems.
+    """Labels from the votes of runs.
 
-    A row per document that any run retrieves, queries in order of first appearance
-    and documents sorted.
+    The arrays have an element for each document of a query that any run retrieves.
+    Queries are in order of first appearance; the documents of a query are sorted.
 
     Attributes
     ----------
     qid, docno : ndarray of shape (n_documents,)
+        Query and document ids.
     target : ndarray of shape (n_documents,), int
-        1 for documents retrieved by more than m systems, else 0.
+        Labels: 1 for documents that more than m runs retrieve, else 0.
     n_runs : ndarray of shape (n_documents,), int
-        Systems that retrieve the document.
+        Number of runs that retrieve the document.
 
     See Also
     --------
-    pseudo_relevance : The function that returns it.
+    pseudo_relevance : The function that returns these labels.
 
     Examples
     --------
@@ -260,12 +266,12 @@ class PseudoJudgments(Result):
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
-    """Take what more than m systems retrieve as relevant.
+    """Label documents as relevant that more than m runs retrieve.
 
     Parameters
     ----------
     runs : sequence of mapping
-        As in `depth_pool`.
+        Runs, as in `depth_pool`.
     m : int
         Documents that more than `m` runs retrieve are relevant.
 
@@ -276,17 +282,19 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Raises
     ------
     ValueError
-        As in `depth_pool`; for m < 0 and m of at least the number of runs.
+        As in `depth_pool`; for m < 0, and for an m that is not below the number of
+        runs.
 
     See Also
     --------
-    depth_pool : Documents for assessors to judge.
+    depth_pool : Selects documents for assessors to judge.
     load_run : Reads a run.
 
     Notes
     -----
-    Votes in the place of judgments: Aslam and Savell (2003), who find that systems
-    are then ranked by their popularity; Nuray and Can (2006).
+    Evaluation by votes in place of judgments is discussed by Aslam and Savell (2003),
+    who find that it ranks systems by the popularity of what they retrieve, and by
+    Nuray and Can (2006).
 
     Examples
     --------

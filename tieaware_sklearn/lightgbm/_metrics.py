@@ -1,4 +1,4 @@
-"""Tie-aware metrics in LightGBM's two forms."""
+"""Tie-aware metrics in the two forms that LightGBM takes."""
 
 from __future__ import annotations
 
@@ -64,42 +64,44 @@ def feval(
     zero_relevance: float | str = 0.0,
     negate: bool = False,
 ) -> Callable[[FloatArray, Any], Any]:
-    """A tie-aware metric for `lightgbm.train`, `lightgbm.cv` and tuners of them.
+    """Make a tie-aware metric for `lightgbm.train`, `lightgbm.cv` and their tuners.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Ties are found once for all of them.
+        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     negate : bool, default=False
-        Give the negative value, under ``neg_`` + name, as lower is better. Optuna's
-        `LightGBMTuner` minimises every metric that is not LightGBM's own: give
-        it this, and ``"metric": "neg_NDCG@10"`` in its parameters.
+        Whether to return the negated value, to be minimised, under the name with
+        ``neg_`` in front. Optuna's `LightGBMTuner` minimises every metric that is not
+        LightGBM's own: pass it this metric, and ``"metric": "neg_NDCG@10"`` in its
+        parameters.
 
     Returns
     -------
     callable
-        ``feval(preds, eval_data)``, which gives the name (``"NDCG@10"``), the
-        value and whether higher is better, or a list of such. The weights of a
-        data set weigh its queries: they must be constant within each.
+        ``feval(preds, eval_data)``, which returns the name (``"NDCG@10"``), the value
+        and whether higher is better, or a list of such tuples. Weights of the data set
+        are taken as weights of queries: they must be constant within each query.
 
     Raises
     ------
     ValueError
-        For an unknown measure. In training, for data without query groups, labels
-        or weights that break a rule of `ranking_score`, and NaN predictions.
+        If a measure is unknown. In training, the metric raises it if the data have no
+        query groups, if labels or weights break a rule of `ranking_score`, or if
+        predictions are NaN.
 
     See Also
     --------
-    eval_metric : The same for `LGBMRanker`.
-    QueryLGBMRanker : Has such metrics by default.
+    eval_metric : Makes the same metric for `LGBMRanker`.
+    QueryLGBMRanker : Uses such metrics by default.
 
     Notes
     -----
-    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise its own
-    metric, which goes by the order of rows, is evaluated too, and may stop early.
-    What does not change with the predictions is prepared once for each data set.
+    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise its own metric,
+    which depends on the order of rows, is evaluated, too, and may stop training early.
+    Whatever does not change with the predictions is prepared once for each data set.
 
     Examples
     --------
@@ -125,37 +127,37 @@ def eval_metric(
     *,
     zero_relevance: float | str = 0.0,
 ) -> Callable[..., Any]:
-    """A tie-aware metric for ``LGBMRanker.fit(eval_metric=...)``.
+    """Make a tie-aware metric for ``LGBMRanker.fit(eval_metric=...)``.
 
-    `QueryLGBMRanker` takes the names of measures as they are.
+    `QueryLGBMRanker` takes the names of measures directly.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Ties are found once for all of them.
+        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
     Returns
     -------
     callable
-        ``eval_metric(y_true, y_pred, weight, group)``, with `group` the numbers of
-        rows of each query, which gives the name, the value and whether higher is
-        better, or a list of such.
+        ``eval_metric(y_true, y_pred, weight, group)``, where `group` is the number of
+        rows of each query. It returns the name, the value and whether higher is better,
+        or a list of such tuples.
 
     Raises
     ------
     ValueError
-        As for `feval`.
+        As in `feval`.
 
     See Also
     --------
-    feval : The same for `lightgbm.train`.
-    QueryLGBMRanker : Has such metrics by default.
+    feval : Makes the same metric for `lightgbm.train`.
+    QueryLGBMRanker : Uses such metrics by default.
 
     Notes
     -----
-    ``LGBMRanker(metric="None")`` leaves LightGBM's own metric out.
+    ``LGBMRanker(metric="None")`` turns LightGBM's own metric off.
 
     Examples
     --------
@@ -221,7 +223,7 @@ def metrics_of(wanted: Any) -> list[Any]:
             metrics += together if ready else [eval_metric(together)]
         except ValueError as error:
             raise ValueError(
-                f"eval_metric: {error}; metrics of LightGBM's own go into the "
+                f"eval_metric: {error}; metrics of LightGBM's own are given to the "
                 'constructor, metric="auc"'
             ) from None
     # LightGBM merges the values of metrics of one name

@@ -60,9 +60,9 @@ def _trained(name: str) -> property:
 class QueryLGBMRanker(QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
     """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
-    Rows may stand in any order. Cross-validation slices ``qid`` as it does ``y``,
-    so that searches, pipelines and `cross_validate` work, with ``qid`` by metadata
-    routing (there is no need to call `set_fit_request`) or from a column of X.
+    Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
+    searches, pipelines and `cross_validate` work, with ``qid`` passed through metadata
+    routing (there is no need to call `set_fit_request`) or taken from a column of X.
 
     Parameters
     ----------
@@ -77,50 +77,50 @@ random_state, n_jobs, importance_type
         still has it. It is never a feature of the trees. By default `fit` takes
         ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
-        The order in which LightGBM gets the rows of X and of evaluation sets.
-        ``"canonical"``: queries in the order of their ids, and rows of a query in one
-        that is drawn from their contents and `random_state`, so that the model is the
-        same, to the last bit, however X is ordered. ``"input"``: queries in order of
-        first appearance, rows as they are given, so that rows which stand query by
-        query give just the trees of `LGBMRanker`.
+        The order in which LightGBM gets the rows of X and of evaluation sets. With
+        ``"canonical"``, queries come in the order of their ids, and the rows of a query
+        in an order drawn from their contents and `random_state`, so that the model is
+        the same, to the last bit, in whatever order X is. With ``"input"``, queries
+        come in order of first appearance, and rows in the order of X, so that X with
+        the rows of each query together gives exactly the trees of `LGBMRanker`.
     **kwargs
         Other parameters of LightGBM; those with one entry per feature
-        (``monotone_constraints``) leave `qid` out. ``early_stopping_rounds`` stops on
-        the first measure of `eval_metric` alone (``first_metric_only=False``: on any).
-        ``metric`` adds metrics of LightGBM's own, which go by the order of rows.
+        (``monotone_constraints``) leave `qid` out. ``early_stopping_rounds`` goes by
+        the first measure of `eval_metric` (by any with ``first_metric_only=False``).
+        ``metric`` adds metrics of LightGBM's own, which depend on the order of rows.
 
     Attributes
     ----------
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Columns of X as given to `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
         One value per column of X, NaN for that of `qid`. LightGBM's own
         `n_features_`, `feature_name_` and plots leave it out.
     evals_result_ : dict
-        Values of each evaluation set after each tree, by canonical names of
-        measures: ``evals_result_["valid_0"]["NDCG@10"]``. They are the same in every
-        release, and no metric of LightGBM's own has one of them.
+        Values of each evaluation set after each tree, by canonical names of measures:
+        ``evals_result_["valid_0"]["NDCG@10"]``. The names are the same in every
+        release, and differ from those of LightGBM's own metrics.
     best_iteration_, best_score_, booster_, ...
         As in `lightgbm.LGBMRanker`, which counts trees from 1 (XGBoost and CatBoost
-        from 0).
+        count from 0).
 
     See Also
     --------
-    make_ranking_scorer : Scores it in searches and cross-validation.
-    feval : The same metrics for `lightgbm.train`.
+    make_ranking_scorer : Scores the ranker in searches and cross-validation.
+    feval : Makes the same metrics for `lightgbm.train`.
 
     Notes
     -----
-    Before the first tree all scores tie, and LightGBM takes its gradients from the
-    order in which the rows stand: their order is a hidden second seed. In our
-    measurements, reordering rows within queries moved held-out NDCG@10 by a standard
-    deviation of .004 (225 queries) to .015 (50), as another `random_state` does, and
-    without bias: rows in order of relevance gain nothing. The canonical order leaves
-    `random_state` as the only seed.
+    Before the first tree all scores tie, and LightGBM's gradients then depend on the
+    order of rows, which acts as a hidden second seed. In our measurements, reordering
+    rows within queries moved held-out NDCG@10 by a standard deviation of .004 (225
+    queries) to .015 (50), as another `random_state` does, and without bias: rows in
+    order of relevance gain nothing. The canonical order leaves `random_state` as the
+    only seed.
 
-    `fit` takes ``qid`` in place of ``group``, ``eval_X``, ``eval_y`` and ``eval_qid``
-    in place of ``eval_set`` and ``eval_group``. Data frames must have the columns of
-    `fit`, in order.
+    `fit` takes ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
+    ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
+    columns of `fit`, in order.
 
     Examples
     --------
@@ -176,40 +176,40 @@ random_state, n_jobs, importance_type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0, and for LightGBM's ranking objectives integers
-            below 31 (or as many as ``label_gain`` has entries).
+            below 31 (or below the number of entries of ``label_gain``).
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it: any hashable values,
-            at most 10,000 rows each for LightGBM's ranking objectives.
+            Query of each row, unless a column of X holds it. Ids may have any hashable
+            type. LightGBM's ranking objectives allow at most 10,000 rows in a query.
         sample_weight, init_score : array-like of shape (n_rows,), optional
             As in LightGBM.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several. Inside a search or cross-validation
-            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
-            whatever has as many rows as X down to the rows of the fold.
+            One evaluation set, or several. In a search or cross-validation, write
+            tuples even for one set, ``eval_X=(X_valid,)``: scikit-learn reduces
+            anything with as many rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for the very objects of X, y and qid.
+            ``training`` for a set that is the same objects as X, y and qid.
         eval_sample_weight : array-like or tuple, list or dict of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple, list or dict of such, optional
-            Scores that the predictions are added to, one per row.
+            Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
-            Names of measures are tie-aware; see `parse_measure` (``"ndcg"`` has
-            no cut-off). A callable is a metric in LightGBM's form;
-            ``eval_metric("ap", zero_relevance="skip")`` of this module is one too.
-            None evaluates ``metric`` alone.
+            Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
+            cut-off), or callables in LightGBM's form, such as
+            ``eval_metric("ap", zero_relevance="skip")`` of this module. None evaluates
+            ``metric`` alone.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
             As in LightGBM; names are those of the features, without that of `qid`.
         callbacks : list of callable, optional
-            As in LightGBM. ``lightgbm.record_evaluation`` and others are given the
+            As in LightGBM. Callbacks such as ``lightgbm.record_evaluation`` get the
             names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
-            As in LightGBM; numbers count the columns of X, that of `qid` included.
+            As in LightGBM; indices are those of the columns of X, with that of `qid`.
 
         Returns
         -------
@@ -218,11 +218,10 @@ random_state, n_jobs, importance_type
         Raises
         ------
         ValueError
-            Without query ids, or with ids given twice; for an evaluation set
-            without labels or query ids; for labels, weights, lengths and names of
-            measures that break a rule above; for early stopping without an
-            evaluation set; for an `eval_metric` in the constructor, which
-            LightGBM would ignore.
+            If there are no query ids, or two sources of them; if an evaluation set has
+            no labels or query ids; if labels, weights, lengths or names of measures
+            break a rule above; if early stopping has no evaluation set; or if
+            `eval_metric` is given to the constructor, where LightGBM would ignore it.
         """
         own = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
@@ -283,13 +282,13 @@ random_state, n_jobs, importance_type
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
     def predict(self, X: Any, *args: Any, **options: Any) -> Any:
-        """Scores of the rows of X, in their order.
+        """Return the scores of the rows of X, in their order.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Of shape (n_rows, n_features). A frame may have the qid column or not;
-            an array has it if it has a column more than there are features.
+            Data of shape (n_rows, n_features). A data frame may have the qid column or
+            not; an array has it if it has one column more than there are features.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in LightGBM.
@@ -297,14 +296,13 @@ validate_features, **kwargs
         Returns
         -------
         ndarray of shape (n_rows,), float64
-            With `pred_leaf` of shape (n_rows, n_trees), with `pred_contrib` of shape
-            (n_rows, n_features + 1).
+            The shape is (n_rows, n_trees) with `pred_leaf`, and
+            (n_rows, n_features + 1) with `pred_contrib`.
 
         Raises
         ------
         ValueError
-            For a data frame with other columns than that of `fit`, or in another
-            order.
+            If a data frame has other columns than that of `fit`, or another order.
         """
         X = self._features(X)
         return self._model_.predict(X, *args, **options)
@@ -381,7 +379,7 @@ validate_features, **kwargs
         if gains is not None:
             n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
         rule = (
-            f"be below {n_gains} for LightGBM's {objective} (label_gain= takes one "
+            f"be below {n_gains} for LightGBM's {objective} (label_gain takes one "
             f"gain for each label from 0 on; {advice})"
         )
         reject(labels >= n_gains, labels, "y", rule)

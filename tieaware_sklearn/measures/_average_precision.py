@@ -114,17 +114,17 @@ class _SumOverPairs(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class AveragePrecision(_SumOverPairs, BinaryMeasure):
-    """Average precision: precision at each relevant document, averaged.
+    """Average precision: the mean of the precision at each relevant document.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off: documents below it add nothing.
+        Cut-off. Documents below it do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
-        What the sum is divided by: R, the number of relevant documents, as
-        trec_eval's map_cut, or min(k, R), so that a perfect list scores 1.
+        Divisor of the sum: R, the number of relevant documents, as in trec_eval's
+        map_cut, or min(k, R), with which a perfect list scores 1.
 
     Raises
     ------
@@ -133,19 +133,20 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     See Also
     --------
-    PrecisionRecallArea : The area by trapezoids.
-    InterpolatedAveragePrecision : Of interpolated precision.
-    sklearn.metrics.average_precision_score : Takes each group of ties as one step.
+    PrecisionRecallArea : The area under the same curve by the trapezoidal rule.
+    InterpolatedAveragePrecision : The average of interpolated precision.
+    sklearn.metrics.average_precision_score : Treats each tie group as one step.
 
     Notes
     -----
-    Undefined for queries without a relevant document.
+    Average precision is undefined for queries without a relevant document.
 
-    At the j-th place of a tie group of n documents, r of them relevant, with
-    lo documents and R0 relevant ones above the group, a relevant document
-    stands with chance r/n, and then (j - 1)(r - 1)/(n - 1) more stand before it
-    in the group: the place adds r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j).
-    McSherry and Najork (2008), section 3.5.
+    Consider a tie group of n documents, r of them relevant, with lo documents above
+    it, R0 of them relevant. Its j-th place holds a relevant document with
+    probability r/n; then, on average, (j - 1)(r - 1)/(n - 1) other relevant documents
+    of the group stand above that place. The place therefore adds
+    r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum: McSherry
+    and Najork (2008), section 3.5.
 
     Examples
     --------
@@ -235,7 +236,7 @@ def _tied_part(
 
 @dataclass(frozen=True)
 class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
-    """Area under the precision-recall curve, by trapezoids.
+    """Area under the precision-recall curve, by the trapezoidal rule.
 
     Parameters
     ----------
@@ -249,20 +250,24 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
 
     See Also
     --------
-    AveragePrecision : The same by steps.
-    sklearn.metrics.auc : The area of any curve by trapezoids.
+    AveragePrecision : The area under the same points by steps.
+    sklearn.metrics.auc : The area under any curve by the trapezoidal rule.
 
     Notes
     -----
-    Undefined for queries without a relevant document. The curve joins recall and
-    precision of every rank, from precision 1 at recall 0, as scikit-learn's
-    ``auc(recall, precision)`` of `precision_recall_curve`, which counts all tied
-    documents as one step; here the area is averaged over their orders. It ends at
-    the recall reached. `AveragePrecision` is the area under the same points by
-    steps, ``IAP(points=all)`` that under interpolated precision.
+    The area is undefined for queries without a relevant document. The curve starts
+    at recall 0 with precision 1, joins the recall and precision of every rank, and
+    ends at the highest recall reached. With scikit-learn, ``auc(recall, precision)``
+    of ``sklearn.metrics.precision_recall_curve`` gives the same area without ties;
+    with ties it takes each tie group as one step, where this measure is the mean over
+    the orders of its documents.
+    `AveragePrecision` is the area under the same points by steps, and
+    ``IAP(points=all)`` the area under interpolated precision.
 
     A relevant document at rank i adds the mean of the precisions at ranks i and
-    i - 1: Σ x_j (a_j + u_j Σ_{i<j} x_i) over the places of a tie, as AP.
+    i - 1, divided by the number of relevant documents. Straight lines between distant
+    points overestimate the area (Davis and Goadrich 2006); here they join neighbouring
+    ranks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a measure is."""
+"""The base class of all measures."""
 
 from __future__ import annotations
 
@@ -24,26 +24,31 @@ _FORMULAS = {
     "numerator", "numerator_variance", "defined", "expected", "std", "best", "worst",
     "ideal", "chance", "sampling_error", "std_is_estimate",
 }  # fmt: skip
-#: queries, what a measure can be worth there, and the chances of that
+#: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
 class Measure(UserModel, RemembersArguments, ABC):
-    """A measure of a ranking, under ties.
+    """Base class of all measures, which are exact under ties.
 
-    Measures are small, immutable and hashable: their fields are all there is to
-    them, `str` is the canonical name and `parse_measure` reads it back. They
-    take `TieGroups` and give one value per query, NaN where the measure is
-    undefined.
+    Measures are small, immutable and hashable objects: two with the same parameters
+    are equal. ``str(measure)`` is the canonical name, which `parse_measure` reads
+    back. A measure takes `TieGroups` and returns an array of shape (n_queries,),
+    float64, with NaN where the measure is undefined.
 
-    A measure is a numerator over a denominator, and the order of tied documents
-    moves the numerator alone.
+    A measure is a numerator divided by a denominator. The order of tied documents
+    changes the numerator only.
 
     See Also
     --------
-    parse_measure : Measures by name.
-    ranking_score : The value of a measure.
+    parse_measure : Makes a measure from its name.
+    ranking_score : Computes the value of a measure.
+
+    Notes
+    -----
+    The mean over the orders of tied documents follows McSherry and Najork (ECIR
+    2008). Each measure states the source of its formula.
 
     Examples
     --------
@@ -89,7 +94,7 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     @property
     def reach(self) -> Reach:
-        """How far down a ranking this looks: what lies deeper changes no value."""
+        """The rank down to which this measure looks: deeper documents do not count."""
         return Reach(getattr(self, "k", None))
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
@@ -101,28 +106,28 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:
-        """Mean numerator of each query over the orders of its tied documents."""
+        """The mean numerator of each query over the orders of its tied documents."""
 
     @abstractmethod
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """Variance of the numerator over the same orders."""
+        """The variance of the numerator over the same orders."""
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        """Denominator of each query, the same in every order."""
+        """The denominator of each query, which is the same in every order."""
         return np.ones(groups.n_queries)
 
     def defined(self, groups: TieGroups) -> BoolArray:
-        """Queries for which the measure means something."""
+        """Whether the measure is defined, for each query."""
         if self.undefined_over_zero:
             return self.normaliser(groups) > 0
         return np.ones(groups.n_queries, dtype=bool)
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
-        """What a document of each level is worth: its best order is by gain."""
+        """The gain of each label; the best order ranks documents by gain."""
 
     def gains_of(self, groups: TieGroups) -> FloatArray:
-        """The gain of each level, once per block."""
+        """The gain of each label, computed once per block."""
         return self._gains(groups.everything)
 
     @once_per_block
@@ -139,15 +144,15 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     @once_per_block
     def expected(self, groups: TieGroups) -> FloatArray:
-        """Mean of each query over every order of its tied documents."""
+        """The mean value of each query over all orders of its tied documents."""
         return self._divide(self.numerator(groups), groups)
 
     def std(self, groups: TieGroups) -> FloatArray:
-        """Standard deviation of each query over the same orders."""
+        """The standard deviation of each query over the same orders."""
         return self._divide(np.sqrt(self.numerator_variance(groups)), groups)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        """Standard error of `expected` where it is an estimate, 0 where exact."""
+        """The standard error of `expected` where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
@@ -155,7 +160,13 @@ class Measure(UserModel, RemembersArguments, ABC):
         return np.zeros(groups.n_queries)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
-        """Distribution of each query over the same orders, where it is known."""
+        """The distribution of each query over the same orders.
+
+        Raises
+        ------
+        ValueError
+            If the distribution of the measure has no closed form, or is too large.
+        """
         out = [
             Distribution(np.zeros(1), np.ones(1))
             if is_defined
@@ -168,19 +179,19 @@ class Measure(UserModel, RemembersArguments, ABC):
         return out
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        """What there is to `distributions`; queries that are left out are worth 0."""
+        """The parts of `distributions`; queries that are left out have the value 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
-            f"the distribution of {self} over tie orders has no closed form "
+            f"the distribution of {self} over the orders of ties has no closed form "
             f"(sampled() estimates it); {known} have one"
         )
 
     def best(self, groups: TieGroups) -> FloatArray:
-        """Value of each query in the most favourable order."""
+        """The value of each query in the most favourable order."""
         return self._extreme(groups, favourable=True)
 
     def worst(self, groups: TieGroups) -> FloatArray:
-        """Value of each query in the least favourable order."""
+        """The value of each query in the least favourable order."""
         return self._extreme(groups, favourable=False)
 
     def _extreme(self, groups: TieGroups, *, favourable: bool) -> FloatArray:
@@ -193,11 +204,11 @@ class Measure(UserModel, RemembersArguments, ABC):
         return np.asarray(bound(self.expected(order), expected))
 
     def ideal(self, groups: TieGroups) -> FloatArray:
-        """Best value of each query if all its documents were retrieved and tied."""
+        """The best value of each query if all its documents are retrieved and tie."""
         return self.best(groups.everything)
 
     def chance(self, groups: TieGroups) -> FloatArray:
-        """Expected value of each query if all its documents tied."""
+        """The expected value of each query if all its documents tie."""
         return self.expected(groups.everything)
 
     def __str__(self) -> str:
@@ -214,7 +225,7 @@ class Measure(UserModel, RemembersArguments, ABC):
 
 
 class RelevanceMeasure(Measure):
-    """A measure of documents that are relevant, by `rel`, or not."""
+    """A measure of binary relevance: labels of at least `rel` are relevant."""
 
     rel: float
 
@@ -228,7 +239,7 @@ class RelevanceMeasure(Measure):
 
 @dataclass(frozen=True)
 class BinaryMeasure(RelevanceMeasure):
-    """A measure of documents that are relevant or not, with a cut-off."""
+    """A measure of binary relevance with a cut-off."""
 
     k: int | None = cutoff()
     rel: float = number(1.0, above=0)
@@ -236,7 +247,7 @@ class BinaryMeasure(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class MeasureOverRelevant(RelevanceMeasure):
-    """A measure over R, the number of relevant documents; undefined without any."""
+    """A measure divided by R, the number of relevant documents; undefined if R is 0."""
 
     undefined_over_zero: ClassVar[bool] = True
     rel: float = number(1.0, above=0)

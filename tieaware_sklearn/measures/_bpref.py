@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from ._base import MeasureOverRelevant, Outcomes
 
-#: a distribution of more sums than this is not worth its price
+#: the distribution is not computed for more sums than this
 _CELLS = 200_000_000
 
 
@@ -43,11 +43,12 @@ class _Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class BPref(MeasureOverRelevant):
-    """Binary preference: relevant documents preferred to judged non-relevant ones.
+    """Binary preference: how often relevant documents rank above judged others.
 
-    Σ (1 - min(B_d, M)/M) / R over the relevant documents d retrieved, where B_d
-    documents judged not relevant stand above d and M is the smaller of R and the
-    number of documents judged not relevant.
+    The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
+    retrieved. B_d is the number of documents judged not relevant that stand above d.
+    R is the number of relevant documents. M is the smaller of R and the number of
+    documents judged not relevant.
 
     Parameters
     ----------
@@ -61,17 +62,17 @@ class BPref(MeasureOverRelevant):
 
     See Also
     --------
-    AveragePrecision : The measure that it stands in for where judgments are few.
-    residuals : Bounds of other measures where documents are not judged.
+    AveragePrecision : The measure that BPref replaces where judgments are few.
+    residuals : Bounds of other measures where documents are unjudged.
 
     Notes
     -----
-    Documents without a judgment (NaN labels) are passed over; no other measure
-    tells them from those judged not relevant. Undefined for queries without a
-    relevant document. Buckley and Voorhees (2004), in the form of trec_eval since
-    version 8. Mean and variance under ties: of r relevant and s judged
-    non-relevant documents of a group, each relevant one has 0 ... s of the latter
-    above it with equal chances.
+    Unjudged documents (NaN labels) are ignored. Every other measure treats them as
+    not relevant. BPref is undefined for queries without a relevant document. The
+    definition is that of Buckley and Voorhees (2004) in the form that trec_eval has
+    used since version 8. Mean and variance under ties follow from this: in a tie
+    group with s documents judged not relevant, each relevant document has 0, 1, ...
+    or s of them above it with equal probability.
 
     Examples
     --------
@@ -140,8 +141,9 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
     most = r * headroom
     if (r + 1) * (s + 1) * (most + 1) > _CELLS:
         raise ValueError(
-            f"the distribution of BPref is too large for a tie of {r} relevant and "
-            f"{s} other judged documents (sampled() estimates it)"
+            f"the distribution of BPref is computed in at most {_CELLS:.0e} steps, got "
+            f"{(r + 1) * (s + 1) * (most + 1):.0e} for a tie of {r} relevant and {s} "
+            "other judged documents (sampled() estimates it)"
         )
     # rows: relevant documents met so far; columns: their sum
     state = np.zeros((r + 1, most + 1))

@@ -33,7 +33,7 @@ class CG(_GainMeasure):
     k : int, optional
         Cut-off.
     gain : {"linear", "exponential"}, table or callable, default="linear"
-        What a label is worth; see `NDCG`.
+        Gain of a label, as in `NDCG`.
 
     Raises
     ------
@@ -42,12 +42,12 @@ class CG(_GainMeasure):
 
     See Also
     --------
-    DCG : Gains discounted by rank.
-    NDCG : DCG over that of the ideal order.
+    DCG : The sum of gains discounted by rank.
+    NDCG : DCG divided by the DCG of the ideal order.
 
     Notes
     -----
-    Järvelin and Kekäläinen (2002), equation 1.
+    The definition is equation 1 of Järvelin and Kekäläinen (2002).
 
     Examples
     --------
@@ -83,7 +83,7 @@ class DCG(_GainMeasure):
     k : int, optional
         Cut-off.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
-        What a label is worth; see `NDCG`.
+        Gain of a label, as in `NDCG`.
 
     Raises
     ------
@@ -92,13 +92,14 @@ class DCG(_GainMeasure):
 
     See Also
     --------
-    NDCG : DCG over that of the ideal order.
-    CG : Gains without a discount.
+    NDCG : DCG divided by the DCG of the ideal order.
+    CG : The sum of gains without a discount.
 
     Notes
     -----
-    Burges et al. (2005) with exponential gain; Järvelin and Kekäläinen (2002)
-    with linear gain. Mean under ties: McSherry and Najork (2008), section 3.6.
+    The definition is that of Burges et al. (2005) with exponential gain, and that of
+    Järvelin and Kekäläinen (2002) with linear gain. For the mean under ties see
+    McSherry and Najork (2008), section 3.6.
 
     Examples
     --------
@@ -112,16 +113,16 @@ class DCG(_GainMeasure):
 
 @dataclass(frozen=True)
 class NDCG(_GainMeasure):
-    """Normalised DCG: DCG over the DCG of the ideal order, both down to rank k.
+    """Normalised DCG: DCG divided by the DCG of the ideal order, down to rank k.
 
     Parameters
     ----------
     k : int, optional
         Cut-off.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
-        What a label is worth: 2^label - 1 (labels up to 60), the label itself,
-        ``{label: gain}`` or a list indexed by label, or a function of a label.
-        Gains are finite and >= 0.
+        Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
+        itself ("linear"), a table ``{label: gain}`` or a list indexed by label, or a
+        function of a label. Gains must be finite and >= 0.
 
     Raises
     ------
@@ -130,15 +131,15 @@ class NDCG(_GainMeasure):
 
     See Also
     --------
-    DCG : Before it is divided by that of the ideal order.
-    sklearn.metrics.ndcg_score : The same mean under ties, for one matrix of queries.
+    DCG : The same measure without normalisation.
+    sklearn.metrics.ndcg_score : The same mean under ties, for a matrix of queries.
 
     Notes
     -----
-    Undefined for queries in which no document has a gain. The ideal counts
-    documents that were not retrieved. scikit-learn's `ndcg_score` is
-    ``NDCG(gain="linear")``. Järvelin and Kekäläinen (2002); mean under ties:
-    McSherry and Najork (2008), section 3.6.
+    NDCG is undefined for queries in which no document has a positive gain. The ideal
+    order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
+    ``NDCG(gain="linear")``. The definition is that of Järvelin and Kekäläinen (2002).
+    For the mean under ties see McSherry and Najork (2008), section 3.6.
 
     Examples
     --------

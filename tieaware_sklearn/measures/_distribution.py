@@ -12,18 +12,21 @@ from .._engine.ties import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """What a measure can be worth for one query, and with which chance.
+    """Values that a measure can take for one query, with their probabilities.
+
+    The distribution is over the orders of tied documents, each equally likely.
+    ``len(distribution)`` is the number of values.
 
     Attributes
     ----------
-    values : ndarray of shape (n_values,)
-        Ascending; empty where the measure is undefined.
-    probability : ndarray of shape (n_values,)
-        Chances of each, positive.
+    values : ndarray of shape (n_values,), float64
+        Distinct values in ascending order. Empty where the measure is undefined.
+    probability : ndarray of shape (n_values,), float64
+        Probability of each value, above 0.
 
     See Also
     --------
-    tie_distributions : The function that returns it.
+    tie_distributions : The function that returns one for each query.
 
     Examples
     --------
@@ -40,7 +43,7 @@ class Distribution:
 
     @classmethod
     def of(cls, values: FloatArray, chances: FloatArray) -> Distribution:
-        """Sort the values, add up equal ones and leave out what cannot be."""
+        """Sort the values, merge equal ones and drop those of probability 0."""
         there = chances > 0
         distinct, at = np.unique(values[there], return_inverse=True)
         total = np.bincount(at, chances[there], len(distinct)).astype(np.float64)
@@ -48,27 +51,33 @@ class Distribution:
 
     @classmethod
     def undefined(cls) -> Distribution:
-        """Of a query for which the measure means nothing."""
+        """The distribution of a query for which the measure is undefined."""
         return cls(np.zeros(0), np.zeros(0))
 
     def _if_defined(self, value: Any) -> float:
         return float(value) if len(self) else float("nan")
 
     def mean(self) -> float:
-        """Mean, NaN where undefined."""
+        """The mean; NaN where the measure is undefined."""
         return self._if_defined((self.values * self.probability).sum())
 
     def std(self) -> float:
-        """Standard deviation, NaN where undefined."""
+        """The standard deviation; NaN where the measure is undefined."""
         deviation = self.values - self.mean()
         return self._if_defined(np.sqrt((self.probability * deviation**2).sum()))
 
     def cdf(self, value: float) -> float:
-        """Chance of at most `value`, NaN where undefined."""
+        """The probability of a value of at most `value`; NaN where undefined."""
         return self._if_defined(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:
-        """Smallest value that is reached with a chance of at least `q`."""
+        """The smallest value whose `cdf` is at least `q`; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            For q outside [0, 1].
+        """
         if not 0 <= q <= 1:
             raise ValueError(f"q must be in [0, 1], got {q!r}")
         if not len(self):

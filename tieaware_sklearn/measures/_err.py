@@ -70,34 +70,34 @@ class _Mixed(NamedTuple):
 class ERR(Measure):
     """Expected reciprocal rank of the document at which the user stops.
 
-    The user goes down the list and stops at a document of label l with chance
-    (2^l - 1) / 2^max_label.
+    The user reads the list from the top and stops at a document of label l with
+    probability (2^l - 1) / 2^max_label.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off: 0 for users who go further.
+        Cut-off. Users who read beyond it add 0.
     max_label : float, default=4
-        The highest label of the scale; it is never inferred from the data.
+        Highest label of the scale, at most 60. It is never inferred from the data.
 
     Raises
     ------
     ValueError
-        For k < 1, max_label <= 0 or above 60 and, when measured, a label above
-        `max_label`.
+        For k < 1, or max_label <= 0 or above 60; when a ranking is measured, for a
+        label above `max_label`.
 
     See Also
     --------
-    ReciprocalRank : Of the first relevant document.
-    RBP : A user who does not react to what is found.
+    ReciprocalRank : The reciprocal rank of the first relevant document.
+    RBP : A user who reads on whatever the documents are.
 
     Notes
     -----
-    Defined (0) for queries without a relevant document. Chapelle, Metzler, Zhang
-    and Grinspan (2009), equation 4. Under ties the mean is exact. The standard
-    deviation is exact where at most 64 places of a tie matter (so with k <= 64);
-    of longer ties, what lies below is estimated from 100 to 1,000 sampled orders,
-    and reports say so.
+    ERR is 0 for queries without a relevant document. The definition is equation 4 of
+    Chapelle, Metzler, Zhang and Grinspan (2009). Under ties the mean is exact. The
+    standard deviation is exact where at most 64 places of each tie count, and so for
+    k <= 64. For longer ties, the part of the places after the 64th is estimated from
+    100 to 1,000 sampled orders, and reports say so.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ERR(Measure):
         if len(levels) and levels[-1] > self.max_label:
             raise ValueError(
                 f"y_true must be <= max_label={self.max_label:g} for {self}, got "
-                f"{levels[-1]:g} (ERR(max_label=...) is the top of the scale)"
+                f"{levels[-1]:g} (set ERR(max_label=...) to the top of the scale)"
             )
         return np.asarray(gains_of("exponential", levels) / 2.0**self.max_label)
 

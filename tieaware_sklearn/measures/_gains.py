@@ -1,4 +1,4 @@
-"""What a label is worth: exponential, linear, a table or a function."""
+"""Gains of labels: exponential, linear, a table or a function."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ def normalise_gain(gain: Any, name: str = "gain") -> Any:
     table = _table(gain)
     if table is None:
         raise ValueError(
-            f"{name} must be one of {tuple(_NAMED)}, a table of label: gain or a "
+            f"{name} must be one of {tuple(_NAMED)}, a table of gains by label or a "
             f"callable, got {gain!r}"
         )
     if not table or len(dict(table)) < len(table):
         raise ValueError(
-            f"{name} must be a table of at least one label, each once, got {gain!r}"
+            f"{name} must be a table of at least one label, with each label once, got "
+            f"{gain!r}"
         )
     for label, worth in table:
         if not (math.isfinite(label) and label >= 0):

@@ -92,18 +92,19 @@ class _Interpolated(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class InterpolatedPrecision(_Interpolated):
-    """Interpolated precision: the best precision at a recall of `recall` or more.
+    """Interpolated precision: the highest precision at recall `recall` or above.
 
     Parameters
     ----------
     recall : float
-        Recall level in [0, 1], written after @ in names: ``IPrec@0.1``.
+        Recall level in [0, 1]. Names have it after @: ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How recall R becomes a number of documents: ⌈recall R⌉; the nearest one, as
-        in trec_eval 10; or the whole part of recall R + 0.9 in floats, as in
-        trec_eval 9, which now and then is one less than ⌈recall R⌉.
+        How to round recall · R, with R relevant documents, to a number of documents:
+        up, to ⌈recall · R⌉; to the nearest integer, as in trec_eval 10; or down after
+        adding 0.9 in floats, as in trec_eval 9, which is sometimes one less than
+        ⌈recall · R⌉.
 
     Raises
     ------
@@ -112,24 +113,27 @@ class InterpolatedPrecision(_Interpolated):
 
     See Also
     --------
-    precision_recall_curve : All recall levels at once.
-    InterpolatedAveragePrecision : Their average.
+    precision_recall_curve : Interpolated precision at all recall levels.
+    InterpolatedAveragePrecision : The average over recall levels.
 
     Notes
     -----
-    Undefined for queries without a relevant document. With R of them, it is the
-    largest i/(rank of the i-th relevant document) over i >= max(1, ⌈recall R⌉), in
-    exact arithmetic: 0.1 is a tenth. Manning, Raghavan and Schütze (2008), section
-    8.4. Mean, standard deviation and distribution under ties are exact where Σ n r
-    over tie groups of n documents, r of them relevant, is at most 10,000 (groups of
-    relevant documents only are free); beyond, they are estimates from 100 to 1,000
-    sampled orders (20 million places of relevant documents), with their standard
-    error in reports.
+    Interpolated precision is undefined for queries without a relevant document. With
+    R of them, it is the largest i/(rank of the i-th relevant document) over
+    i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic: 0.1 is a
+    tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
-    A query costs up to a tenth of a second, with thousands of short ties up to a
-    second, and with 10^6 tied documents a few seconds and 100 MB. Reports need its
-    chance level too, where all documents tie; what is the same for several queries,
-    levels or measures is worked out once.
+    Mean and standard deviation under ties are exact where Σ n r over the tie groups
+    of a query is at most 10,000, with n documents in a group, r of them relevant.
+    Groups of relevant documents only do not count. Beyond this limit, both are
+    estimates from 100 to 1,000 sampled orders (up to 20 million places of relevant
+    documents), and reports state the standard error of the mean; the distribution is
+    an error.
+
+    A query takes up to a tenth of a second, up to a second with thousands of short
+    ties, and a few seconds and 100 MB with 10^6 tied documents. Reports also compute
+    the chance level, for which all documents tie. Results that several queries,
+    levels or measures share are computed once.
 
     Examples
     --------
@@ -154,9 +158,9 @@ class InterpolatedPrecision(_Interpolated):
                 continue
             if query.ties.is_long:
                 raise ValueError(
-                    f"the distribution of {self} is too large for ties of which n r "
-                    f"is {query.ties.cost} in a query, more than {REACH} (sampled() "
-                    "estimates it)"
+                    f"the distribution of {self} is computed where the sum of n r over "
+                    "the tie groups of a query (n documents, r of them relevant) is at "
+                    f"most {REACH}, got {query.ties.cost} (sampled() estimates it)"
                 )
             law = query.ties.law(int(query.depths[0]))
             yield number_of_query, law.values, law.chances()
@@ -174,17 +178,17 @@ def _points(value: Any, name: str) -> int | str:
 
 @dataclass(frozen=True)
 class InterpolatedAveragePrecision(_Interpolated):
-    """Interpolated precision averaged over recall levels: 11 points, or all.
+    """Interpolated precision averaged over 11 recall levels, or over all.
 
     Parameters
     ----------
     points : int or "all", default=11
-        Evenly spaced recall levels from 0 to 1; "all" takes every relevant
-        document of the query as a level (all-point interpolation).
+        Number of evenly spaced recall levels from 0 to 1, from 2 to 1,001. "all" has
+        one level for each relevant document of the query (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        See `InterpolatedPrecision`.
+        As in `InterpolatedPrecision`.
 
     Raises
     ------
@@ -193,16 +197,17 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     See Also
     --------
-    InterpolatedPrecision : One of the levels.
-    precision_recall_curve : All levels.
-    AveragePrecision : Without interpolation.
+    InterpolatedPrecision : Interpolated precision at one recall level.
+    precision_recall_curve : Interpolated precision at each recall level.
+    AveragePrecision : The average without interpolation.
 
     Notes
     -----
-    Undefined for queries without a relevant document. Salton and McGill (1983);
-    the 11 points are those of TREC, all points those of PASCAL VOC since 2010. The
-    mean under ties is exact as for `InterpolatedPrecision`; the standard deviation
-    is an estimate from 100 to 1,000 sampled orders wherever ties matter.
+    The measure is undefined for queries without a relevant document. It is described
+    by Salton and McGill (1983). TREC averages over 11 points, and PASCAL VOC over all
+    points since 2010. The mean under ties is exact under the same condition as for
+    `InterpolatedPrecision`. The standard deviation is an estimate from 100 to 1,000
+    sampled orders wherever ties change the value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What precision interpolated from each relevant document on is worth under ties.
+"""Mean, variance and distribution of interpolated precision under ties.
 
 The i-th relevant document, at rank pos_i, has precision i/pos_i; from document c on,
 the value is the largest of these over i >= c. Groups are independent, and are taken

@@ -40,43 +40,45 @@ _GEOMETRIC = {"gm_map": "ap", "gm_bpref": "bpref"}
 
 
 def parse_measure(measure: str | Measure) -> Measure:
-    """The measure that a name stands for.
+    """Return the measure of this name.
 
     Parameters
     ----------
     measure : str or Measure
-        Case-insensitive name, parameters in parentheses, cut-off after ``@``:
-        ``P@5 R@10 F(beta=2)@10 Fallout@10 Success@10 Rprec CG@10 DCG@10 NDCG
+        Case-insensitive name, with parameters in parentheses and the cut-off after
+        ``@``: ``P@5 R@10 F(beta=2)@10 Fallout@10 Success@10 Rprec CG@10 DCG@10 NDCG
         NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5]) AP
         AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
-        ERR(max_label=4)@20 ESL ESL(i=3) PRR``; also ``precision recall f1 hit map
-        mrr SetP SetR SetF`` (the last three without a cut-off), and the name of
-        any subclass of `Measure` of your own. trec_eval's names mean what they mean
-        there: ``P_10 recall_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P
-        set_recall set_F iprec_at_recall_0.10 11pt_avg``, the last two as in version
-        9. A measure is returned as it is.
+        ERR(max_label=4)@20 ESL ESL(i=3) PRR``. Other accepted names are ``precision
+        recall f1 hit map mrr SetP SetR SetF`` (the last three take no cut-off), the
+        name of any subclass of `Measure` that you define, and trec_eval's names,
+        with trec_eval's definitions: ``P_10 recall_10 success_1 map_cut_10
+        ndcg_cut_10 recip_rank set_P set_recall set_F iprec_at_recall_0.10
+        11pt_avg``, the last two as in version 9. A measure is returned unchanged.
 
     Returns
     -------
     Measure
-        ``parse_measure(str(m)) == m``, measures with a callable gain excepted.
+        ``parse_measure(str(m)) == m`` for every measure `m` without a callable gain.
 
     Raises
     ------
     ValueError
-        For an unknown name (the nearest one is suggested), an unknown parameter, a
-        value that the measure refuses, or a text of more than 10,000 characters.
+        For an unknown name (the message suggests the nearest one), an unknown
+        parameter, a value that the measure does not accept, or a text of more than
+        10,000 characters.
 
     See Also
     --------
-    Measure : The base of all measures.
-    ranking_score, evaluate : Take names as well.
+    Measure : The base class of all measures.
+    ranking_score, evaluate : Functions that accept names of measures.
 
     Notes
     -----
     ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10``
-    are linear: ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``. Its ``gm_map`` is
-    ``AP`` with ``average="geometric"``.
+    have linear gain: they are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``.
+    Its ``gm_map`` is ``AP`` with ``average="geometric"``. Names are spelled as in
+    ir-measures.
 
     Examples
     --------
@@ -137,8 +139,8 @@ def parse_measures(
     twice = [again for again in names if names.count(again) > 1]
     if twice:
         raise ValueError(
-            f"{name} must differ, got {twice[0]} twice (a callable gain goes by its "
-            "__name__)"
+            f"{name} must differ, got {twice[0]} twice (callable gains are told apart "
+            "by their __name__)"
         )
     return parsed
 
@@ -162,13 +164,13 @@ def _from_trec_eval(measure: str) -> str | None:
 def _unknown(name: str, measure: str) -> str:
     if mean_of := _GEOMETRIC.get(name.lower()):
         return (
-            f"measure {_short(measure)} is no measure but an average over queries: ask "
+            f"measure {_short(measure)} is an average over queries, not a measure: ask "
             f'for "{mean_of}" with average="geometric"'
         )
     without_number = "0.1" if name.lower() == "iprec_at_recall" else "10"
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
     if ours is not None:
-        return f"unknown measure {_short(measure)}; trec_eval's is {ours!r} here"
+        return f"unknown measure {_short(measure)}; trec_eval's is called {ours!r} here"
     spelled = {key: named.cls.name for key, named in NAMED.items()}
     rest = measure[len(name) :]
     bare = name.rstrip("0123456789")

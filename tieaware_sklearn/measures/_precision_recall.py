@@ -97,12 +97,13 @@ class Precision(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off; P@k divides by k even where the list is shorter. Without one,
+        Cut-off. P@k divides by k even where the list is shorter. Without a cut-off,
         P divides by the number of documents retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
-        "retrieved" divides by the length of shorter lists.
+        Whether to divide by k or, where the list is shorter, by its length
+        ("retrieved").
 
     Raises
     ------
@@ -111,14 +112,14 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     See Also
     --------
-    Recall : Over the relevant documents.
-    RPrecision : The cut-off is the number of relevant documents.
-    FBeta : The mean of both.
+    Recall : The share of the relevant documents that are found.
+    RPrecision : Precision at the number of relevant documents.
+    FBeta : The harmonic mean of precision and recall.
 
     Notes
     -----
-    Defined (0) for queries without a relevant document. Mean under ties:
-    McSherry and Najork (2008), section 3.1.
+    Precision is 0 for queries without a relevant document. For the mean under ties
+    see McSherry and Najork (2008), section 3.1.
 
     Examples
     --------
@@ -155,7 +156,7 @@ class Recall(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off; without one, every document retrieved counts.
+        Cut-off. Without one, every document retrieved counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -166,13 +167,13 @@ class Recall(_CountMeasure, BinaryMeasure):
 
     See Also
     --------
-    Precision : Over the documents found.
-    Fallout : The same share of the non-relevant documents.
+    Precision : The share of the documents found that are relevant.
+    Fallout : The share of the non-relevant documents that are found.
 
     Notes
     -----
-    Undefined for queries without a relevant document. Mean under ties:
-    McSherry and Najork (2008), section 3.2.
+    Recall is undefined for queries without a relevant document. For the mean under
+    ties see McSherry and Najork (2008), section 3.2.
 
     Examples
     --------
@@ -193,13 +194,13 @@ class Recall(_CountMeasure, BinaryMeasure):
 class FBeta(_CountMeasure, BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
-    (1 + β²) hits / (k + β² R), with R relevant documents in the query; the
-    number retrieved stands for k where there is no cut-off.
+    F = (1 + β²) h / (k + β² R), with h relevant documents down to rank k and R relevant
+    documents in the query. Without a cut-off, k is the number of documents retrieved.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off.
+        Cut-off. Without one, every document retrieved counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
@@ -212,14 +213,14 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     See Also
     --------
-    Precision, Recall : What it is the mean of.
+    Precision, Recall : The two measures that F combines.
 
     Notes
     -----
-    Defined (0) for queries without a relevant document. van Rijsbergen,
-    Information Retrieval (1979), chapter 7, has a weight alpha of precision in
-    place of beta, 1/(alpha/P + (1 - alpha)/R): β² = (1 - alpha)/alpha. Mean under
-    ties: McSherry and Najork (2008), section 3.3.
+    F is 0 for queries without a relevant document. van Rijsbergen, Information
+    Retrieval (1979), chapter 7, gives precision a weight alpha in place of beta,
+    F = 1/(alpha/P + (1 - alpha)/R), so that β² = (1 - alpha)/alpha. For the mean
+    under ties see McSherry and Najork (2008), section 3.3.
 
     Examples
     --------
@@ -246,7 +247,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off; without one, every document retrieved counts.
+        Cut-off. Without one, every document retrieved counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -257,12 +258,13 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     See Also
     --------
-    Recall : The same share of the relevant documents.
+    Recall : The share of the relevant documents that are found.
 
     Notes
     -----
-    Lower is better: its best value is its smallest. Undefined for queries
-    without a non-relevant document. van Rijsbergen (1979), chapter 7.
+    Lower is better: the best value of fallout is its smallest. Fallout is undefined
+    for queries without a non-relevant document. The definition is that of van
+    Rijsbergen, Information Retrieval (1979), chapter 7.
 
     Examples
     --------
@@ -301,12 +303,13 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
 
     See Also
     --------
-    Precision : At a fixed rank.
+    Precision : Precision at a fixed rank.
 
     Notes
     -----
-    Undefined for queries without a relevant document. R counts relevant
-    documents that were not retrieved, as trec_eval does.
+    R-precision is undefined for queries without a relevant document. R includes
+    relevant documents that are not retrieved, as in trec_eval. See Manning, Raghavan
+    and Schütze (2008), section 8.4.
 
     Examples
     --------

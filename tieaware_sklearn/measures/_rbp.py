@@ -1,4 +1,4 @@
-"""Attention over relevance: RBP, and any user model given by its chances (C/W/L)."""
+"""Relevance weighted by attention: RBP, and user models given by C/W/L."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class RBP(_AttentionMeasure):
     Parameters
     ----------
     p : float, default=0.8
-        Persistence: the chance that the user goes on to the next document.
+        Persistence: the probability that the user reads on to the next document.
     k : int, optional
         Cut-off.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Graded relevance with gains in [0, 1], in place of `rel`.
+        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
 
     Raises
     ------
@@ -80,12 +80,12 @@ class RBP(_AttentionMeasure):
 
     See Also
     --------
-    CWL : Any chances to read on.
-    residuals : Bounds where documents are not judged.
+    CWL : A user who reads on with a probability that depends on the rank.
+    residuals : Bounds where documents are unjudged.
 
     Notes
     -----
-    Moffat and Zobel (2008), equation 3.
+    The definition is equation 3 of Moffat and Zobel (2008).
 
     Examples
     --------
@@ -110,35 +110,37 @@ class RBP(_AttentionMeasure):
 
 @dataclass(frozen=True)
 class CWL(_AttentionMeasure):
-    """Expected rate of gain of a user given by his chances to read on.
+    """Expected rate of gain of a user model given by its continuation probabilities.
 
     Parameters
     ----------
     chances : sequence of float
-        The continuation vector C(1), C(2), ...: the chance to go on from each
-        rank, in [0, 1]; 0 beyond the last one given.
+        Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
+        user reads on from each rank. It is 0 beyond the last one given.
     k : int, optional
-        Cut-off: documents below it add nothing.
+        Cut-off. Documents below it do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Graded relevance with gains in [0, 1], in place of `rel`.
+        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
 
     Raises
     ------
     ValueError
-        For chances outside [0, 1], none at all, rel <= 0 or gains above 1.
+        For chances outside [0, 1] or an empty sequence of them, k < 1, rel <= 0 or
+        gains above 1.
 
     See Also
     --------
-    RBP : The user who reads on with a constant chance.
+    RBP : A user who reads on with a constant probability.
     tieaware_sklearn.plots.UserModelDisplay : Draws user models.
 
     Notes
     -----
-    Σ W(i) r_i with the weights W that the chances imply, which sum to 1: Moffat,
-    Thomas and Scholer (2013), equations 1 to 3. Exact under ties, as every sum of
-    weighted gains.
+    The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
+    from the continuation vector and sum to 1: Moffat, Thomas and Scholer (2013),
+    equations 1 to 3. The mean under ties is exact, as for every sum of weighted
+    gains.
 
     Examples
     --------

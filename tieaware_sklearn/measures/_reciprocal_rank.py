@@ -108,12 +108,12 @@ class FirstRelevantMeasure(BinaryMeasure):
 
 @dataclass(frozen=True)
 class ReciprocalRank(FirstRelevantMeasure):
-    """Reciprocal rank: 1 over the rank of the first relevant document.
+    """Reciprocal rank: 1 divided by the rank of the first relevant document.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off: 0 where no relevant document stands at rank k or above.
+        Cut-off. The value is 0 where no relevant document is among the first k.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -124,15 +124,17 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     See Also
     --------
-    Success : Whether there is one down to rank k.
-    ERR : For graded relevance.
-    SearchLength : The non-relevant documents above it.
+    Success : Whether a relevant document is among the first k.
+    ERR : Expected reciprocal rank for graded relevance.
+    SearchLength : The number of non-relevant documents above the first relevant one.
 
     Notes
     -----
-    Defined (0) for queries without a relevant document. The expected reciprocal
-    rank is not the reciprocal of the expected rank. Mean under ties: McSherry
-    and Najork (2008), section 3.4 (with the misprint mended).
+    Reciprocal rank is 0 for queries without a relevant document. The mean of the
+    reciprocal rank is not the reciprocal of the mean rank. For the mean under ties
+    see McSherry and Najork (2008), section 3.4. A misprint is corrected: they print
+    the probability f(x) that none of the first x documents of the group is relevant
+    where the difference f(x - 1) - f(x) is needed.
 
     Examples
     --------
@@ -174,14 +176,14 @@ class ReciprocalRank(FirstRelevantMeasure):
 
 @dataclass(frozen=True)
 class Success(FirstRelevantMeasure):
-    """Success: 1 where a relevant document stands at rank k or above, else 0.
+    """Success: 1 where a relevant document is among the first k, else 0.
 
-    Also called hit rate.
+    Its average over queries is also called the hit rate.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off; without one, any relevant document retrieved is a success.
+        Cut-off. Without one, any relevant document that is retrieved is a success.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -192,12 +194,13 @@ class Success(FirstRelevantMeasure):
 
     See Also
     --------
-    ReciprocalRank : How far down the first relevant document is.
+    ReciprocalRank : 1 divided by the rank of the first relevant document.
 
     Notes
     -----
-    Defined (0) for queries without a relevant document. Under ties it is the
-    chance of a success, and its variance that of a coin.
+    Success is 0 for queries without a relevant document. Under ties its mean is the
+    probability p of a success, and its variance is p (1 - p). The definition is that
+    of trec_eval.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far one has to go for the i-th relevant document: ESL and its precision."""
+"""Measures of the i-th relevant document: expected search length, and precision."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _IthRelevant(RelevanceMeasure):
 
     @abstractmethod
     def _worth(self, above: FloatArray) -> FloatArray:
-        """What it is worth to have so many non-relevant documents above."""
+        """The value, given the number of non-relevant documents above."""
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         stop = self._stop(groups)
@@ -98,7 +98,7 @@ class SearchLength(_IthRelevant):
     Parameters
     ----------
     i : int, default=1
-        How many relevant documents are wanted.
+        Number of relevant documents that the user wants, at most 2^53.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -109,18 +109,19 @@ class SearchLength(_IthRelevant):
 
     See Also
     --------
-    ReciprocalRank : 1 over the rank of the first relevant document.
+    ReciprocalRank : 1 divided by the rank of the first relevant document.
     RaghavanPrecision : Precision at the end of such a search.
 
     Notes
     -----
-    Lower is better. Undefined where fewer than i relevant documents are retrieved:
-    such queries are skipped, whatever `zero_relevance` says (but for "raise"),
-    because 0 would be perfect. The lift of a report is Cooper's reduction factor.
+    Lower is better. The search length is undefined where fewer than i relevant
+    documents are retrieved. Averages leave out such queries, whatever number
+    `zero_relevance` is, because 0 would be a perfect value; ``zero_relevance="raise"``
+    makes them an error. The lift of a report is Cooper's reduction factor.
 
-    Cooper (1968). In a group with r relevant and s other documents, the j-th
-    relevant one has j s/(r + 1) of the others above it on average, with variance
-    j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
+    The definition is that of Cooper (1968). In a tie group with r relevant and s
+    other documents, the j-th relevant document has, on average, j s/(r + 1) of the
+    others above it, with variance j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
 
     Examples
     --------
@@ -157,7 +158,7 @@ class RaghavanPrecision(_IthRelevant):
     Parameters
     ----------
     i : int, default=1
-        How many relevant documents are wanted.
+        Number of relevant documents that the user wants, at most 2^53.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -168,17 +169,17 @@ class RaghavanPrecision(_IthRelevant):
 
     See Also
     --------
-    SearchLength : The search length that it is made of.
-    Precision : At a fixed rank.
+    SearchLength : The expected search length ESL_i.
+    Precision : Precision at a fixed rank.
 
     Notes
     -----
-    The probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989): one
-    over it is the mean of one over the precision, so that it is the harmonic mean
-    of i/(rank of the i-th relevant document) over the orders of the ties, where
-    every other measure here has the arithmetic mean. Best, worst and standard
-    deviation are those of i/rank. 0 where fewer than i relevant documents are
-    retrieved; undefined where there are fewer.
+    This is the probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989).
+    It is the harmonic mean, over the orders of ties, of the precision i/rank at the
+    rank of the i-th relevant document; for every other measure, the expected value is
+    the arithmetic mean. Best, worst and standard deviation are those of i/rank. The
+    value is 0 where fewer than i relevant documents are retrieved, and undefined
+    where the query has fewer than i.
 
     Examples
     --------

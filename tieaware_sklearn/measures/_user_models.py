@@ -1,9 +1,9 @@
-"""The users behind measures: continuation, weight and last document (C/W/L).
+"""User models of measures: continuation, weight and last document (C/W/L).
 
-A user reads on from rank i to i + 1 with chance C(i). The share of attention that
-rank i gets is W(i), and the chance that it is the last one read L(i): each of the
-three determines the others (Moffat, Thomas and Scholer 2013; Azzopardi, Thomas and
-Craswell 2018).
+A user reads on from rank i to i + 1 with probability C(i). W(i) is the share of
+attention that rank i gets, and L(i) the probability that rank i is the last one read.
+Each of the three determines the others (Moffat, Thomas and Scholer 2013; Azzopardi,
+Thomas and Craswell 2018).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ DEEPEST = 10**7
 
 
 class UserModel:
-    """C, W and L of a measure that has a user model."""
+    """C, W and L of measures that have a user model."""
 
     def weight(
         self, i: ArrayLike, ranking: ArrayLike | None = None
     ) -> float | FloatArray:
-        """W(i): the share of attention that rank i gets.
+        """Return W(i), the share of attention that rank i gets.
 
         Parameters
         ----------
         i : int or array-like of int
             Ranks, from 1.
         ranking : array-like of shape (n_documents,), optional
-            Labels in rank order, for models that look at them (AP, RR, ERR, Rprec,
-            P without a cut-off).
+            Labels in rank order, for user models that depend on them (AP, RR, ERR,
+            Rprec, P without a cut-off).
 
         Returns
         -------
@@ -42,8 +42,13 @@ class UserModel:
         Raises
         ------
         ValueError
-            For ranks below 1, a model that needs a ranking and has none, and
-            measures without a user model.
+            For ranks below 1 or above 10,000,000, for a measure without a user model,
+            and if `ranking` is missing where the user model depends on it.
+
+        Notes
+        -----
+        C/W/L: Moffat, Thomas and Scholer (2013); Azzopardi, Thomas and Craswell
+        (2018).
 
         Examples
         --------
@@ -58,9 +63,10 @@ class UserModel:
     def continuation(
         self, i: ArrayLike, ranking: ArrayLike | None = None
     ) -> float | FloatArray:
-        """C(i) = W(i + 1)/W(i): the chance to go on from rank i; 0 if never there.
+        """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
 
-        Parameters, errors and return value as in `weight`.
+        It is 0 for ranks that the user never reaches. Parameters, return value and
+        errors are those of `weight`.
         """
         here, following, _ = self._at(i, ranking)
         return _ratio(following, here)
@@ -68,9 +74,9 @@ class UserModel:
     def last(
         self, i: ArrayLike, ranking: ArrayLike | None = None
     ) -> float | FloatArray:
-        """L(i) = (W(i) - W(i + 1))/W(1): the chance that rank i is the last read.
+        """Return L(i) = (W(i) - W(i + 1))/W(1), the probability of stopping at rank i.
 
-        Parameters, errors and return value as in `weight`.
+        Parameters, return value and errors are those of `weight`.
         """
         here, following, first = self._at(i, ranking)
         return _ratio(here - following, first)
@@ -81,7 +87,7 @@ class UserModel:
         """W of ranks i, i + 1 and 1."""
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
-            raise ValueError(f"i must be ranks: integers >= 1, got {i!r}")
+            raise ValueError(f"i must hold ranks, integers >= 1, got {i!r}")
         if (ranks > DEEPEST).any():
             raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
@@ -97,15 +103,15 @@ class UserModel:
         return weights[at - 1], weights[at], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        """W of at least the first n ranks, or of all that weigh anything."""
+        """W of at least the first n ranks, or of all with a weight above 0."""
         known = names_where(lambda cls: cls._attention is not UserModel._attention)
         raise ValueError(f"{self} has no user model; {known} have one")
 
     def _needed(self, labels: FloatArray | None) -> FloatArray:
         if labels is None:
             raise ValueError(
-                f"{self} needs ranking, the labels in rank order, for its user model, "
-                "got None"
+                f"ranking must hold the labels in rank order for the user model of "
+                f"{self}, got None"
             )
         return labels
 

@@ -27,8 +27,8 @@ class WeightedSum(Measure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
             raise ValueError(
-                f"{self} needs a cut-off for its user model (its weights have no sum), "
-                f"such as {self}@10"
+                f"{self} needs a cut-off, as in {self}@10, for its user model: without "
+                "one, its weights have no finite sum"
             )
         if self.k > DEEPEST:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Rankers chosen with scikit-learn: scorers, and splits that keep queries whole."""
+"""Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
 from ._folds import QueryKFold, RepeatedQueryKFold
 from ._learning_curve import query_learning_curve

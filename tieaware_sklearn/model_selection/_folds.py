@@ -19,48 +19,49 @@ from ._query_splits import Part, QuerySplits
 class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     """K folds of whole queries, balanced in documents.
 
-    An integer ``cv`` cuts queries in two: their documents stand in the training
-    and in the test rows, and the ranking of half a query is scored.
+    An integer ``cv`` splits queries: some documents of a query are in the training
+    rows, others in the test rows, and the scorer then ranks only a part of the query.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2 and at most the number of queries.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as `groups`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
     shuffle : bool, default=False
-        Draw the folds at random. They stay balanced.
+        Whether to draw the folds at random. They stay balanced.
     random_state : int, RandomState instance or None, default=None
-        With `shuffle`, an int for the same folds at every call.
+        With `shuffle`, an int gives the same folds at every call.
 
     Raises
     ------
     ValueError
-        For fewer than 2 folds, and a `random_state` without `shuffle`.
+        If `n_splits` is less than 2, or if `random_state` is given without `shuffle`.
+        The split raises it if there are no query ids, or fewer queries than folds.
 
     See Also
     --------
-    StratifiedQueryKFold : Balanced in relevance, too.
-    RepeatedQueryKFold, QueryShuffleSplit : Drawn several times.
-    QueryTimeSeriesSplit : Later queries for testing.
+    StratifiedQueryKFold : Also balances relevance.
+    RepeatedQueryKFold, QueryShuffleSplit : Draw several times.
+    QueryTimeSeriesSplit : Tests on later queries.
     sklearn.model_selection.GroupKFold : The same for any groups; it does not
         balance shuffled folds.
 
     Notes
     -----
-    Queries are dealt out from the largest to the smallest, each to the fold that
-    has the fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at
-    random among those ahead of the smallest by less than the size of the query.
-    Queries of equal size come in the order of their ids, or in random order. So
+    Queries are assigned from the largest to the smallest, each to the fold that has the
+    fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at random among
+    those that exceed the smallest fold by fewer rows than the query has. Queries of
+    equal size come in the order of their ids, or in random order with `shuffle`. So
     folds do not depend on the order of rows.
 
-    `HalvingGridSearchCV` and `HalvingRandomSearchCV` start with a sample of the rows,
-    ``resource="n_samples"``, which they draw from each fold without regard to queries:
-    only parts of lists are then ranked. A resource of the estimator, such as the number
-    of trees, leaves queries whole, as in the second example. For learning curves see
-    `query_learning_curve`.
+    By default (``resource="n_samples"``), `HalvingGridSearchCV` and
+    `HalvingRandomSearchCV` start with a sample of rows, which they draw from each fold
+    without regard to queries, so that they rank only parts of queries. A resource of
+    the estimator, such as the number of trees, keeps queries whole, as in the second
+    example. For learning curves, see `query_learning_curve`.
 
     Examples
     --------
@@ -136,36 +137,37 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
 
 
 class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
-    """`QueryKFold` several times, shuffled anew each time.
+    """Repeat `QueryKFold`, shuffled anew each time.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2 and at most the number of queries.
     n_repeats : int, default=10
-        How often folds are drawn.
+        Number of times that folds are drawn.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as `groups`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
     random_state : int, RandomState instance or None, default=None
-        An int for the same folds at every call.
+        An int gives the same folds at every call.
 
     Raises
     ------
     ValueError
-        For fewer than 2 folds or no repeat.
+        If `n_splits` is less than 2 or `n_repeats` less than 1. The split raises it if
+        there are no query ids, or fewer queries than folds.
 
     See Also
     --------
-    QueryKFold : Once.
+    QueryKFold : The same without repeats.
     QueryShuffleSplit : Test sets of any size, which may overlap.
-    sklearn.model_selection.RepeatedKFold : For rows.
+    sklearn.model_selection.RepeatedKFold : The same for rows.
 
     Notes
     -----
     Folds do not depend on the order of rows. Scores of the same queries in several
-    repeats are not independent: a test that treats them so finds differences too
+    repeats are not independent: a test that assumes independence finds differences too
     easily.
 
     Examples
@@ -198,7 +200,7 @@ class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Folds of all repeats.
+        """Return the number of folds in all repeats.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How scores grow with the number of training queries."""
+"""Learning curves: scores by the number of training queries."""
 
 from __future__ import annotations
 
@@ -38,70 +38,70 @@ def query_learning_curve(
     return_times: bool = False,
     params: Mapping[str, Any] | None = None,
 ) -> tuple[NDArray[Any], ...]:
-    """Scores of an estimator trained on more and more queries.
+    """Compute a learning curve over the number of training queries.
 
-    As `sklearn.model_selection.learning_curve`, which takes the first rows of each
-    training fold and so cuts queries in two; here training sets are whole queries,
-    and each holds all of the smaller ones.
+    It is like `sklearn.model_selection.learning_curve`, but that function takes the
+    first rows of each training fold and so splits queries. Here training sets consist
+    of whole queries, and each contains the smaller ones.
 
     Parameters
     ----------
     estimator : estimator
-        Cloned for every fit.
+        The estimator, which is cloned for every fit.
     X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
         Labels.
     qid : array-like of shape (n_rows,), or str or int
         Query of each row, which goes to the estimator, the scorer and the splitter
-        by metadata routing, switched on for the call. Or the column of X that holds
-        it (a name for data frames, an index for arrays), which the estimator must
+        through metadata routing, switched on for the call. Or the column of X that
+        holds it (a name for data frames, an index for arrays), which the estimator must
         leave out of its features, as ``QueryLGBMRanker(qid=...)`` does.
     train_sizes : list of float or int, default=(0.1, 0.325, 0.55, 0.775, 1.0)
-        Shares of the training queries of the fold that has fewest, or numbers of
-        queries.
+        Sizes of the training sets: numbers of queries, or shares of the training
+        queries of the fold that has the fewest.
     cv : int or cross-validator, default=5
-        A number of folds is that of `QueryKFold`. A cross-validator is given the
-        query ids as `groups`, unless its own `qid` names a column.
+        Number of folds of `QueryKFold`, or a cross-validator, which is given the query
+        ids as `groups` unless its own `qid` names a column.
     scoring : str, Measure or callable, default="ndcg@10"
-        A measure, see `make_ranking_scorer`, or a scorer.
+        A measure, as in `make_ranking_scorer`, or a scorer.
     n_jobs : int, optional
-        Processes that fit (joblib).
+        Number of processes that fit (joblib).
     error_score : float or "raise", default=nan
-        The score where fitting or scoring fails.
+        The score where fitting or scoring fails; with ``"raise"``, the error is raised.
     random_state : int, RandomState instance or None, default=0
-        Seed that draws the training queries.
+        Seed for drawing the training queries.
     return_times : bool, default=False
-        Also return how long fitting and scoring took.
+        Whether to return the times for fitting and scoring, too.
     params : dict, optional
-        Further metadata, which is routed to `fit` and the scorer; needs metadata
-        routing switched on.
+        Further metadata, which is routed to `fit` and the scorer; it needs metadata
+        routing to be switched on.
 
     Returns
     -------
     train_sizes : ndarray of shape (n_sizes,), int
-        Numbers of training queries, ascending, each once.
+        Numbers of training queries, ascending, without repeats.
     train_scores, test_scores : ndarray of shape (n_sizes, n_folds)
-        `sklearn.model_selection.LearningCurveDisplay` draws them.
+        Scores on the training rows and on the test rows.
     fit_times, score_times : ndarray of shape (n_sizes, n_folds)
-        In seconds, only with `return_times`.
+        Times in seconds, only with `return_times`.
 
     Raises
     ------
     ValueError
-        For a training size that is neither a share nor a number of queries, folds that
-        split a query, and a `scoring` of several measures.
+        If a training size is neither a share nor a number of queries, if the folds
+        split a query, or if `scoring` is several measures.
 
     See Also
     --------
-    sklearn.model_selection.LearningCurveDisplay : Draws it.
-    sklearn.model_selection.validation_curve : Scores over a parameter; with
+    sklearn.model_selection.LearningCurveDisplay : Draws the curve.
+    sklearn.model_selection.validation_curve : Scores by the values of a parameter; with
         `QueryKFold` and `make_ranking_scorer` it keeps queries whole.
 
     Notes
     -----
-    Which queries are drawn does not depend on the order of rows. `HalvingGridSearchCV`
-    cuts queries in the same way with its default ``resource="n_samples"``: see
-    `QueryKFold`.
+    Which queries are drawn does not depend on the order of rows. `HalvingGridSearchCV`,
+    with its default ``resource="n_samples"``, splits queries as `learning_curve` does:
+    see `QueryKFold`.
 
     Examples
     --------
@@ -124,7 +124,9 @@ def query_learning_curve(
     if isinstance(scoring, (str, Measure)):
         scoring = make_ranking_scorer(scoring, qid=qid if is_column else None)
     if not callable(scoring):
-        raise ValueError(f"scoring must be one measure or scorer, got {show(scoring)}")
+        raise ValueError(
+            f"scoring must be one measure or one scorer, got {show(scoring)}"
+        )
     routing = not is_column or get_config()["enable_metadata_routing"]
     with config_context(enable_metadata_routing=routing):
         found = cross_validate(
@@ -176,8 +178,8 @@ class _NestedQueries(BaseCrossValidator):  # type: ignore[misc]
                 or len(train) != queries.sizes[there].sum()
             ):
                 raise ValueError(
-                    f"cv must keep queries whole, got a part of one in fold {number}: "
-                    "QueryKFold does"
+                    f"cv must keep queries whole, as QueryKFold does, got part of a "
+                    f"query in fold {number}"
                 )
             # the place of each training row's query in a random order
             place = np.empty(queries.n_queries, dtype=np.int64)

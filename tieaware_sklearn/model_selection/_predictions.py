@@ -54,9 +54,9 @@ def predicted_scores(
             response = expected_label(response, getattr(estimator, "classes_", None))
     elif response.ndim == 2:
         raise ValueError(
-            f"{name} must give one score per row, got shape {response.shape}: more "
-            "than two classes rank by the expected label of predict_proba "
-            "(CalibratedClassifierCV gives one to a classifier without it), or by "
+            f"{name} must give one score per row, got shape {response.shape}. With "
+            "more than two classes, rank by the expected label, which needs "
+            "predict_proba (CalibratedClassifierCV adds it to a classifier), or by "
             'response_method="predict", where all documents of a class tie'
         )
     return check_scores(response, n_rows=n_rows, name=name)
@@ -75,7 +75,7 @@ def _ranking_method(
         return method
     advice = "response_method must name a method of the estimator"
     if response_method is None and classifies:
-        advice += ' ("predict" ranks by the classes, where all documents of one tie)'
+        advice += ' ("predict" ranks by the class, where all documents of a class tie)'
     raise AttributeError(
         f"{type(estimator).__name__} has no {' or '.join(methods)}: {advice}"
     )
@@ -158,8 +158,8 @@ def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
     labels = np.asarray(classes)
     if labels.dtype.kind not in "biuf":
         raise ValueError(
-            "predict_proba ranks by the expected label: classes_ of the estimator must "
-            f"be numbers, got {classes!r}"
+            "classes_ of the estimator must be numbers, so that predict_proba gives an "
+            f"expected label, got {classes!r}"
         )
     # not BLAS: it gives equal rows sums that differ in their last bit
     return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))

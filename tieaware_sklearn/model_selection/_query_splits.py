@@ -38,13 +38,13 @@ class QuerySplits:
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[Rows, Rows]]:
-        """Rows of each training and test set.
+        """Generate the rows of each training and test set.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
         y : array-like of shape (n_rows,), optional
-            Labels; stratified folds need them.
+            Labels, which stratified folds need.
         groups : array-like of shape (n_rows,), optional
             Query of each row, unless a column of X holds it.
 
@@ -58,7 +58,7 @@ class QuerySplits:
         Raises
         ------
         ValueError
-            Without query ids, and for too few queries.
+            If there are no query ids, or too few queries.
         """
         queries = self._gather(X, groups)
         return rows_of(queries, self._parts(queries, y))
@@ -72,7 +72,7 @@ class QuerySplits:
         qid = given_or_column(X, self.qid, groups, "qid", "groups")
         if qid is None:
             raise ValueError(
-                "groups must say which rows are one query, got None. "
+                "groups must hold the query of each row, got None. "
                 f"{how_to_pass_qid()}, {type(self).__name__}(qid=<name or index>)"
             )
         return check_qid(qid, n_rows=count_rows(X), name="groups").by_id()
@@ -87,7 +87,7 @@ def given_or_column(
     if given is not None:
         raise ValueError(
             f"{name} must be given once: it is column {column!r} of X already (with "
-            f"metadata routing, set_split_request({argument}=False) keeps the other "
+            f"metadata routing, set_split_request({argument}=False) keeps the argument "
             "away)"
         )
     return column_of(X, column, name)

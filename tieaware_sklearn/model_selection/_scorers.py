@@ -58,60 +58,59 @@ def make_ranking_scorer(
     unjudged: str = "raise",
     convention: str | None = None,
 ) -> RankingScorer | dict[str, RankingScorer]:
-    """A scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
+    """Make a scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
     Its value is that of `ranking_score`: the mean over queries, exact under ties.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. A list makes a dict of scorers that predict once and find
-        ties once, for ``scoring=`` with ``refit="ndcg@10"``. Its keys are the names
-        as given; those of measures where lower is better, whose values come
-        negative, have ``neg_`` in front.
+        Measure or measures, as in `parse_measure`. A list gives a dict of scorers that
+        predict once and find ties once, for ``scoring=`` with ``refit="ndcg@10"``. Its
+        keys are the names as given. Where lower is better, the value is negated and
+        the name starts with ``neg_``.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. The estimator is handed
-        X with this column and must leave it out of its features, as
-        `QueryLGBMRanker` and `RankingFeatureSelector` with the same `qid` do. By
-        default query ids come as ``qid`` by metadata routing; there is no need to
-        call `set_score_request`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. The estimator is given X with this
+        column and must leave it out of its features, as `QueryLGBMRanker` and
+        `RankingFeatureSelector` with the same `qid` do. By default query ids come as
+        ``qid`` through metadata routing; there is no need to call `set_score_request`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method that gives the scores to rank by; of a list, the first that the
-        estimator has. By default ``predict``; for classifiers, whose predicted classes
-        would tie most documents, ``predict_proba`` or, without it,
-        ``decision_function``. Of two classes the score is the probability or decision
-        value of the greater label, of more classes the expected label by
+        The method that gives the scores to rank by; of a list, the first method that
+        the estimator has. By default ``predict``; for classifiers, whose predicted
+        classes would tie most documents, ``predict_proba`` or, without it,
+        ``decision_function``. With two classes, the score is the probability or
+        decision value of the greater label; with more, it is the expected label by
         ``predict_proba``.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         As in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
-        Over queries, as in `ranking_score`.
+        How to average over queries, as in `ranking_score`.
     zero_relevance, unjudged, convention
         As in `ranking_score`.
 
     Returns
     -------
     RankingScorer, or dict of str to RankingScorer for a list of measures
-        Called as ``scorer(estimator, X, y)`` or
-        ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of
-        queries are routed once ``set_score_request(query_weight=True)`` asks for
-        them; ``sample_weight``, a weight in training, never is.
+        It is called as ``scorer(estimator, X, y)`` or
+        ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of queries
+        are routed only after ``set_score_request(query_weight=True)``;
+        ``sample_weight``, which weights training documents, is never routed.
 
     Raises
     ------
     ValueError
-        For an unknown measure or option. When it scores: without query ids, for
-        predictions that are NaN, and if a ranker of this library was fitted on other
+        If a measure or option is unknown. The scorer raises it if there are no query
+        ids, if predictions are NaN, and if a ranker of this library was fitted on other
         rows of the queries that it is scored on, as happens with an integer ``cv`` (see
         the notes).
 
     Warns
     -----
     UserWarning
-        If queries may have been split, but may as well be other queries with the same
-        ids.
+        The scorer warns if queries may have been split, but may also be other queries
+        with the same ids.
 
     See Also
     --------
@@ -120,37 +119,37 @@ optional
 
     Notes
     -----
-    Use it with `QueryKFold`. An integer ``cv``, and halving searches over
-    ``resource="n_samples"``, cut queries in pieces: the scores are then of other,
-    easier rankings.
+    Use it with `QueryKFold`. An integer ``cv`` splits queries, and so do halving
+    searches over ``resource="n_samples"``: the scores are then those of shorter, easier
+    rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. If one of several measures fails (``err@10`` with a label
-    above 4), only its score is NaN; if predictions or rows are at fault, all scores
-    are.
+    above 4), only its score is NaN; if the predictions or the rows cause the error, all
+    scores are NaN.
 
-    A name such as ``scoring="ndcg@10"`` is not taken: scikit-learn looks names up in
-    a list of its own, to which other libraries cannot add.
+    A name such as ``scoring="ndcg@10"`` is not accepted: scikit-learn looks names up in
+    a list of its own, which other libraries cannot extend.
 
-    A scorer sees the test rows only. It finds out that folds split queries if the
-    ranker keeps digests of its training queries (of 8192 at most), as
-    `QueryLGBMRanker`, `QueryXGBRanker` and `QueryCatBoostRanker` do, also inside
-    pipelines, searches and other meta-estimators. With other rankers, splits go
-    unnoticed. Of the queries whose id was in the training data:
+    A scorer sees only the test rows. It detects that folds split queries if the ranker
+    keeps digests of its training queries (at most 8192), as `QueryLGBMRanker`,
+    `QueryXGBRanker` and `QueryCatBoostRanker` do, also inside pipelines, searches and
+    other meta-estimators. With other rankers, it cannot detect this. A test query whose
+    id was in the training data is classified as follows:
 
-    - one with the same rows has a training score, which is fine;
-    - one with some of these rows was split;
-    - one with other rows is the rest of a split query if features that are constant
-      within queries (inverse document frequencies) have the values of training, and
-      another query, which is fine, if they have not;
-    - without such features, ids that count from 0 or 1 in both data sets say little:
-      scores come with a warning. Other ids say that the query was split.
+    - If its rows are the same, its score is a training score, which is allowed.
+    - If some of its rows are the same, the query was split.
+    - If all its rows differ, features that are constant within queries (such as inverse
+      document frequencies) decide: where they have the values of training, the query
+      was split; where they differ, it is another query, which is allowed.
+    - If there are no such features, ids that count from 0 or 1 in both data sets prove
+      little, and the scorer warns. With other ids, the query was split.
 
-    The case that holds for at least half of these queries (of 256 of them, if there are
-    more) decides. Split queries are an error. Training data with permuted columns, as
-    in `sklearn.inspection.permutation_importance`, are still training data.
+    The case that holds for at least half of these queries (for half of 256, if there
+    are more) decides, and split queries are an error. Training data with permuted
+    columns, as in `sklearn.inspection.permutation_importance`, are still training data.
 
-    Ranking by the expected label is that of McRank (Li, Burges and Wu, NIPS 2007).
+    McRank ranks by the expected label, too (Li, Burges and Wu, NIPS 2007).
 
     Examples
     --------
@@ -275,19 +274,24 @@ class _Ranking:
 
 
 class RankingScorer(BaseScorer):  # type: ignore[misc]
-    """A callable for ``scoring=``; `make_ranking_scorer` makes it.
+    """A scorer for ``scoring=``, which `make_ranking_scorer` returns.
+
+    Call `make_ranking_scorer` to get one: the class is public for `isinstance` and type
+    hints only. A scorer is called as ``scorer(estimator, X, y)`` or
+    ``scorer(estimator, X, y, qid=qid, query_weight=weight)`` and returns a float.
 
     Attributes
     ----------
     measure : Measure
+        The measure that is computed.
     key : str
-        The name of the value, with ``neg_`` in front where lower is better.
+        The name of the value, which starts with ``neg_`` where lower is better.
     qid : str, int or None
-        The column of X with the query ids.
+        The column of X that holds query ids.
 
     See Also
     --------
-    make_ranking_scorer : The function that returns it.
+    make_ranking_scorer : Returns a scorer.
 
     Examples
     --------
@@ -329,7 +333,7 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> float:
-        """Score the ranking of X by a fitted estimator.
+        """Score a fitted estimator's ranking of X.
 
         Parameters
         ----------
@@ -345,6 +349,11 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            As described in `make_ranking_scorer`.
         """
         return self._score(None, estimator, X, y_true, qid, query_weight)
 
@@ -393,7 +402,7 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         if qid is None:
             name = self._family.names[self._place]
             raise ValueError(
-                "qid must say which rows are ranked together, got None. "
+                "qid must hold the query of each row, got None. "
                 f"{how_to_pass_qid()}, "
                 f"make_ranking_scorer({name!r}, qid=<name or index>)"
             )
@@ -402,19 +411,21 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
     def set_score_request(
         self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED
     ) -> RankingScorer:
-        """What this scorer asks for by metadata routing.
+        """Set what this scorer requests through metadata routing.
 
         Parameters
         ----------
         qid : bool, None or str, optional
-            Query ids, or the name under which they are passed; asked for from the
-            start, unless a column of X holds them.
+            Whether to request query ids, or the name under which they are passed. They
+            are requested from the start, unless a column of X holds them.
         query_weight : bool, None or str, optional
-            Weights of queries, or the name under which they are passed.
+            Whether to request weights of queries, or the name under which they are
+            passed.
 
         Returns
         -------
-        self
+        RankingScorer
+            This scorer.
         """
         request = self.get_metadata_routing()
         for parameter, alias in {"qid": qid, "query_weight": query_weight}.items():

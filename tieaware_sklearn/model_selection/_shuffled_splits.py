@@ -35,37 +35,38 @@ from ._query_splits import (
 
 
 class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
-    """Training and test sets of whole queries, drawn at random several times.
+    """Draw training and test sets of whole queries at random, several times.
 
     Parameters
     ----------
     n_splits : int, default=5
-        How often they are drawn.
+        Number of times that the sets are drawn.
     test_size, train_size : float or int, optional
-        A share of the queries, not of the documents, or a number of queries. By
-        default what the other leaves; 0.2 for testing if neither is given.
+        A share of the queries (not of the documents), or a number of queries. By
+        default, all queries that the other set leaves; if neither is given, 0.2 of the
+        queries are for testing.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as `groups`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
     random_state : int, RandomState instance or None, default=None
-        An int for the same sets at every call.
+        An int gives the same sets at every call.
 
     Raises
     ------
     ValueError
-        For fewer than 1 split. When it splits, for sizes that leave one of the sets
-        without a query.
+        If `n_splits` is less than 1. The split raises it if there are no query ids, or
+        if the sizes leave one of the sets without a query.
 
     See Also
     --------
     train_test_split_queries : The same for one split of arrays.
-    RepeatedQueryKFold : Test sets of one repeat do not overlap.
+    RepeatedQueryKFold : Repeated folds, whose test sets do not overlap within a repeat.
     sklearn.model_selection.GroupShuffleSplit : The same for any groups.
 
     Notes
     -----
-    Sets do not depend on the order of rows.
+    The sets do not depend on the order of rows.
 
     Examples
     --------
@@ -114,52 +115,53 @@ def train_test_split_queries(
     shuffle: bool = True,
     stratify: Any = None,
 ) -> list[Any]:
-    """Split arrays into training and test rows, queries whole.
+    """Split arrays into training and test rows and keep queries whole.
 
     Parameters
     ----------
     *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
-        Of the same number of rows.
+        One or more arrays with the same number of rows.
     qid : array-like of shape (n_rows,), or str or int
-        Query of each row; it is split, too, and returned last. Or the column of the
+        Query of each row, which is split, too, and returned last. Or the column of the
         first array that holds it (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
-        A share of the queries, not of the documents, or a number of queries. By
-        default what the other leaves; 0.25 for testing if neither is given.
+        A share of the queries (not of the documents), or a number of queries. By
+        default, all queries that the other set leaves; if neither is given, 0.25 of the
+        queries are for testing.
     random_state : int, RandomState instance or None, default=None
-        An int for the same split at every call.
+        An int gives the same split at every call.
     shuffle : bool, default=True
-        Draw queries at random. Otherwise the first ones by id are for training, the
-        last ones for testing.
+        Whether to draw queries at random. Otherwise the first queries by id are for
+        training, the last ones for testing.
     stratify : array-like of shape (n_rows,), optional
-        What to balance between the two sets. Of numbers, such as labels, it is the mean
-        of each query; other values, such as a market or a device, must be constant
+        Values to balance between the two sets. Numbers, such as labels, are averaged
+        within each query; other values, such as a market or a device, must be constant
         within a query.
 
     Returns
     -------
     list
-        Of length ``2 * len(arrays)``, training and test rows of each array, and two
-        more for `qid` unless it is a column. Rows keep their order, arrays their
-        type (sparse matrices are CSR).
+        The training rows and the test rows of each array, and of `qid` unless it is a
+        column: ``2 * len(arrays)`` entries, or 2 more. Rows keep their order and arrays
+        their type (sparse matrices become CSR).
 
     Raises
     ------
     ValueError
-        For arrays of other lengths, sizes that leave a set without a query, and
-        `stratify` without `shuffle`, with values that are missing, or texts that vary
-        within a query.
+        If arrays differ in length, if a set is left without a query, or if `stratify`
+        is given without `shuffle`, has missing values, or has values other than numbers
+        that vary within a query.
 
     See Also
     --------
     QueryShuffleSplit : The same as a splitter for cross-validation.
-    QueryTimeSeriesSplit : Later queries for testing.
+    QueryTimeSeriesSplit : Tests on later queries.
 
     Notes
     -----
     To stratify, queries are sorted by their values and cut into as many runs of
-    neighbours as the smaller set has queries; of each, one is drawn. Which queries
-    are in which set does not depend on the order of rows.
+    neighbours as the smaller set has queries; one query is drawn from each run. Which
+    queries are in which set does not depend on the order of rows.
 
     Examples
     --------
@@ -173,7 +175,7 @@ def train_test_split_queries(
     (array(['a', 'b', 'a', 'b', 'd'], dtype='<U1'), array(['c'], dtype='<U1'))
     """
     if not arrays:
-        raise ValueError("arrays must be one or more, got none")
+        raise ValueError("arrays must include at least one array, got none")
     ids, is_column = ids_of(arrays[0], qid)
     queries = check_qid(ids, n_rows=count_rows(ids)).by_id()
     for number, array in enumerate(arrays):
@@ -260,9 +262,9 @@ def _part_sizes(
         n_test = n_queries - n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
-            "train_size and test_size must be numbers of queries, or shares of them, "
-            f"that leave some for both sets, got {train_size!r} and {test_size!r}: "
-            f"{n_train} and {n_test} of {n_queries} queries"
+            "train_size and test_size must leave queries for both sets and add up to "
+            f"{n_queries} queries at most, got {train_size!r} and {test_size!r}, that "
+            f"is {n_train} and {n_test} queries"
         )
     return n_train, n_test
 

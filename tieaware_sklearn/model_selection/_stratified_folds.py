@@ -26,8 +26,8 @@ _BY = ("n_relevant", "mean_label")
 class StratifiedQueryKFold(QueryKFold):
     """K folds of whole queries, balanced in documents and in relevance.
 
-    Queries with no, few and many relevant documents are spread evenly over the folds,
-    which matters when queries are few or differ much.
+    Queries with no, few and many relevant documents are spread evenly over the folds.
+    This matters when there are few queries or when they differ much.
 
     Parameters
     ----------
@@ -35,38 +35,40 @@ class StratifiedQueryKFold(QueryKFold):
         Number of folds, at least 2 and at most the number of queries.
     by : {"n_relevant", "mean_label"}, default="n_relevant"
         What to balance over folds: the number of relevant documents of a query, or the
-        mean of its labels, which depends on grades and not on the length of the list.
+        mean of its labels, which takes account of grades and not of the number of
+        documents.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as `groups`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
     shuffle : bool, default=False
-        Draw the folds at random. They stay balanced.
+        Whether to draw the folds at random. They stay balanced.
     random_state : int, RandomState instance or None, default=None
-        With `shuffle`, an int for the same folds at every call.
+        With `shuffle`, an int gives the same folds at every call.
 
     Raises
     ------
     ValueError
-        For fewer than 2 folds, a `random_state` without `shuffle` and an unknown
-        option. When it splits: without y, and for labels that are negative or
-        infinite. NaN, unjudged, is not relevant.
+        If `n_splits` is less than 2, `random_state` is given without `shuffle`, or `by`
+        or `rel` is not allowed. The split raises it if there are no query ids, fewer
+        queries than folds, no `y`, or labels that are negative or infinite.
 
     See Also
     --------
-    QueryKFold : Balanced in documents alone.
-    sklearn.model_selection.StratifiedGroupKFold : For classes of rows.
+    QueryKFold : Balances documents alone.
+    sklearn.model_selection.StratifiedGroupKFold : Balances the classes of rows.
 
     Notes
     -----
-    Queries are sorted by relevance, those of one relevance by size. Every
-    `n_splits` that follow one another go to as many folds, the largest to the fold
-    with the fewest rows so far; those that differ most in size go first. Numbers of
-    queries so differ by 1 at most. With `shuffle`, equal queries come in random
-    order, and the fold is drawn at random among those ahead of the smallest by less
-    than the size of the query. Folds do not depend on the order of rows.
+    Queries are sorted by relevance, and queries of equal relevance by size. Each run of
+    `n_splits` consecutive queries is spread over the folds, one query to each, the
+    largest to the fold with the fewest rows so far; the runs whose sizes differ most
+    are assigned first. So the folds' numbers of queries differ by at most 1. With
+    `shuffle`, equal queries come in random order, and the fold is drawn at random among
+    those that exceed the smallest fold by fewer rows than the query has. Folds do not
+    depend on the order of rows. A document with a NaN label counts as not relevant.
 
     Examples
     --------
@@ -119,8 +121,8 @@ class StratifiedQueryKFold(QueryKFold):
         """What each query is stratified by."""
         if y is None:
             raise ValueError(
-                f"y must be given: {type(self).__name__} balances folds by labels, got "
-                "None"
+                f"y must hold the labels by which {type(self).__name__} balances "
+                "folds, got None"
             )
         labels = np.maximum(check_labels(y, unjudged="nonrelevant", name="y"), 0.0)
         check_length(labels, queries.n_rows, "y")

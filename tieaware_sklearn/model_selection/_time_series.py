@@ -23,43 +23,45 @@ from ._query_splits import (
 class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     """Folds of whole queries in the order of time.
 
-    Each fold is tested on queries that come after those that it is trained on, as
-    in production.
+    In each fold, the test queries are later than the training queries, as they are in
+    production.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds.
     max_train_size : int, optional
-        Queries of a training set at most, the latest ones.
+        Largest number of queries in a training set, which then holds the latest ones.
     test_size : int, optional
-        Queries of a test set; by default ``n_queries // (n_splits + 1)``.
+        Number of queries in a test set; by default ``n_queries // (n_splits + 1)``.
     gap : int, default=0
-        Queries between the training and the test set that are left out.
+        Number of queries left out between the training set and the test set.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
-        for arrays), which works without metadata routing. By default they come as
-        ``qid`` by metadata routing, without further request, or as `groups`.
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
     time : str or int, optional
         The column of X that holds the time of each row's query: numbers, dates, or
-        anything that sorts. By default it comes as ``time`` by metadata routing,
-        without further request; without one, queries go by the order of their ids.
+        anything that sorts. By default the time comes as ``time`` through metadata
+        routing, which needs no request; without it, queries are ordered by their ids.
 
     Raises
     ------
     ValueError
-        For fewer than 2 folds and sizes that are none. When it splits: for too few
-        queries, and a time that is missing or not constant within a query.
+        If `n_splits` is less than 2, or `max_train_size`, `test_size` or `gap` is not a
+        number of queries. The split raises it if there are no query ids or too few
+        queries, or if the time is missing or varies within a query.
 
     See Also
     --------
+    QueryKFold : Folds without regard to time.
     sklearn.model_selection.TimeSeriesSplit : The same for rows.
 
     Notes
     -----
-    Queries of the same time come in the order of their ids. Folds do not depend on
-    the order of rows. A column of times is a feature to an estimator that is given it:
-    the second example drops it.
+    Queries with the same time come in the order of their ids. Folds do not depend on
+    the order of rows. An estimator that is given a column of times uses it as a
+    feature: the second example drops it.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     ['b' 'c' 'b'] ['a' 'a']
     ['a' 'b' 'a' 'c' 'b'] ['d']
 
-    Ids and times as columns of X, of which the ranker learns from neither:
+    Here ids and times are columns of X, and the ranker learns from neither:
 
     >>> import pandas as pd
     >>> from sklearn.compose import make_column_transformer
@@ -124,7 +126,7 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
     def split(
         self, X: Any, y: Any = None, groups: Any = None, time: Any = None
     ) -> Iterator[tuple[Rows, Rows]]:
-        """Rows of each training and test set.
+        """Generate the rows of each training and test set.
 
         Parameters
         ----------
@@ -145,8 +147,8 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            Without query ids, for too few queries, and a time that is not constant
-            within a query.
+            If there are no query ids or too few queries, or if the time varies within a
+            query.
         """
         queries = self._gather(X, groups)
         time = given_or_column(X, self.time, time, "time", "time")

@@ -1,8 +1,8 @@
-"""Optuna objectives that tune scoring against exact measures.
+"""Optuna objectives that tune scores by exact measures.
 
-Where scores tie, a measure that goes by the order of rows jumps with it, and a tuner
-chases noise. The exact mean is one number for one set of scores; its values per
-query tell a hopeless trial from a promising one early.
+Where scores tie, a measure that breaks ties by the order of rows changes with that
+order, and a tuner chases noise. The exact mean depends on the scores alone, and its
+values for single queries show early whether a trial is promising.
 """
 
 from ._linear_scoring_objective import LinearScoringObjective

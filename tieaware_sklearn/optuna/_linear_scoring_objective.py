@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 
-from .._engine.matrix import without_mask
+from .._engine.matrix import check_kinds, check_no_nan, without_mask
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ..rankers import LinearRanker
@@ -31,44 +31,52 @@ DEFAULT_BOUNDS = (-1.0, 1.0)
 
 
 class LinearScoringObjective(ScoringObjective):
-    """Tune the weights of a linear score over features against an exact measure.
+    """Tune the weights of a linear score over features by an exact measure.
 
-    A trial has one parameter per feature, ``weight_<feature>``, of the feature
-    divided by its standard deviation, so that weights compare.
+    A trial has one parameter for each feature, ``weight_<feature>``, the weight of the
+    feature divided by its standard deviation, so that weights are comparable.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
-        Finite numbers.
+        Features, finite numbers.
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`.
     block_size : int, optional
         As in `ScoringObjective`.
     feature_names : list of str, optional
-        By default the columns of a data frame, or ``x0``, ``x1``, ...
+        Names of the features, by default the columns of a data frame, or ``x0``,
+        ``x1``, ...
     bounds : pair of float, list of such or dict, default=(-1, 1)
-        Least and greatest value of every weight, of each (one pair per feature), or
-        of those that a dict names, between -1 and 1 for others: ``(0, 1)`` allows no
-        negative weight, ``(-1, 0)`` no positive one. To have weights that sum to 1,
-        divide them by their sum: no ranking changes by a positive factor.
+        Smallest and largest weight: one pair for all features, one for each, or a dict
+        of feature names to pairs, with (-1, 1) for the features that it leaves out.
+        ``(0, 1)`` excludes negative weights, ``(-1, 0)`` positive ones. For weights
+        that sum to 1, divide the tuned weights by their sum: a positive factor does not
+        change a ranking.
     transforms : str or list of str, optional
-        Per feature or for all: ``"identity"``, ``"log1p"`` or ``"rank"`` as in
-        `LinearRanker`, or ``"tune"``, which makes the transform a parameter of the
-        trial, ``transform_<feature>``.
+        Transform of all features, or of each: ``"identity"``, ``"log1p"`` or
+        ``"rank"`` as in `LinearRanker`, or ``"tune"``, which makes the transform a
+        parameter of the trial, ``transform_<feature>``.
+
+    Raises
+    ------
+    ValueError
+        If the data, a name, a bound or a transform breaks a rule above, or as in
+        `QueryObjective`.
 
     See Also
     --------
-    LinearRanker : The ranker that it tunes.
-    ScoringObjective : Any scoring function.
+    LinearRanker : The ranker whose weights are tuned.
+    ScoringObjective : The objective for any scoring function.
 
     Notes
     -----
-    `create_study` enqueues equal weights, the best single feature, and all features
-    by what they are worth alone, and samples by CMA-ES where there are more than 20
-    weights or 200 trials, by TPE otherwise (and where transforms are tuned, or there
-    are several measures). It does not prune unless it is told to: linear scores are
-    cheap, and CMA-ES learns less from values of some queries. Scores are sums that
-    give equal rows equal bits.
+    `create_study` enqueues equal weights, the best single feature, and weights in
+    proportion to the lift of each feature alone. It samples by CMA-ES if there are more
+    than 20 weights or 200 trials, and by TPE otherwise (and if transforms are tuned, or
+    if there are several measures). By default it does not prune: linear scores are
+    cheap, and CMA-ES learns less from the values of a part of the queries. Rows with
+    equal features get equal scores, to the last bit.
 
     Examples
     --------
@@ -100,11 +108,15 @@ class LinearScoringObjective(ScoringObjective):
         transforms: str | Sequence[str] | None = None,
         **options: Any,
     ) -> None:
-        data = without_mask(X)
-        data = check_array(data, dtype=np.float64, order="C", input_name="X")
+        check_kinds(X)
+        data = check_array(
+            without_mask(X), dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
         n_features = data.shape[1]
         names = list_columns(X) if feature_names is None else feature_names
         self.feature_names = _check_names(names, n_features)
+        check_no_nan(data, self.feature_names, "fill in missing values first")
+        assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*TRANSFORMS, "tune")
         self._transforms = check_transforms(transforms, n_features, allowed)
@@ -152,15 +164,15 @@ class LinearScoringObjective(ScoringObjective):
         return np.asarray(weights / np.array(scale))
 
     def starts(self) -> list[dict[str, Any]]:
-        """Parameters to begin with, the best last.
+        """Return the parameters that a study begins with, the best last.
 
         Returns
         -------
         list of dict
-            Equal weights, the best single feature, and weights in proportion to what
-            the features are worth alone, above chance: sorted by their value. Of
-            several measures, the latter two for each, sorted by the value of the
-            first.
+            Equal weights, the best single feature, and weights in proportion to the
+            lift of each feature alone, sorted by their value. With several measures,
+            there are the latter two for each measure, and all are sorted by the value
+            of the first measure.
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
@@ -219,23 +231,23 @@ class LinearScoringObjective(ScoringObjective):
         return False
 
     def to_estimator(self, study: Any) -> LinearRanker:
-        """The best trial's score as a fitted estimator, which needs no Optuna.
+        """Return the best trial's score as a fitted estimator, which needs no Optuna.
 
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials; of several measures, a
-            trial, say one of ``study.best_trials``.
+            A study of this objective, or one of its trials. With several measures it
+            must be a trial, such as one of ``study.best_trials``.
 
         Returns
         -------
         LinearRanker
-            Fitted on the X of this objective.
+            A ranker fitted on the X of this objective.
 
         Raises
         ------
         ValueError
-            For a study of several objectives, which has no best trial.
+            If the study has several objectives and thus no best trial.
         """
         trial = best_trial(study)
         kinds, coef = self._suggest(optuna.trial.FixedTrial(trial.params))
@@ -269,7 +281,7 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
     if not fits or (ends[..., 0] >= ends[..., 1]).any():
         raise ValueError(
-            "bounds must be two finite numbers that rise, or such a pair for each "
+            "bounds must be two finite ascending numbers, or such a pair for each "
             f"feature ({len(names)}), got {bounds!r}"
         )
     return np.broadcast_to(ends, (len(names), 2))

@@ -16,7 +16,7 @@ from ..evaluation._undefined import Asked
 
 
 class Measured(NamedTuple):
-    """What scores of some queries are worth.
+    """Exact values of some queries.
 
     `values` are arrays of shape (n_chosen, n_measures); `tied` and `ranked` count
     documents.
@@ -71,7 +71,7 @@ class QueryBuckets:
         for j, measure in enumerate(asked.measures):
             if not counts[:, j].any():
                 raise ValueError(
-                    f"y must hold a query for which {measure} is defined"
+                    f"y must have a query for which {measure} is defined"
                     f"{'' if weight is None else ' and that has weight'}, got "
                     f"none (of {prepared.queries.n_queries} queries)"
                 )

@@ -41,20 +41,20 @@ class QueryObjective(StudyCreator):
 
     With a list of measures it returns one value for each, for a multi-objective study.
 
-    `ScoringObjective`, `LinearScoringObjective` and `RankerObjective` are the ones
-    to use; all take these options.
+    Use one of its subclasses `ScoringObjective`, `LinearScoringObjective` and
+    `RankerObjective`; all take these options.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or Arrow table
-        Of shape (n_rows, n_features).
+        Data of shape (n_rows, n_features).
     y : array-like of shape (n_rows,)
         Labels: finite and >= 0. NaN is unjudged.
     qid : array-like of shape (n_rows,)
         Query of each row.
     measure : str, Measure or list of such, default="ndcg@10"
-        See `parse_measure`. A list, without duplicates, makes an objective for each:
-        see Notes.
+        Measure or measures, as in `parse_measure`. A list, without duplicates, gives an
+        objective for each measure: see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant"}, default="raise"
@@ -62,31 +62,38 @@ class QueryObjective(StudyCreator):
     query_weight : array-like of shape (n_rows,), optional
         Weight of each row's query.
     report_every : int, optional
-        How many queries share one reported value, their mean; by default as many as
-        make at most 256 values. 1 reports query by query.
+        Number of queries in a bucket, whose mean is reported as one value. By default
+        there are at most 256 buckets; 1 reports every query.
     random_state : int, RandomState instance or None, default=0
-        Deals the queries into the buckets that share a value, the same ones in
-        every trial, and draws their order, another one for every trial. Processes
-        that share a study must draw the same buckets: give each the same int.
+        Seed that assigns queries to buckets, which are the same in every trial, and
+        draws the order of the buckets, which differs from trial to trial. Processes
+        that share a study must have the same buckets: give each the same int.
 
     Attributes
     ----------
     measure : Measure or tuple of Measure
+        The measure or measures of the objective.
+
+    Raises
+    ------
+    ValueError
+        If the data or an option breaks a rule above, or if no query has a defined
+        value.
 
     See Also
     --------
-    ScoringObjective, LinearScoringObjective, RankerObjective : The objectives.
+    ScoringObjective, LinearScoringObjective, RankerObjective : The subclasses.
 
     Notes
     -----
-    **Pruning.** `create_study` brings `WilcoxonPruner`, and by default
-    (``prune="auto"``) lets the first trial say whether to use it. Pruning adds to
-    each block of queries what it takes to gather them (about as long as to measure
-    them), to report up to 256 values (.3 ms each in a journal) and to check them
-    (.5 to 1.5 ms). It saves *scoring*: so it starts only where a block takes longer
-    to score than all this. CPU seconds of 40 trials of 16 blocks on one core, for
-    functions that take 9, 100 and 350 ms for a million documents
-    (``python -m benchmarks.pruning``):
+    **Pruning.** `create_study` sets `WilcoxonPruner`, and by default
+    (``prune="auto"``) the first trial decides whether to use it. For each block of
+    queries, pruning takes additional time to gather the queries (about as long as to
+    measure them), to report up to 256 values (.3 ms each in a journal) and to check
+    them (.5 to 1.5 ms). It saves the time of *scoring*, and so it is used only if a
+    block takes longer to score than this overhead. The table has the CPU seconds of 40
+    trials of 16 blocks on one core, for functions that take 9, 100 and 350 ms for a
+    million documents (``python -m benchmarks.pruning``):
 
     ==========  =======  ======  =======  =====
     documents   ms/10^6   never   always   auto
@@ -102,22 +109,23 @@ class QueryObjective(StudyCreator):
     10^6            350    27.3     12.1   12.0
     ==========  =======  ======  =======  =====
 
-    For `WilcoxonPruner`, which compares trials bucket by bucket, buckets are scored
-    in an order drawn for each trial. It is asked once 14 values are reported. A
-    pruned trial returns its running mean, so that Optuna counts it as complete; it
-    is never the best. Other pruners compare running means, over one order of
-    buckets; with them a trial ends as pruned. A value that is undefined is never
-    reported.
+    `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
+    drawn anew for each trial. It is consulted only after 14 values are reported. A
+    pruned trial returns its running mean, so that Optuna counts it as complete; it is
+    never the best. Other pruners compare running means, for which all trials have the
+    same order of buckets; with them a trial ends as pruned. A value that is undefined
+    is never reported.
 
     **Several measures.** With ``measure=["ndcg@10", "ap"]`` a call returns a tuple of
-    exact means. Ties are found once for all. `create_study` brings a study of as many
-    objectives, each with its direction and its name, which TPE samples;
-    ``study.best_trials`` is the Pareto front. Optuna has no pruning there.
+    exact means, and finds ties once for all. `create_study` creates a study with an
+    objective for each measure, with its direction and its name, sampled by TPE;
+    ``study.best_trials`` is the Pareto front. Optuna cannot prune such a study.
 
-    Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the
-    measure over the orders of tied documents (``NDCG@10 best`` and so on of each of
-    several measures), ``tied_documents`` (the share of documents whose score another
-    one has), ``n_queries`` that were scored, and ``pruned``.
+    Every trial gets user attributes: ``best``, ``worst`` and ``tie_std`` of the measure
+    over the orders of ties (with several measures ``NDCG@10 best`` and so on for each),
+    ``tied_documents`` (the share of documents that have the same score as another
+    document of their query), ``n_queries`` (the number of queries that were scored) and
+    ``pruned``.
 
     Examples
     --------
@@ -173,13 +181,13 @@ class QueryObjective(StudyCreator):
 
     @property
     def direction(self) -> str:
-        """``"maximize"`` or ``"minimize"``: what a study must do with the measure.
+        """The direction of a study of the measure: ``"maximize"`` or ``"minimize"``.
 
-        RuntimeError for a list of measures, which has `directions`.
+        An objective of several measures raises RuntimeError: use `directions`.
         """
         if not self._is_one:
             raise RuntimeError(
-                "an objective of a list of measures has no single direction: see "
+                "an objective of several measures has no single direction: use "
                 f"directions, {self.directions}"
             )
         return self.directions[0]
@@ -272,8 +280,8 @@ class QueryObjective(StudyCreator):
             pruner = None
         if is_paired(getattr(pruner, "_wrapped_pruner", None)):
             raise ValueError(
-                "the pruner must be WilcoxonPruner itself, got PatientPruner around "
-                "it: patience has no meaning for values of buckets"
+                "the pruner must be WilcoxonPruner itself, got one inside "
+                "PatientPruner: patience has no meaning for values of buckets"
             )
         if len(study.directions) > len(self.directions):  # and other values beside
             if len(self._measures) == 1 and pruner is not None:
@@ -290,8 +298,8 @@ class QueryObjective(StudyCreator):
         if said == AUTO and not is_paired(pruner):
             raise ValueError(
                 "the study must be joined with WilcoxonPruner, by objective."
-                "create_study(..., load_if_exists=True): its first trial is yet to say "
-                f"whether that prunes; got {type(pruner).__name__}"
+                "create_study(..., load_if_exists=True), until its first trial has "
+                f"decided whether to prune, got {type(pruner).__name__}"
             )
         self._check_reports(study, pruner)
         return pruner

@@ -38,49 +38,53 @@ class _Fold(NamedTuple):
 
 
 class RankerObjective(QueryObjective):
-    """Tune hyperparameters of any ranker by cross-validation over whole queries.
+    """Tune the hyperparameters of any ranker by cross-validation over whole queries.
 
     Parameters
     ----------
     estimator : estimator
-        `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline;
-        `fit` is given ``qid`` if it takes it, or asks for it by metadata routing
-        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``), and LightGBM's
-        own ranker ``group``.
+        `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. Its
+        `fit` gets ``qid`` if it takes it or requests it through metadata routing
+        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``); LightGBM's own
+        ranker gets ``group``.
     space : dict or callable
-        Optuna distributions by the names of parameters
-        (``{"num_leaves": IntDistribution(2, 64)}``; steps of pipelines as in
-        `set_params`), or a function of the trial that gives parameters.
+        A dict of parameter names to Optuna distributions
+        (``{"num_leaves": IntDistribution(2, 64)}``; for steps of pipelines, names as in
+        `set_params`), or a function of the trial that returns a dict of parameters.
     X : array-like, sparse matrix, data frame or Arrow table
-        Of shape (n_rows, n_features).
+        Data of shape (n_rows, n_features).
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
-        As in `QueryObjective`; a pruner is asked after each fold, and documents that
-        are taken as not relevant have the label 0 in training.
+        As in `QueryObjective`. A pruner is consulted after each fold. Documents that
+        count as not relevant have the label 0 in training.
     cv : int or cross-validator, default=5
-        A number of folds is that of `QueryKFold`. A cross-validator's
-        ``split(X, y, groups)`` is given X and y as they came, and query ids as
-        groups.
+        Number of folds of `QueryKFold`, or a cross-validator, whose
+        ``split(X, y, groups)`` gets X and y as given, and query ids as groups.
     response_method : str or list of str, optional
         As in `make_ranking_scorer`.
     fit_params : dict, optional
-        What else `fit` is given, as it is (no values per row).
+        Further arguments of `fit`, without values per row.
+
+    Raises
+    ------
+    ValueError
+        If `space`, `cv` or `fit_params` breaks a rule above, or as in `QueryObjective`.
 
     See Also
     --------
-    make_ranking_scorer : For the searches of scikit-learn.
+    make_ranking_scorer : Makes scorers for the searches of scikit-learn.
     QueryKFold : The folds.
 
     Notes
     -----
-    A ranker may fit otherwise to rows in another order. Rows are therefore handed
-    over query by query, the queries in the order of their ids and the rows of a
-    query in an order that their contents decide: the order in which they came does
-    not matter, to the last bit. A ranker with ``row_order="input"`` fits to them as
-    they are handed over, as XGBoost's and LightGBM's own rankers do; one with
+    The fit of a ranker may depend on the order of rows. Rows are therefore passed on
+    query by query, queries in the order of their ids and the rows of a query in an
+    order that depends only on their contents, so that the order of the rows of X does
+    not matter, to the last bit. A ranker with ``row_order="input"`` fits to them in
+    this order, as XGBoost's and LightGBM's own rankers do; one with
     ``row_order="canonical"`` puts them into the order of its own `random_state`.
 
-    The first trial of a study decides whether fits take long enough to prune, which
-    they do except on the smallest data: see `QueryObjective`.
+    The first trial of a study decides whether fits take long enough to prune, which is
+    so except for the smallest data: see `QueryObjective`.
 
     Examples
     --------
@@ -160,8 +164,8 @@ class RankerObjective(QueryObjective):
             held_out = np.unique(self._number[place[test]])
             if len(test) != self._queries.sizes[held_out].sum():
                 raise ValueError(
-                    f"cv must keep queries whole, got a part of one in fold {fold} of "
-                    f"{cv!r}: QueryKFold does"
+                    "cv must keep queries whole, as QueryKFold does, got part of a "
+                    f"query in fold {fold} of {cv!r}"
                 )
             dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
             buckets = [(next(numbers), part) for part in dealt]
@@ -223,13 +227,13 @@ class RankerObjective(QueryObjective):
         return fit()
 
     def best_estimator(self, study: Any) -> Any:
-        """The estimator with the best parameters, fitted on all rows.
+        """Return the estimator with the best parameters, fitted on all rows.
 
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials; of several measures, a
-            trial, say one of ``study.best_trials``.
+            A study of this objective, or one of its trials. With several measures it
+            must be a trial, such as one of ``study.best_trials``.
 
         Returns
         -------
@@ -238,7 +242,7 @@ class RankerObjective(QueryObjective):
         Raises
         ------
         ValueError
-            For a study of several objectives, which has no best trial.
+            If the study has several objectives and thus no best trial.
         """
         trial = best_trial(study)
         parameters = self._suggest(optuna.trial.FixedTrial(trial.params))

@@ -31,57 +31,62 @@ _FIRST: list[dict[str, Any]] = [
 
 
 class ScorePrecisionObjective(StudyCreator):
-    """Find how coarse scores may become: effectiveness against score precision.
+    """Search for the coarsest scores that rank about as well as the exact ones.
 
-    Two objectives: the exact mean of the measure, and the bits of the scores, log2
-    of the distinct scores of a query averaged over queries, to be minimised.
-    ``study.best_trials`` is the Pareto front; `coarsest` picks the coarsest trial
-    that is not inferior.
+    It has two objectives: the exact mean of the measure, and the bits of the scores,
+    which are to be minimised. The bits are log2 of the number of distinct scores of a
+    query, averaged over queries. ``study.best_trials`` is the Pareto front; `coarsest`
+    chooses the coarsest trial that is not inferior.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,)
         Labels: finite and >= 0.
     y_score : array-like of shape (n_documents,)
-        Scores, higher first; -inf is not retrieved.
+        Scores: higher ones rank first, and -inf means that the document is not
+        retrieved.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        A measure, as in `parse_measure`.
     kinds : list of {"rho", "decimals", "significant", "bits", "levels"}, optional
-        What to try, by default all: the words of a coarseness, as in `round_scores`.
+        Kinds of coarseness to try, as in `round_scores`; by default all.
     max_rho : float, default=10.0
-        Bands grow at most by this factor.
+        Largest factor by which bands grow.
     existing_ties : {"keep", "order"}, default="keep"
         As in `precision_study`.
     scale : {"query", "all"}, default="query"
-        Between which scores evenly spaced levels lie: the extremes of each query, or
-        those of all.
+        The range of evenly spaced levels: between the extreme scores of each query, or
+        of all queries.
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
-        Threads over blocks of queries; no result depends on it.
+        Number of threads over blocks of queries; no result depends on it.
+
+    Raises
+    ------
+    ValueError
+        If the data or an option breaks a rule above.
 
     See Also
     --------
-    coarsest : The trial to choose.
+    coarsest : Chooses a trial.
     tieaware_sklearn.plots.ScorePrecisionDisplay : Draws the study.
-    precision_study : Given levels, several systems and their tests.
+    precision_study : Tests given levels of coarseness for several systems.
 
     Notes
     -----
-    A trial suggests ``kind`` and what belongs to it: ``rho``, used to three
-    decimals; ``decimals``;
-    ``significant``; ``format``, and with ``"linear"`` ``linear_bits``; or
-    ``levels``.
+    A trial suggests ``kind`` and the parameters of that kind: ``rho``, rounded to three
+    decimals; ``decimals``; ``significant``; ``format``, and with ``"linear"`` also
+    ``linear_bits``; or ``levels``.
 
-    `create_study` begins with well-known precisions: bands that grow by 1.1, 1.4 and
-    2, float16, bfloat16, 8 bits, two and three digits.
+    `create_study` begins with common precisions: bands that grow by 1.1, 1.4 and 2,
+    float16, bfloat16, 8 bits, two and three digits.
 
-    Every trial gets user attributes: ``coarseness``, its text, as `round_scores`
-    takes it; ``measure``; ``exact``, the mean of the measure under the exact scores;
-    ``best``, ``worst`` and ``tie_std`` over the orders of tied documents;
-    ``tied_documents``; and ``losses``, with which `coarsest` tests.
+    Every trial gets user attributes: ``coarseness``, a text as in `round_scores`;
+    ``measure``; ``exact``, the mean of the measure under the exact scores; ``best``,
+    ``worst`` and ``tie_std`` over the orders of ties; ``tied_documents``; and
+    ``losses``, which `coarsest` tests.
 
     Examples
     --------
@@ -137,7 +142,7 @@ class ScorePrecisionObjective(StudyCreator):
 
     @property
     def directions(self) -> list[str]:
-        """What a study must do with the measure and with the bits."""
+        """The directions of the two objectives, the measure and the bits."""
         up = self.measure.greater_is_better
         return ["maximize" if up else "minimize", "minimize"]
 
@@ -218,29 +223,30 @@ def _range_of_decimals(scores: Any) -> tuple[int, int]:
 
 
 def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
-    """The coarsest scores that are not inferior to the exact ones.
+    """Choose the coarsest scores that are not inferior to the exact ones.
 
     Parameters
     ----------
     study : optuna.study.Study
-        Of a `ScorePrecisionObjective`.
+        A study of a `ScorePrecisionObjective`.
     keep : float, default=0.99
-        Share of the exact mean to keep. A trial is not inferior if a one-tailed
-        paired t test over queries rejects that its mean is at most this share of the
-        exact one (at least its inverse where lower is better).
+        Share of the exact mean to keep. A trial is not inferior if a one-tailed paired
+        t test over queries rejects the hypothesis that its mean is at most this share
+        of the exact mean (at least the inverse of the share where lower is better).
     alpha : float, default=0.05
-        Level of the test.
+        Significance level of the test.
 
     Returns
     -------
     optuna.trial.FrozenTrial
-        The one of the fewest bits, ``values[1]``, of these the best. Its user
-        attribute ``coarseness`` names the precision.
+        The trial with the fewest bits, ``values[1]``, that is not inferior; of several,
+        the one with the best mean. Its user attribute ``coarseness`` names the
+        precision.
 
     Raises
     ------
     ValueError
-        If no trial is of this objective, or if all are inferior.
+        If no trial is of this objective, or if none is shown to be good enough.
 
     See Also
     --------
@@ -249,9 +255,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
 
     Notes
     -----
-    The test is that of Yang, Moffat and Turpin (AIRS 2016), section 4. The choice
-    among many trials favours lucky ones: a few queries more or less may choose
-    another one nearby.
+    The test is that of Yang, Moffat and Turpin (AIRS 2016), section 4. The choice among
+    many trials favours lucky ones: with slightly different queries, it may be another
+    trial of similar coarseness.
 
     Examples
     --------
@@ -305,6 +311,6 @@ def complete_trials(study: Any) -> list[Any]:
 
 
 def _inferiority(trial: Any, keep: float, up: bool) -> float:
-    """p value that a trial keeps no more than this share of the exact mean."""
+    """p-value that a trial keeps no more than this share of the exact mean."""
     losses = QueryLosses(*trial.user_attrs["losses"])
     return losses.inferiority(keep, greater_is_better=up)

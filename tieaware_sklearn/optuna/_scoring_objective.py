@@ -22,37 +22,42 @@ N_BLOCKS = 16
 
 
 class ScoringObjective(QueryObjective):
-    """Tune the parameters of a scoring function against an exact measure.
+    """Tune the parameters of a scoring function by an exact measure.
 
     Parameters
     ----------
     score : callable
         ``score(trial, X_block) -> y_score`` suggests its parameters with
-        ``trial.suggest_*`` and scores the rows of whole queries: higher first,
-        -inf for documents that it does not retrieve.
+        ``trial.suggest_*`` and scores the rows of whole queries. Higher scores rank
+        first, and -inf means that the document is not retrieved.
     X : array-like, sparse matrix, data frame or Arrow table
-        Of shape (n_rows, n_features): what `score` is given, some rows at a time.
+        Data of shape (n_rows, n_features), which `score` gets in blocks of rows.
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`.
     block_size : int, optional
-        How many queries `score` is given at a time where trials may be pruned; by
-        default a sixteenth of all, in any case whole buckets. Without a pruner it is
-        given all at once.
+        Number of queries that `score` gets at a time if trials may be pruned, rounded
+        to whole buckets; by default a sixteenth of all queries. Without a pruner,
+        `score` gets all queries at once.
+
+    Raises
+    ------
+    ValueError
+        If `score` is not callable, or as in `QueryObjective`.
 
     See Also
     --------
-    LinearScoringObjective : Weights of features.
-    RankerObjective : Hyperparameters of a ranker.
+    LinearScoringObjective : Tunes the weights of features.
+    RankerObjective : Tunes the hyperparameters of a ranker.
 
     Notes
     -----
     The first trial of a study decides whether the function is expensive enough to
     prune: see `QueryObjective`.
 
-    The score of a row may depend on the rows of its own query, not on other rows of
+    The score of a row may depend on the rows of its own query, but not on other rows of
     the block.
 
-    Rows are scored query by query, the queries in the order of their ids, so that
+    Rows are scored query by query, with the queries in the order of their ids, so that
     the order of rows does not matter.
 
     Examples

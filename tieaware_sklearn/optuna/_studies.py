@@ -29,7 +29,7 @@ class StudyCreator(ABC):
     @property
     @abstractmethod
     def directions(self) -> list[str]:
-        """What a study must do with each value: ``"maximize"`` or ``"minimize"``."""
+        """The direction of each objective: ``"maximize"`` or ``"minimize"``."""
 
     def create_study(
         self,
@@ -43,35 +43,39 @@ class StudyCreator(ABC):
         pruner: Any = None,
         prune: bool | str = AUTO,
     ) -> Any:
-        """A study that suits the objective; `optuna.create_study` does as well.
+        """Create a study with a sampler and a pruner that suit the objective.
+
+        A study by `optuna.create_study` works, too.
 
         Parameters
         ----------
         seed : int, optional
-            With one worker, equal seeds and equal decisions to prune give equal
-            studies, bit by bit (see `prune`). Workers that join a study derive
-            seeds of their own: with equal ones they would all try the same.
+            Seed of the sampler. With one worker, equal seeds and equal decisions to
+            prune give equal studies, to the last bit (see `prune`). Workers that join a
+            study derive seeds of their own: with equal seeds, all would try the same
+            parameters.
         n_trials : int, optional
-            How many trials there will be, where the choice of a sampler depends on
-            it.
+            Planned number of trials, on which the choice of a sampler may depend.
         storage, study_name, load_if_exists
-            As in `optuna.create_study`. For several processes,
+            As in `optuna.create_study`. For several processes, use
             ``JournalStorage(JournalFileBackend(path))``.
         sampler, pruner : optional
-            By default those that suit the objective. A sampler is used as it is: two
-            workers whose samplers have one seed try the same. A pruner that is given
-            prunes from the second trial on, whatever that costs.
+            By default a sampler and a pruner that suit the objective. A given sampler
+            is not changed: two workers whose samplers have the same seed try the same
+            parameters. A given pruner prunes from the second trial on, whatever its
+            overhead.
         prune : bool or "auto", default="auto"
             Whether the default pruner prunes. ``"auto"`` times the first trial, which
             always runs to its end. Later trials are pruned if scoring a block of
             queries took longer than the overhead of pruning: gathering, measuring,
-            reporting and checking the block (medians over blocks). The clock never
-            changes the value of a trial that runs to its end; where the two times are
-            close, it decides whether later trials are pruned, and so what is sampled
-            after them. The decision is ``study.user_attrs["prune"]``, beside
-            ``"scoring_seconds"`` and ``"checking_seconds"``; all workers keep to it.
-            Pass it as `prune` to repeat a study bit by bit. Linear scores, and several
-            objectives, are not pruned by default.
+            reporting and checking the block (medians over blocks). The time never
+            changes the value of a trial that runs to its end. Where scoring and
+            overhead take about equally long, chance decides whether later trials are
+            pruned, and so what is sampled after them. The decision is kept as
+            ``study.user_attrs["prune"]``, with ``"scoring_seconds"`` and
+            ``"checking_seconds"``, and all workers follow it. Pass it as `prune` to
+            repeat a study to the last bit. Linear scores and several objectives are not
+            pruned by default.
 
         Returns
         -------
@@ -80,9 +84,9 @@ class StudyCreator(ABC):
         Raises
         ------
         ValueError
-            For an unknown `prune`, for `prune` together with `pruner`, for one that
-            differs from that of the study joined, and for pruning of several
-            objectives.
+            If `prune` is unknown, is given together with `pruner`, or differs from that
+            of the study that is joined, or if a study of several objectives is to
+            prune.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
@@ -140,8 +144,8 @@ class StudyCreator(ABC):
             raise ValueError(f'prune must be True, False or "auto", got {prune!r}')
         if pruner is not None and prune != AUTO:
             raise ValueError(
-                "prune is for the default pruner, and must be left out beside another, "
-                f"got {prune!r} and {type(pruner).__name__}"
+                "prune is for the default pruner and must be left out if pruner is "
+                f"given, got {prune!r} and {type(pruner).__name__}"
             )
         told = self._prunes() if prune == AUTO else prune
         if pruner is not None:
@@ -160,7 +164,7 @@ def best_trial(study: Any) -> Any:
         return study
     if len(study.directions) > 1:
         raise ValueError(
-            "study must have one objective, or be one of its trials, got a study of "
+            "study must have one objective, or be a trial, got a study of "
             f"{len(study.directions)} objectives: choose from study.best_trials"
         )
     return study.best_trial
@@ -189,7 +193,7 @@ def _agree(study: Any, told: bool | str, *, is_default: bool) -> None:
             study.set_user_attr(PRUNE, told)
     elif said != told and not is_default:
         raise ValueError(
-            f"prune must be what the study goes by, {said!r}, or be left out, got "
+            f"prune must be the decision of the study, {said!r}, or be left out, got "
             f"{told!r}"
         )
 

@@ -1,4 +1,4 @@
-"""Plots (matplotlib): what ties and coarse scores leave open, as pictures."""
+"""Plots of tie ranges, screenings, importances and coarse scores (matplotlib)."""
 
 from ._feature_screening import FeatureScreeningDisplay
 from ._pairwise_p_value import PairwisePValueDisplay

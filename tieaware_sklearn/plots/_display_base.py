@@ -12,6 +12,8 @@ from .._optional import import_optional
 
 #: panels in a row
 _ABREAST = 3
+#: width of a figure in inches: in wider ones, words would be too small on a page
+_WIDEST = 12.0
 #: lines of a legend that the height of the panels allows for
 _LINES = 2
 #: in inches: every further line, and what a legend leaves free beside it
@@ -68,27 +70,27 @@ class Display(ABC):
         """The only panel."""
         if len(self.axes_) > 1:
             raise AttributeError(
-                f"this {type(self).__name__} has {len(self.axes_)} panels: see axes_"
+                f"this {type(self).__name__} has {len(self.axes_)} panels: use axes_"
             )
         return self.axes_[0]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes or list of them, optional
-            One per panel; by default those of a new figure.
+            Axes to draw into, one per panel; by default those of a new figure.
 
         Returns
         -------
         Display
-            Itself, with `figure_`, `axes_` and, for one panel, `ax_`.
+            This display, with `figure_`, `axes_` and, if it has one panel, `ax_`.
 
         Raises
         ------
         ValueError
-            For another number of axes than of panels.
+            If there is not one of the axes per panel.
         """
         panels = self._panels()
         if ax is None:
@@ -120,10 +122,11 @@ def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
     pyplot = import_optional("matplotlib.pyplot", extra="plots", purpose="plotting")
     n_rows = math.ceil(panels.number / _ABREAST)
     n_columns = math.ceil(panels.number / n_rows)
+    width = min(panels.width * n_columns, _WIDEST)
     figure, axes = pyplot.subplots(
         n_rows,
         n_columns,
-        figsize=(panels.width * n_columns, panels.height * n_rows),
+        figsize=(width, panels.height * n_rows),
         layout="constrained",
         sharey=panels.sharey,
         squeeze=False,

@@ -1,4 +1,4 @@
-"""What single features are worth."""
+"""Exact scores of single features."""
 
 from __future__ import annotations
 
@@ -22,33 +22,36 @@ _TABLES = ("mean", "best", "worst", "interval")
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(Display):
-    """Features by what each is worth alone, with its ties, and the chance level.
+    """Exact scores of features, with best and worst order of ties and chance level.
 
     Make it with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     feature_names : tuple of str
-        The best first.
+        Names of the features, the best first.
     measures : tuple of str
+        Names of the measures.
     mean, best, worst : ndarray of shape (n_features, n_measures)
+        Averages over queries of the expected, best and worst values.
     interval : ndarray of shape (n_features, n_measures, 2)
         95% interval over queries.
     chance : ndarray of shape (n_measures,)
-        Value if everything ties.
+        Mean over queries if all documents of a query tie.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        A panel per measure.
+        One panel per measure.
     ax_ : matplotlib Axes
-        The only panel, for one measure.
+        The only panel, if there is one measure.
 
     See Also
     --------
-    RankingFeatureSelector : What it draws.
-    TieRangeDisplay : The same ranges for systems.
+    RankingFeatureSelector : Computes the scores.
+    TieRangeDisplay : Draws the same ranges for systems.
 
     Examples
     --------
@@ -87,13 +90,13 @@ class FeatureScreeningDisplay(Display):
         Parameters
         ----------
         selector : RankingFeatureSelector
-            Fitted.
+            A fitted selector.
         feature_names : list of str, optional
-            Names of the features screened, if it was not fitted on a data frame.
+            Names of the features, by default those that the selector knows.
         max_features : int, default=20
-            How many to show.
+            Number of features to show.
         ax : matplotlib Axes or list of them, optional
-            One per measure.
+            Axes to draw into, one per measure.
 
         Returns
         -------
@@ -102,7 +105,7 @@ class FeatureScreeningDisplay(Display):
         Raises
         ------
         ValueError
-            For `max_features` < 1, and another number of names than of columns.
+            If `max_features` is less than 1, or if there is not one name per feature.
         """
         check_is_fitted(selector)
         check_count(max_features, "max_features")
@@ -140,7 +143,7 @@ class FeatureScreeningDisplay(Display):
             Labels.
         y_score : mapping of str to array-like, data frame, sparse matrix, or \
 array-like of shape (n_documents,) or (n_documents, n_features)
-            A feature per column.
+            One feature per column.
         qid : array-like of shape (n_documents,), optional
             Query of each document.
         feature_names, max_features, ax

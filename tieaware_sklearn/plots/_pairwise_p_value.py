@@ -15,44 +15,49 @@ from ._axes import BLACK, BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, title
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay
 
-#: smaller p values are drawn here
+#: smaller p-values are drawn here
 _FLOOR = 1e-8
 
 
 @dataclass(eq=False)
 class PairwisePValueDisplay(SystemsDisplay):
-    """p values of all pairs of systems, under exact and under coarser scores.
+    """p-values of all pairs of systems, under exact and under coarser scores.
 
     Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
-    options of `precision_study`; if not of one `coarseness`, ``"rho=1.1"`` by default,
-    the last one is shown.
+    options of `precision_study`, where `coarseness` is ``"rho=1.1"`` by default. Of
+    several levels, the last is shown.
 
     Parameters
     ----------
     exact, coarse : ndarray of shape (n_pairs,)
-        p values.
+        p-values under exact and under coarser scores.
     turned : ndarray of shape (n_pairs,), bool
-        Pairs whose better system is the other one now.
+        Whether coarser scores reverse which system of the pair is better.
     level : str
+        Level of coarseness.
     measure : str
+        Name of the measure.
     alpha : float
+        Significance level.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
+        The only panel, in a list.
     ax_ : matplotlib Axes
         The only panel.
 
     See Also
     --------
-    precision_study : What it draws.
-    PrecisionLossDisplay : What changes on each query.
+    precision_study : Computes the p-values.
+    PrecisionLossDisplay : Draws the changes of queries.
 
     Notes
     -----
-    Yang, Moffat and Turpin (AIRS 2016), Figure 4. p values below 1e-8 are drawn at
-    the edge, in squares.
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
+    are drawn at the edge, in squares.
 
     Examples
     --------
@@ -83,10 +88,11 @@ class PairwisePValueDisplay(SystemsDisplay):
         Parameters
         ----------
         study : PrecisionStudy
-            Of at least two systems.
+            A study of at least two systems.
         level : str, optional
             One of ``study.levels``; by default the last.
         ax : matplotlib Axes, optional
+            Axes to draw into.
 
         Returns
         -------
@@ -95,7 +101,7 @@ class PairwisePValueDisplay(SystemsDisplay):
         Raises
         ------
         ValueError
-            For a study of one system, and an unknown level.
+            If the study has only one system, or if the level is unknown.
         """
         if not len(study.pairs):
             raise ValueError("study must have at least two systems, got one")
@@ -138,7 +144,7 @@ class PairwisePValueDisplay(SystemsDisplay):
         filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
         quadrants = (
             ("significant in both", before & after, BLUE),
-            ("in neither", ~before & ~after, SKY),
+            ("significant in neither", ~before & ~after, SKY),
             ("newly significant", ~before & after, VERMILLION),
             ("no longer significant", before & ~after, ORANGE),
         )
@@ -150,10 +156,10 @@ class PairwisePValueDisplay(SystemsDisplay):
             hollow = {"facecolors": "none", "edgecolors": GREY, "linewidths": 1}
             show(label, beyond, s=95, marker="s", **hollow)
         if (there & self.turned).any():
-            label = "the other one better"
+            label = "better system reversed"
             show(label, self.turned, s=80, facecolors="none", edgecolors=BLACK)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
-        axis.set_xlabel("p value under exact scores")
-        axis.set_ylabel(f"p value under {self.level}")
+        axis.set_xlabel("p-value under exact scores")
+        axis.set_ylabel(f"p-value under {self.level}")
         title(axis, f"{self.measure}, pairs of systems, α = {self.alpha:g}")

@@ -25,32 +25,35 @@ class PermutationImportanceDisplay(Display):
     Parameters
     ----------
     columns : tuple of str
-        The most important by the first measure comes first.
+        Names of the columns, the most important by the first measure first.
     measures : tuple of str
+        Names of the measures.
     baseline : ndarray of shape (n_measures,)
-        Mean over queries with X as it is.
+        Mean over queries on the unpermuted data.
     importances_mean : ndarray of shape (n_columns, n_measures)
+        Mean loss over queries and repeats.
     interval : ndarray of shape (n_columns, n_measures, 2)
-        Over queries.
+        Interval of `importances_mean` over queries.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     within_queries : bool
-        Whether the rows of each query were permuted among themselves.
+        Whether rows were permuted only within queries.
     n_hidden : int
-        Further columns that are not shown.
+        Number of further columns, which are not shown.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        A panel per measure.
+        One panel per measure.
     ax_ : matplotlib Axes
-        The only panel, for one measure.
+        The only panel, if there is one measure.
 
     See Also
     --------
-    query_permutation_importance : What it draws.
-    FeatureScreeningDisplay : Features by themselves, without a ranker.
+    query_permutation_importance : Computes the importances.
+    FeatureScreeningDisplay : Draws the scores of features alone, without a ranker.
 
     Examples
     --------
@@ -90,10 +93,11 @@ class PermutationImportanceDisplay(Display):
         Parameters
         ----------
         importance : PermutationImportance
+            The result to draw.
         max_features : int, default=20
             Number of columns to show, the most important ones by the first measure.
         ax : matplotlib Axes or list of them, optional
-            One per measure.
+            Axes to draw into, one per measure.
 
         Returns
         -------
@@ -102,7 +106,7 @@ class PermutationImportanceDisplay(Display):
         Raises
         ------
         ValueError
-            For `max_features` < 1.
+            If `max_features` is less than 1.
         """
         check_count(max_features, "max_features")
         shown = np.argsort(importance.ranking)[:max_features]
@@ -129,12 +133,14 @@ class PermutationImportanceDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Permute the columns of X, and plot.
+        """Compute the permutation importance of the columns of X, and plot it.
 
         Parameters
         ----------
         estimator : fitted estimator
+            The model whose predictions rank the documents.
         X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
+            Data, preferably other than those that the estimator was fitted on.
         y : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), or str or int, optional
@@ -177,6 +183,7 @@ class PermutationImportanceDisplay(Display):
             title(axis, f"{plain(measure)} (unpermuted: {number(self.baseline[m])})")
         if self.n_hidden:
             # below the names, beside the numbers of the scale
-            beside = {"transform": axes[0].transAxes, "ha": "right", "va": "top"}
-            more = f"… {self.n_hidden} more"
-            axes[0].text(-0.03, -0.02, more, color=GREY, fontsize="small", **beside)
+            corner = {"xy": (0, 0), "xycoords": "axes fraction"}
+            beside = {"xytext": (-20, -4), "textcoords": "offset points"}
+            look = {"color": GREY, "fontsize": "small", "ha": "right", "va": "top"}
+            axes[0].annotate(f"… {self.n_hidden} more", **corner, **beside, **look)

@@ -17,7 +17,7 @@ from ._systems_display import Systems, SystemsDisplay
 
 @dataclass(eq=False)
 class PrecisionLossDisplay(SystemsDisplay):
-    """What coarser scores change on each query: a box per level of coarseness.
+    """Changes of queries under coarser scores, with a box for each level.
 
     Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
     options of `precision_study`.
@@ -25,27 +25,32 @@ class PrecisionLossDisplay(SystemsDisplay):
     Parameters
     ----------
     levels : tuple of str
+        Levels of coarseness.
     changes : list of ndarray
-        Per level, the value of each query under coarser scores less the exact one.
+        For each level, the value of each query under coarser scores minus its exact
+        value.
     measure : str
+        Name of the measure.
     systems : str
-        Whose queries they are.
+        Name of the system, or number of systems, of these queries.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
+        The only panel, in a list.
     ax_ : matplotlib Axes
         The only panel.
 
     See Also
     --------
-    precision_study : What it draws.
-    PairwisePValueDisplay : What changes of the tests of pairs.
+    precision_study : Computes the changes.
+    PairwisePValueDisplay : Draws the changes of tests of pairs.
 
     Notes
     -----
-    Yang, Moffat and Turpin (AIRS 2016), Figure 3.
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 3.
 
     Examples
     --------
@@ -69,14 +74,16 @@ class PrecisionLossDisplay(SystemsDisplay):
     def from_study(
         cls, study: PrecisionStudy, *, system: str | None = None, ax: Any = None
     ) -> Self:
-        """Plot the queries of one system of a study, or of all.
+        """Plot the queries of one system of a study, or of all systems.
 
         Parameters
         ----------
         study : PrecisionStudy
+            The study to draw.
         system : str, optional
             One of ``study.systems``; by default all.
         ax : matplotlib Axes, optional
+            Axes to draw into.
 
         Returns
         -------
@@ -85,7 +92,7 @@ class PrecisionLossDisplay(SystemsDisplay):
         Raises
         ------
         ValueError
-            For a system that is not of the study.
+            If the study does not have the system.
         """
         if system is not None:
             check_choice(system, "system", study.systems)

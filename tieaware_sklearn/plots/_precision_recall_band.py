@@ -20,9 +20,9 @@ _TOGETHER = 3
 class PrecisionRecallBandDisplay(SystemsDisplay):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
-    Up to three curves share a panel. More have one each, where the others are thin
-    lines for comparison.
-    Where ties are long, a curve takes a second and more (see `InterpolatedPrecision`).
+    Up to three curves share a panel. With more, each curve has its own panel, where the
+    others are thin lines for comparison. With large tie groups, a curve can take more
+    than a second (see `InterpolatedPrecision`).
 
     Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
     options of `precision_recall_curve`.
@@ -30,19 +30,22 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
     Parameters
     ----------
     curves : dict of str to PrecisionRecallCurve
+        Curves by the names of their systems.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        One panel for up to three curves, else one per curve.
+        One panel for up to three curves, otherwise one per curve.
     ax_ : matplotlib Axes
-        The only panel.
+        The only panel, for up to three curves.
 
     See Also
     --------
-    precision_recall_curve : What it draws.
-    sklearn.metrics.PrecisionRecallDisplay : For classifiers, without queries.
+    precision_recall_curve : Computes a curve.
+    sklearn.metrics.PrecisionRecallDisplay : Draws curves of classifiers, without
+        queries.
 
     Examples
     --------
@@ -66,13 +69,14 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
         *,
         ax: Any = None,
     ) -> Self:
-        """Plot curves that are there.
+        """Plot curves that have been computed.
 
         Parameters
         ----------
         curves : PrecisionRecallCurve, or mapping of str to such
+            One curve, or several by name.
         ax : matplotlib Axes or list of them, optional
-            One per panel.
+            Axes to draw into, one per panel.
 
         Returns
         -------

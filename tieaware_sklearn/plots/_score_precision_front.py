@@ -15,7 +15,7 @@ from ._display_base import Display, Panels
 
 @dataclass(eq=False)
 class ScorePrecisionDisplay(Display):
-    """Trials of a `ScorePrecisionObjective`, their Pareto front, and the coarsest.
+    """Trials of a `ScorePrecisionObjective`, their Pareto front, and the chosen trial.
 
     Make it with `from_study`.
 
@@ -24,27 +24,31 @@ class ScorePrecisionDisplay(Display):
     values, bits : ndarray of shape (n_trials,)
         Mean of the measure, and bits of the scores.
     coarseness : list of str
-        Of each trial, such as ``"rho=1.1"``.
+        Coarseness of each trial, such as ``"rho=1.1"``.
     front : ndarray of int
-        Trials of the Pareto front, by their bits.
+        Indices of the trials of the Pareto front, in the order of their bits.
     exact : float
-        Mean under the exact scores.
+        Mean of the measure under the exact scores.
     chosen : int or None
-        The coarsest trial that is not inferior.
+        Index of the coarsest trial that is not inferior.
     keep : float
+        Share of the exact mean that the chosen trial keeps.
     measure : str
+        Name of the measure.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
+        The only panel, in a list.
     ax_ : matplotlib Axes
         The only panel.
 
     See Also
     --------
-    tieaware_sklearn.optuna.ScorePrecisionObjective : What it draws.
-    tieaware_sklearn.optuna.coarsest : The trial that it marks.
+    tieaware_sklearn.optuna.ScorePrecisionObjective : The objective of the trials.
+    tieaware_sklearn.optuna.coarsest : Chooses the marked trial.
 
     Examples
     --------
@@ -81,10 +85,11 @@ class ScorePrecisionDisplay(Display):
         Parameters
         ----------
         study : optuna.study.Study
-            Of a `ScorePrecisionObjective`.
+            A study of a `ScorePrecisionObjective`.
         keep, alpha
-            As in `coarsest`; the trial that it chooses is marked, if there is one.
+            As in `coarsest`. The trial that it chooses is marked, if there is one.
         ax : matplotlib Axes, optional
+            Axes to draw into.
 
         Returns
         -------
@@ -93,8 +98,8 @@ class ScorePrecisionDisplay(Display):
         Raises
         ------
         ValueError
-            For a study without a complete trial of the objective, and a share
-            or level outside of (0, 1].
+            If the study has no complete trial of the objective, or if `keep` or `alpha`
+            is out of range.
         """
         from ..optuna import coarsest
         from ..optuna._score_precision_objective import NothingKept, complete_trials
@@ -137,11 +142,11 @@ class ScorePrecisionDisplay(Display):
         axis.step(*front, where="post", label="Pareto front", **line)
         if self.chosen is not None:
             point = self.bits[self.chosen], self.values[self.chosen]
-            label = f"coarsest > {100 * self.keep:g} %"
+            label = f"coarsest that keeps over {100 * self.keep:g}%"
             ring = {"facecolors": "none", "edgecolors": VERMILLION, "linewidths": 2}
             axis.scatter(*point, s=225, label=label, **ring)
             beside = {"xytext": (12, -22), "textcoords": "offset points"}
             text = self.coarseness[self.chosen]
             axis.annotate(text, point, color=VERMILLION, **beside)
-        axis.set_xlabel("bits of a score (log2 of the distinct scores of a query)")
+        axis.set_xlabel("bits of a score (log2 of a query's number of distinct scores)")
         axis.set_ylabel(f"{self.measure}, mean over queries")

@@ -38,12 +38,14 @@ class SystemsDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Rank by fitted estimators, and plot.
+        """Rank documents by fitted estimators, and plot the results.
 
         Parameters
         ----------
         estimator : fitted estimator, or mapping of str to such
+            One estimator, or several by name.
         X : array-like or data frame of shape (n_rows, n_features)
+            Features of the documents.
         y : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
@@ -51,7 +53,7 @@ class SystemsDisplay(Display):
         response_method
             As in `make_ranking_scorer`.
         ax : matplotlib Axes or list of them, optional
-            One per panel.
+            Axes to draw into, one per panel.
         **options
             As in `from_predictions`.
 
@@ -62,7 +64,7 @@ class SystemsDisplay(Display):
         Raises
         ------
         ValueError
-            As in `from_predictions`, and for scores that are NaN.
+            As in `from_predictions`, and if scores are NaN.
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
@@ -83,7 +85,7 @@ class SystemsDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Measure systems by their scores, and plot.
+        """Measure systems by their scores, and plot the results.
 
         Parameters
         ----------
@@ -95,9 +97,9 @@ class SystemsDisplay(Display):
         qid : array-like of shape (n_documents,), optional
             Query of each document.
         ax : matplotlib Axes or list of them, optional
-            One per panel.
+            Axes to draw into, one per panel.
         **options
-            As in the function that measures: the class says which.
+            Options of the function that the description of the class names.
 
         Returns
         -------

@@ -10,7 +10,6 @@ import numpy as np
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import evaluate
-from ..evaluation._intervals import QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
 from ._axes import plain, show_ranges
@@ -22,7 +21,7 @@ _FIGURES = ("mean", "best", "worst")
 
 @dataclass(eq=False)
 class TieRangeDisplay(SystemsDisplay):
-    """Mean of each system, with the best and worst that orders of its ties can make.
+    """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_comparison`, or with `from_predictions` or `from_estimator` and
     the options of `evaluate`.
@@ -30,33 +29,38 @@ class TieRangeDisplay(SystemsDisplay):
     Parameters
     ----------
     systems : tuple of str
+        Names of the systems.
     measures : tuple of str
+        Names of the measures.
     mean, best, worst : ndarray of shape (n_systems, n_measures)
+        Averages over queries of the expected, best and worst values.
     average : str, default="mean over queries"
-        What they are.
+        Description of these averages, for the axis.
     greater_is_better : bool, default=True
-        Whether the highest mean of the first measure is on top, or the lowest.
+        Whether the system with the highest mean of the first measure is on top, or that
+        with the lowest.
     interval : ndarray of shape (n_systems, n_measures, 2), optional
         95% interval over queries.
     chance : ndarray of shape (n_measures,), optional
-        Value if everything ties.
+        Mean over queries if all documents of a query tie.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        A panel per measure.
+        One panel per measure.
     ax_ : matplotlib Axes
-        The only panel, for one measure.
+        The only panel, if there is one measure.
 
     See Also
     --------
-    evaluate, compare_systems : What it draws.
-    FeatureScreeningDisplay : The same ranges for features.
+    evaluate, compare_systems : Compute the averages.
+    FeatureScreeningDisplay : Draws the same ranges for features.
 
     Notes
     -----
-    Yang, Moffat and Turpin (AIRS 2016), Figure 2.
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 2.
 
     Examples
     --------
@@ -83,12 +87,14 @@ class TieRangeDisplay(SystemsDisplay):
 
     @classmethod
     def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
-        """Plot the systems of `compare_systems`.
+        """Plot the result of `compare_systems`.
 
         Parameters
         ----------
         comparison : SystemComparison
+            The comparison to draw.
         ax : matplotlib Axes, optional
+            Axes to draw into.
 
         Returns
         -------
@@ -96,10 +102,14 @@ class TieRangeDisplay(SystemsDisplay):
         """
         averages = comparison.summary()
         figures = [getattr(averages, name)[:, None] for name in _FIGURES]
-        names = comparison.systems, (comparison.measure,)
-        up = comparison.greater_is_better
-        interval = QueryMoments.of(comparison.expected).interval()[:, None]
-        return cls(*names, *figures, greater_is_better=up, interval=interval).plot(ax)
+        return cls(
+            comparison.systems,
+            (comparison.measure,),
+            *figures,
+            greater_is_better=comparison.greater_is_better,
+            interval=averages.interval[:, None],
+            chance=np.fmax.reduce(averages.chance, keepdims=True),
+        ).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:

@@ -18,37 +18,40 @@ from ._display_base import Display, Panels
 
 _PANELS = (
     ("weight", "W(i): share of attention"),
-    ("continuation", "C(i): chance to read on"),
-    ("last", "L(i): chance to be the last read"),
+    ("continuation", "C(i): probability of reading on"),
+    ("last", "L(i): probability that i is the last"),
 )
 
 
 @dataclass(eq=False)
 class UserModelDisplay(Display):
-    """Weight, continuation and last document of measures with a user model.
+    """Weights, continuation and last-rank probabilities of measures' user models.
 
     Make it with `from_measures`.
 
     Parameters
     ----------
     measures : tuple of str
+        Names of the measures.
     weight, continuation, last : ndarray of shape (n_measures, depth)
-        By rank, from 1.
+        For each rank from 1 on: the share of the user's attention, the probability of
+        reading on, and the probability that it is the last rank read.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        Three panels.
+        The three panels.
 
     See Also
     --------
-    CWL : A measure for any such user.
+    CWL : A measure for any such user model.
 
     Notes
     -----
-    Moffat, Thomas and Scholer (CIKM 2013); Azzopardi, Thomas and Craswell (SIGIR
-    2018).
+    The user models are those of Moffat, Thomas and Scholer (CIKM 2013) and Azzopardi,
+    Thomas and Craswell (SIGIR 2018).
 
     Examples
     --------
@@ -75,18 +78,19 @@ class UserModelDisplay(Display):
         ranking: ArrayLike | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot the users of measures.
+        """Plot the user models of measures.
 
         Parameters
         ----------
         measures : str, Measure or list of them
-            Those with a user model.
+            Measures that have a user model.
         depth : int, default=20
-            Down to which rank.
+            Last rank to show.
         ranking : array-like of shape (n_documents,), optional
-            Labels in rank order, for models that look at them (AP, RR, ERR, Rprec,
+            Labels in rank order, for models that depend on them (AP, RR, ERR, Rprec,
             P without a cut-off).
         ax : list of three matplotlib Axes, optional
+            Axes to draw into.
 
         Returns
         -------
@@ -95,8 +99,7 @@ class UserModelDisplay(Display):
         Raises
         ------
         ValueError
-            For a measure without a user model, or one that needs a ranking and has
-            none.
+            If a measure has no user model, or needs `ranking` and there is none.
         """
         check_count(depth, "depth")
         parsed = parse_measures(measures)

@@ -85,9 +85,9 @@ class BoostingMeasures:
         """
         if sizes is None:
             raise ValueError(
-                "the evaluated data must have query groups, got none: make it with "
-                "lightgbm.Dataset(X, y, group=[rows of the first query, rows of the "
-                "second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
+                "the evaluation data must have query groups, got none: make them with "
+                "lightgbm.Dataset(X, y, group=[number of rows of the first query, of "
+                "the second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
         given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
         prepared = self._prepare(owner, given)

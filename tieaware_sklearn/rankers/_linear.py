@@ -20,28 +20,32 @@ TRANSFORMS = ("identity", "log1p", "rank")
 
 
 class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
-    """Rank by Σ coef x transform(feature).
+    """Rank by a weighted sum of features, Σ coef x transform(feature).
 
-    Rows with equal features have equal scores, to the last bit, wherever they
-    stand: the products of matrices that linear algebra libraries compute do not
-    promise that, and so break ties that are there.
+    Rows with equal features have equal scores, to the last bit, wherever they are in X.
+    Matrix products of linear algebra libraries do not guarantee this, and can break
+    ties.
 
     Parameters
     ----------
     coef : array-like of shape (n_features,), optional
-        Weights of the transformed features. By default 1 over their standard
-        deviation: equal weights of features on one scale (0 for constant ones).
+        Weights of the transformed features. By default the inverse of their standard
+        deviation, which weights standardised features equally (0 for constant ones).
     transforms : str or list of str, optional
-        Per feature, or for all of them: ``"identity"`` (the default), ``"log1p"``
-        (sign(x) log(1 + abs(x))) or ``"rank"`` (the share of training values
-        below x, plus half the share of those equal to it).
+        Transform of all features, or of each: ``"identity"`` (the default), ``"log1p"``
+        (sign(x) log(1 + abs(x))) or ``"rank"`` (the share of training values below x,
+        plus half the share of those equal to it).
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), float64
+        Weights of the transformed features.
     transforms_ : tuple of str
+        Transform of each feature.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where all are texts.
 
     See Also
     --------
@@ -49,7 +53,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    `fit` learns from X alone, and so takes no query ids; `score` needs them.
+    `fit` learns from X alone and so takes no query ids; `score` needs them.
 
     Examples
     --------
@@ -77,7 +81,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Finite numbers.
+            Features, finite numbers.
         y : ignored
 
         Returns
@@ -87,7 +91,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            For weights or transforms that do not fit X.
+            If `coef` or `transforms` does not have one entry per feature, or has an
+            entry that is not allowed, or if X has values that are not finite.
         """
         X = validate_data(self, without_mask(X), dtype=np.float64, order="C")
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
@@ -109,15 +114,21 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Scores of the rows of X.
+        """Return the scores of the rows of X.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
+            Features, finite numbers.
 
         Returns
         -------
         ndarray of shape (n_rows,), float64
+
+        Raises
+        ------
+        ValueError
+            If X does not have the features of `fit`, or has values that are not finite.
         """
         check_is_fitted(self)
         X = without_mask(X)
@@ -164,8 +175,8 @@ def scales(X: FloatArray) -> FloatArray:
     if extreme.any():
         column = int(np.argmax(extreme))
         raise ValueError(
-            "X must hold features whose largest values are from 1e-100 to 1e100, got "
-            f"{largest[column]:g} in column {column}"
+            "X must have features whose largest absolute values are from 1e-100 to "
+            f"1e100, got {largest[column]:g} in column {column}"
         )
     # sorted first: a sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)

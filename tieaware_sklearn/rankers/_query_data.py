@@ -107,13 +107,13 @@ def gather_queries(
         # evaluation sets are passed to fit as they are, with routing on or off
         way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
         raise ValueError(
-            f"{name}qid must name the query of each row of {name}X, got None: pass "
+            f"{name}qid must hold the query of each row of {name}X, got None: pass "
             f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
         )
     if y is None:  # as scikit-learn says it
         raise ValueError(
-            f"{name}y must be the labels of {name}X: a ranker requires y to be passed, "
-            "but the target y is None"
+            f"{name}y must hold the labels of {name}X: a ranker requires y to be "
+            "passed, but the target y is None"
         )
     labels = check_labels(y, name=f"{name}y")
     X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
@@ -124,7 +124,8 @@ def gather_queries(
     if not X.shape[1]:
         raise ValueError(
             f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
-            "minimum of 1 is required. A selector in front may have kept none"
+            "minimum of 1 is required. A feature selector before the ranker may have "
+            "kept no feature"
         )
     check_length(labels, X.shape[0], f"{name}y")
     queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
@@ -205,7 +206,7 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
     if given.y is None:
-        raise ValueError("eval_y must have the labels of eval_X, got None")
+        raise ValueError("eval_y must hold the labels of eval_X, got None")
     # a list of numbers is data, a list of matrices is several sets
     several = isinstance(eval_X, tuple) or (
         isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
@@ -224,7 +225,7 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     if isinstance(values, dict):
         if not set(values) <= set(range(n_sets)):
             raise ValueError(
-                f"{name} must have numbers of evaluation sets as keys (0 to "
+                f"{name} must have the indices of evaluation sets as keys (0 to "
                 f"{n_sets - 1}), got {list(values)}"
             )
         return [values.get(i) for i in range(n_sets)]
@@ -238,7 +239,8 @@ def _each(values: Any, n_sets: int, name: str) -> list[Any]:
         return [*values, *[None] * (n_sets - len(values))]
     if n_sets > 1:
         raise ValueError(
-            f"{name} must be a tuple of {n_sets} like eval_X, got {values!r:.80}"
+            f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
+            f"{values!r:.80}"
         )
     return [values]
 
@@ -254,7 +256,7 @@ def without_qid(
     for feature in given:
         counted = isinstance(feature, numbers.Integral)
         if feature == (at if counted else qid):
-            raise ValueError(f"{name} must not hold the qid column, got {feature!r}")
+            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
         features.append(feature - 1 if counted and feature > at else feature)
     return features
 
@@ -284,8 +286,8 @@ def name_eval_sets(
         )
     if any(a == "training" != b for a, b in zip(names, default, strict=True)):
         raise ValueError(
-            'eval_names must keep "training" for the training data, on which '
-            f"nothing stops early, got {names}"
+            'eval_names must have "training" for the training data, which early '
+            f"stopping ignores, and for no other set, got {names}"
         )
     return default, names
 
@@ -310,8 +312,8 @@ def check_stopping(
         return
     if not set(evals) - {"training"}:
         raise ValueError(
-            "early_stopping_rounds needs an evaluation set, got none but the "
-            "training data: pass eval_X, eval_y and eval_qid to fit"
+            "early_stopping_rounds needs an evaluation set other than the training "
+            "data, got none: pass eval_X, eval_y and eval_qid to fit"
         )
     if not measured:
         raise ValueError(f"early_stopping_rounds needs a metric, got none: {advice}")

@@ -121,17 +121,17 @@ class QueryRankerMixin(RankerMixin):
     def _fitted_columns(self, name: str) -> _Columns:
         columns = self.__dict__.get("_columns_")
         if columns is None:
-            raise AttributeError(f"{type(self).__name__} has {name} after fit only")
+            raise AttributeError(f"{type(self).__name__} has {name} only after fit")
         return columns  # type: ignore[no-any-return]
 
     @property
     def n_features_in_(self) -> int:
-        """Columns of X as given to `fit`, that of `qid` included."""
+        """Number of columns of X in `fit`, that of `qid` included."""
         return len(self._fitted_columns("n_features_in_").is_feature)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the columns of X as given to `fit`, if all are texts."""
+        """Names of the columns of X in `fit`, if all are texts."""
         names = self._fitted_columns("feature_names_in_").given
         if not names or not all(isinstance(name, str) for name in names):
             raise AttributeError("X had no column names in fit")

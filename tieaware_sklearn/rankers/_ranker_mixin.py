@@ -34,20 +34,20 @@ class RankerMixin:
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Exact NDCG@10 of the ranking of X; searches without `scoring` use it.
+        """Return the exact NDCG@10 of the ranking of X, the default of searches.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it. Metadata routing brings
-            it without being asked.
+            Query of each row, unless a column of X holds it. Metadata routing passes it
+            without a request.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row's query in the mean: constant within a query, and not
-            all 0. Metadata routing brings it after
+            all 0. Metadata routing passes it after
             ``set_score_request(sample_weight=True)``.
 
         Returns
@@ -57,15 +57,15 @@ class RankerMixin:
         Raises
         ------
         ValueError
-            Without query ids, for labels and weights that break a rule above, and if
+            If there are no query ids, if labels or weights break a rule above, or if
             the ranker was fitted on other rows of the same queries (see the notes of
             `make_ranking_scorer`).
 
         Warns
         -----
         UserWarning
-            If queries may have been split, but may as well be other queries with the
-            same ids.
+            If queries may have been split, but may also be other queries with the same
+            ids.
         """
         check_is_fitted(self)
         column = self._qid_column(X)
@@ -74,7 +74,7 @@ class RankerMixin:
         if ids is None:
             way = ", qid=<name or index> in the constructor"
             raise ValueError(
-                "qid must say which rows are ranked together, got None: pass qid to "
+                "qid must hold the query of each row, got None: pass qid to "
                 f"score. {how_to_pass_qid()}{way if hasattr(self, 'qid') else ''}"
             )
         labels = check_labels(y, name="y")

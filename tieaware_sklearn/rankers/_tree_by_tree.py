@@ -40,8 +40,8 @@ def ask_eval_metric(
     for measure in measures:
         if not isinstance(measure, (str, Measure)):
             raise TypeError(
-                "eval_metric must be names of measures, Measures or a list of them, "
-                f"got {measure!r:.80}: other metrics are for {library}"
+                "eval_metric must be the name of a measure, a Measure or a list of "
+                f"these, got {measure!r:.80}: other metrics need {library}"
             )
     try:
         parsed = parse_measures(measures)

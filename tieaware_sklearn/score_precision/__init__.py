@@ -1,4 +1,4 @@
-"""How precise scores have to be: bands, rounding, what it can cost, and the study."""
+"""How precise scores have to be: bands, rounding, worst-case losses, and the study."""
 
 from ._bands import (
     band_scores,

@@ -54,36 +54,37 @@ def _following(ratio: Fraction, first: int) -> int:
 
 
 def geometric_bands(n_documents: int, rho: Any) -> IntArray:
-    """First ranks of bands that grow by a factor: b_1 = 1, b_{g+1} = ⌈rho b_g⌉.
+    """Return the first ranks of bands that grow by a factor.
+
+    The first rank of band 1 is b_1 = 1, and b_{g+1} = ⌈rho b_g⌉.
 
     Parameters
     ----------
     n_documents : int
-        Length of the list.
+        Number of documents.
     rho : float, str or Fraction
-        Growth, > 1. Floats are taken as the decimals they are written as: 1.1 is
-        11/10, which products of floats get wrong from rank 187 on.
+        Growth factor of the bands, > 1. A float is taken as the decimal that it prints
+        as: 1.1 is 11/10. Products of floats would give wrong ranks from 187 on.
 
     Returns
     -------
     ndarray of shape (n_bands,), int
-        Ascending. Band g holds the ranks from its first one to the one before the
-        next.
+        First ranks, ascending. A band ends before the first rank of the next one.
 
     Raises
     ------
     ValueError
-        For n_documents < 1 or rho <= 1.
+        If `n_documents` is less than 1 or too large, or if `rho` is at most 1.
 
     See Also
     --------
     band_scores : Scores that are as coarse as the bands.
-    rank_safe_depth : Down to where bands hold one document each.
+    rank_safe_depth : The rank down to which each band holds one document.
 
     Notes
     -----
-    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
-    2016, section 4.
+    The bands are those of Yang, Moffat and Turpin, "How precise does document scoring
+    need to be?", AIRS 2016, section 4.
 
     Examples
     --------
@@ -105,28 +106,28 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
 
 
 def rank_safe_depth(rho: Any) -> int:
-    """Down to which rank banding leaves every document alone in its band.
+    """Return the rank down to which each band holds one document.
 
     Parameters
     ----------
     rho : float, str or Fraction
-        Growth, > 1, as in `geometric_bands`.
+        Growth factor of the bands, > 1, as in `geometric_bands`.
 
     Returns
     -------
     int
-        Measures cut at this depth or above do not change by banding. 0 for rho > 2,
-        where even the first band holds two documents.
+        The rank. Measures with a cut-off of at most this rank do not change by banding.
+        It is 0 for rho > 2, where even the first band holds two documents.
 
     Raises
     ------
     ValueError
-        For rho <= 1.
+        If `rho` is at most 1.
 
     See Also
     --------
     geometric_bands : The bands.
-    worst_case_loss : The most that bands can cost further down.
+    worst_case_loss : The largest loss by bands for measures without a cut-off.
 
     Examples
     --------
@@ -142,40 +143,40 @@ def rank_safe_depth(rho: Any) -> int:
 def band_scores(
     y_score: ArrayLike, rho: Any, *, qid: Any = None, existing_ties: str = "keep"
 ) -> FloatArray:
-    """Scores as coarse as geometric bands of ranks.
+    """Make scores as coarse as geometric bands of ranks.
 
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) stays.
+        Scores; -inf (not retrieved) is kept.
     rho : float, str or Fraction
-        Growth of the bands, as in `geometric_bands`.
+        Growth factor of the bands, > 1, as in `geometric_bands`.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     existing_ties : {"keep", "order"}, default="keep"
-        Documents that tie already go together into the band of the first of their
-        ranks, so that no order of rows matters; "order" takes them as they stand,
-        as in the paper.
+        What to do with documents that already tie: "keep" puts all of them into the
+        band of the first of their ranks, so that the order of rows does not matter;
+        "order" ranks them in the order of rows, as in the paper.
 
     Returns
     -------
     ndarray of shape (n_documents,)
-        1/g for documents of band g, higher is better.
+        Coarser scores: 1/g for documents of band g. Higher is better.
 
     Raises
     ------
     ValueError
-        For bad scores or ids, rho <= 1 or an unknown option.
+        If scores or ids are not allowed, `rho` is at most 1 or an option is unknown.
 
     See Also
     --------
     geometric_bands : The bands.
     round_scores : Other ways to make scores coarser.
-    worst_case_loss : The most that this can cost.
+    worst_case_loss : The largest loss by bands.
 
     Notes
     -----
-    Yang, Moffat and Turpin (AIRS 2016), section 4.
+    The method is that of Yang, Moffat and Turpin (AIRS 2016), section 4.
 
     Examples
     --------
@@ -227,41 +228,41 @@ def _first_ranks(scores: NDArray[Any], queries: Queries, input_order: bool) -> I
 
 
 def worst_case_loss(measure: str | Measure, rho: Any) -> float:
-    """The most that banding can take from a measure, whatever is relevant.
+    """Return the largest loss in a measure by banding, whatever documents are relevant.
 
     Parameters
     ----------
     measure : str or Measure
         RR or RBP, without a cut-off.
     rho : float, str or Fraction
-        Growth of the bands, as in `geometric_bands`.
+        Growth factor of the bands, > 1, as in `geometric_bands`.
 
     Returns
     -------
     float
-        Value of a ranking without ties less the mean over the orders inside its
-        bands, at the ranking that loses most.
+        The value of a ranking without ties minus the mean over the orders inside its
+        bands, for the ranking that loses most.
 
     Raises
     ------
     ValueError
-        For another measure or rho <= 1.
+        If the measure is another one, or if `rho` is at most 1.
 
     See Also
     --------
-    precision_study : What is lost on the labels that there are.
+    precision_study : Measures the loss on given labels.
     geometric_bands : The bands.
 
     Notes
     -----
-    It holds for rankings without ties. Where scores tie before they are banded, the
-    mean over the orders of those ties can lose more: a tie reaches over the end of a
-    band, and goes into it as a whole. ``existing_ties="order"`` breaks ties first.
+    The bound holds for rankings without ties. Where scores tie before banding, the loss
+    can be larger: a tie group that extends beyond the end of a band goes into that band
+    as a whole. ``existing_ties="order"`` breaks ties first.
 
-    A band of s ranks loses most with its t relevant documents on top; RR stops at
-    the first band that holds one, RBP adds up the bands, each at its worst t in
-    1 ... s. Yang, Moffat and Turpin (AIRS 2016), section 4 and Table 2 (their bound
-    on t, as printed, leaves values out).
+    A band of s ranks loses most if its t relevant documents are on top. RR depends only
+    on the first band with a relevant document; for RBP the bands add up, each with its
+    worst t in 1 ... s. The method is that of Yang, Moffat and Turpin (AIRS 2016),
+    section 4 and Table 2, whose printed bound on t leaves values out.
 
     Examples
     --------

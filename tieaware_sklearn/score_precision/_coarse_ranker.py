@@ -32,49 +32,49 @@ from ._coarseness import Coarseness, parse_coarseness
 
 
 class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Any ranker, with scores of less precision.
+    """Reduce the precision of the scores of any ranker.
 
-    How precise scores have to be is then a parameter like others, which
-    `GridSearchCV` can tune.
+    The precision of scores is then a parameter that `GridSearchCV` can tune.
 
     Parameters
     ----------
     estimator : estimator
-        What ranks: a ranker, regressor or classifier, or a pipeline that ends in one.
+        A ranker, regressor or classifier, or a pipeline that ends in one.
     coarseness : str or None, default="rho=1.1"
-        How coarse, as in `round_scores`, such as ``"bits=8"``; None leaves scores as
-        they are. Bands (``"rho=1.1"``) need the query of each row in `predict`.
+        Coarseness of the scores, as in `round_scores`, such as ``"bits=8"``; None keeps
+        scores as they are. Bands (``"rho=1.1"``) need the query of each row in
+        `predict`.
     scale : {"fit", "query"}, default="fit"
-        Between which scores evenly spaced levels (``"levels=100"``, ``"bits=8"``)
-        lie: the extremes over the training data, as a quantised model has them, or
-        those of each query, which needs the query of each row in `predict`.
+        The range of evenly spaced levels (``"levels=100"``, ``"bits=8"``): between the
+        extreme scores of the training data, as in a quantised model, or of each query,
+        which needs the query of each row in `predict`.
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
         The method of `estimator` whose values rank, as in `make_ranking_scorer`.
     qid : str or int, optional
-        The column of X that holds query ids; `estimator` does not see it, and gets
-        ``qid`` in `fit` if it takes that. By default query ids come as ``qid``:
-        `fit` hands them on to an estimator that takes them, and
-        `make_ranking_scorer` gives them to `predict`.
+        The column of X that holds query ids. `estimator` gets X without it, and gets
+        ``qid`` in `fit` if it takes that. By default query ids come as ``qid``: `fit`
+        passes them to an estimator that takes them, and `make_ranking_scorer` passes
+        them to `predict`.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted one.
+        The fitted estimator.
     limits_ : tuple of two floats or None
-        Smallest and largest score over the training data, where levels lie between
-        them.
+        Smallest and largest score of the training data, if levels are between them.
     n_features_in_ : int
-        Columns of X as given to `fit`, that of `qid` included.
+        Number of columns of X in `fit`, that of `qid` included.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, if X had such and all are texts.
+        Names of these columns, if X had names and all are texts.
 
     See Also
     --------
-    tieaware_sklearn.optuna.ScorePrecisionObjective : The coarsest precision that is
-        not inferior.
+    round_scores : Makes given scores coarser.
+    tieaware_sklearn.optuna.ScorePrecisionObjective : Searches for the coarsest
+        precision that is not inferior.
 
     Examples
     --------
@@ -128,10 +128,11 @@ optional
         y : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it; handed on to an
+            Query of each row, unless a column of X holds it; it is passed to an
             estimator that takes it.
         **fit_params
-            Handed on to the estimator, by metadata routing where that is on.
+            Further arguments of the estimator's `fit`, passed through metadata routing
+            if that is on.
 
         Returns
         -------
@@ -140,8 +141,8 @@ optional
         Raises
         ------
         ValueError
-            For parameters that break a rule above, query ids given twice, and what
-            the estimator refuses.
+            If a parameter breaks a rule above, if there are two sources of query ids,
+            or if the estimator raises it.
         """
         self._checked()
         check_response_method(self.response_method)
@@ -167,14 +168,14 @@ optional
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Scores of less precision.
+        """Return the coarser scores of the rows of X.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it: for bands, and for
-            ``scale="query"``.
+            Query of each row, unless a column of X holds it. It is needed for bands and
+            for ``scale="query"``.
 
         Returns
         -------
@@ -183,7 +184,7 @@ optional
         Raises
         ------
         ValueError
-            Without query ids where they are needed, and for scores that are NaN.
+            If query ids are needed and there are none, or if scores are NaN.
         """
         check_is_fitted(self)
         coarseness = self._checked()
@@ -228,7 +229,7 @@ optional
         return None if self.coarseness is None else parse_coarseness(self.coarseness)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What scikit-learn routes to this ranker, and on to its estimator.
+        """Return what scikit-learn routes to this ranker and its estimator.
 
         Returns
         -------

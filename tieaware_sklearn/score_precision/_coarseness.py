@@ -206,7 +206,7 @@ def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
         first = parsed.index(one)
         if first < i:
             raise ValueError(
-                f"{name} must hold each once, got {parsed[first]} and {one}"
+                f"{name} must not repeat an entry, got {parsed[first]} and {one}"
             )
     return parsed
 
@@ -218,49 +218,53 @@ def round_scores(
     qid: Any = None,
     limits: tuple[float, float] | None = None,
 ) -> FloatArray:
-    """Scores made coarser; higher ones never come out lower.
+    """Round scores to less precision.
+
+    Distinct scores may become equal, but their order is never reversed.
 
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) stays. For all but bands they are taken as 64-bit
-        floats: numbers that differ and are one as such are refused.
+        Scores; -inf (not retrieved) is kept. For all kinds but bands they are converted
+        to 64-bit floats; scores that would become equal by this are an error.
     coarseness : str
-        How coarse:
+        The coarseness:
 
-        - ``"rho=1.1"``: geometric bands of ranks, which grow by this factor, as
-          `band_scores` makes them;
-        - ``"decimals=2"``: decimal places to keep; negative ones round to tens,
+        - ``"rho=1.1"``: geometric bands of ranks that grow by this factor, as in
+          `band_scores`;
+        - ``"decimals=2"``: number of decimal places; negative numbers round to tens,
           hundreds and so on;
-        - ``"significant=3"``: significant decimal digits to keep;
-        - ``"bits=float16"``, ``"bits=bfloat16"`` or ``"bits=float32"``: the values
-          of a float type; scores beyond its range become its largest ones;
-        - ``"levels=100"``: so many evenly spaced values between the smallest and
-          the largest score;
-        - ``"bits=8"``: an integer of so many bits, ``"levels=256"``.
+        - ``"significant=3"``: number of significant decimal digits;
+        - ``"bits=float16"``, ``"bits=bfloat16"`` or ``"bits=float32"``: the values of a
+          float type; scores beyond its range become its extreme values;
+        - ``"levels=100"``: number of evenly spaced values between the smallest and the
+          largest score;
+        - ``"bits=8"``: number of bits of an integer, the same as ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. Bands are those of each query, and levels, or a
-        number of bits, lie between its smallest and largest score; without it all
-        documents are one query. Digits and float types do not need it.
+        Query of each document. Bands are those of each query, and levels (or a number
+        of bits) are between its smallest and largest score. By default all documents
+        are one query. Digits and float types do not need it.
     limits : pair of float, optional
-        Take these for the smallest and largest score; scores beyond become them. For
-        levels and a number of bits.
+        Smallest and largest level, for levels and a number of bits; scores beyond them
+        become the nearest of them. By default the extreme scores.
 
     Returns
     -------
     ndarray of shape (n_documents,), float64
+        The coarser scores.
 
     Raises
     ------
     ValueError
-        For bad scores or ids, an unknown coarseness, and for limits together with
-        `qid`, or that are not two ascending numbers.
+        If scores or ids are not allowed, if `coarseness` is unknown, or if `limits` are
+        not two ascending numbers, are given together with `qid`, or do not go with
+        `coarseness`.
 
     See Also
     --------
     band_scores : Bands of ranks.
-    precision_study : What it changes.
-    CoarseRanker : A ranker whose scores are rounded so.
+    precision_study : Measures the effect of coarser scores.
+    CoarseRanker : A ranker whose scores are made coarser.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a study of score precision found."""
+"""Results of a study of score precision."""
 
 from __future__ import annotations
 
@@ -16,31 +16,36 @@ from .._display.tables import Ranges, Table, number, probability
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import mean, means
 
-#: columns of frames: p values of "no more than this share is kept"
+#: columns of frames: p-values of "no more than this share is kept"
 _PVALUE = "inferiority_pvalue_"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionSummary(Result):
-    """Averages over queries of a `PrecisionStudy`; prints a row per level and system.
+    """Averages over queries of a `PrecisionStudy`.
+
+    It prints as a table with a row for each level and system.
 
     Attributes
     ----------
     measure : str
+        Name of the measure.
     levels, systems : tuple of str
+        As in `PrecisionStudy`.
     mean, best, worst : ndarray of shape (n_levels, n_systems)
-        Averages over queries.
+        Averages over queries of the expected, best and worst values.
     imprecision : ndarray of shape (n_levels, n_systems)
-        What the order of ties can change: best less worst, as a share of the mean;
-        NaN where that is 0.
+        Best minus worst order of ties, as a share of the mean; NaN where the mean is 0.
     bits, tied_documents : ndarray of shape (n_levels, n_systems)
+        As in `PrecisionStudy`.
     keep : tuple of float
+        Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
         As in `PrecisionStudy`.
 
     See Also
     --------
-    PrecisionStudy.summary : The method that returns it.
+    PrecisionStudy.summary : Returns such a summary.
 
     Examples
     --------
@@ -79,7 +84,7 @@ class PrecisionSummary(Result):
             for name, column in rest
         ]
         ranges = Ranges(*(columns[name] for name in ("worst", "mean", "best")))
-        # the p values, and what lies within the range of the bands
+        # the p-values, and what lies within the range of the bands
         drop = (*range(len(named), 6, -1), 5)
         return [
             Table.of((self.measure, levels), *named, left=2, drop=drop, ranges=ranges)
@@ -88,44 +93,50 @@ class PrecisionSummary(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionStudy(Result):
-    """Systems whose scores are made coarser; prints as a table of the levels.
+    """Effect of coarser scores on the evaluation of systems.
 
-    Arrays over levels begin with the exact scores: ``levels[0]`` is "exact".
+    It prints as a table of the levels. Arrays over levels begin with the exact scores:
+    ``levels[0]`` is "exact".
 
     Attributes
     ----------
     measure : str
+        Name of the measure.
     greater_is_better : bool
+        Whether higher values of the measure are better.
     levels : tuple of str
-        ``"exact"`` and the coarseness levels, such as ``"rho=1.1"``.
+        ``"exact"`` and the levels of coarseness, such as ``"rho=1.1"``.
     systems, dropped : tuple of str
-        Those that were studied, and those below `min_share` of the best.
+        Systems that were studied, and systems below `min_share` of the best one.
     qid : ndarray of shape (n_queries,)
-        In order of first appearance.
+        Query ids in order of first appearance.
     expected, best, worst : ndarray of shape (n_levels, n_queries, n_systems)
-        Mean, most and least favourable value over the orders of ties.
+        Mean, largest and smallest value over the orders of ties (the reverse where
+        lower is better).
     bits : ndarray of shape (n_levels, n_systems)
-        What a score tells: log2 of the distinct scores of a query, averaged over
-        queries.
+        log2 of the number of distinct scores of a query, averaged over queries.
     tied_documents : ndarray of shape (n_levels, n_systems)
-        Share of retrieved documents whose score another one of the query has.
+        Share of retrieved documents that have the same score as another document of
+        their query.
     keep : tuple of float
+        Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
-        p values of "the coarser system keeps no more than this share of the mean",
-        by a one-tailed paired t test.
+        p-values of the hypothesis that the coarser system keeps at most this share of
+        the mean, by a one-tailed paired t test.
     pairs : ndarray of shape (n_pairs, 2), int
-        Numbers of the systems of each pair.
+        Indices of the two systems of each pair.
     difference, pvalues : ndarray of shape (n_levels, n_pairs)
-        Mean of the first less mean of the second, and its p value, two-tailed.
+        Mean of the first system minus mean of the second, and its two-tailed p-value.
     tau_b, tau_ap : ndarray of shape (n_levels,)
-        Correlation of the ordering of systems with the exact one.
+        Rank correlation of the order of systems with the order by exact scores.
     alpha : float
-        Level of the tests.
+        Significance level of the tests.
     test : str
+        Name of the test for pairs.
 
     See Also
     --------
-    precision_study : The function that returns it.
+    precision_study : Returns such a study.
     tieaware_sklearn.plots.PrecisionLossDisplay : Draws the changes of queries.
     tieaware_sklearn.plots.PairwisePValueDisplay : Draws the tests of pairs.
 
@@ -159,7 +170,7 @@ class PrecisionStudy(Result):
     test: str
 
     def summary(self) -> PrecisionSummary:
-        """Averages over queries of each system at each level.
+        """Average over queries for each system and level.
 
         Returns
         -------
@@ -181,7 +192,7 @@ class PrecisionStudy(Result):
         )
 
     def changes(self) -> FloatArray:
-        """Value of each query under coarser scores, less its exact one.
+        """Return the change of each query: its value at each level minus its exact one.
 
         Returns
         -------
@@ -190,7 +201,7 @@ class PrecisionStudy(Result):
         return np.asarray(self.expected - self.expected[0])
 
     def not_inferior(self) -> IntArray:
-        """How many systems keep more than each share of their mean.
+        """Count the systems that keep more than each share of their mean.
 
         Returns
         -------
@@ -199,7 +210,7 @@ class PrecisionStudy(Result):
         return np.asarray((self.inferiority <= self.alpha).sum(axis=2))
 
     def significant(self) -> NDArray[np.bool_]:
-        """Pairs whose difference is significant.
+        """Return which pairs differ significantly.
 
         Returns
         -------
@@ -208,7 +219,9 @@ class PrecisionStudy(Result):
         return np.asarray(self.pvalues <= self.alpha)
 
     def discrimination(self) -> FloatArray:
-        """Share of pairs that are significant (Sakai 2006); NaN without a pair.
+        """Return the share of pairs that differ significantly; NaN without a pair.
+
+        This is the discriminative power of Sakai (2006).
 
         Returns
         -------
@@ -219,7 +232,7 @@ class PrecisionStudy(Result):
         return np.asarray(self.significant().mean(axis=1))
 
     def turned(self) -> NDArray[np.bool_]:
-        """Pairs whose better system is the other one under coarser scores.
+        """Return which pairs have another better system than under exact scores.
 
         Returns
         -------
@@ -229,9 +242,10 @@ class PrecisionStudy(Result):
         return np.asarray(signs * signs[0] < 0)
 
     def false_positives(self) -> IntArray:
-        """How many pairs coarser scores find significant, and exact ones do not.
+        """Count the pairs that are significant under coarser but not exact scores.
 
-        A pair that both find significant, but for the other system, counts here, too.
+        A pair that is significant under both, but in favour of different systems,
+        counts here, too.
 
         Returns
         -------
@@ -241,10 +255,10 @@ class PrecisionStudy(Result):
         return np.asarray((found & (~exact | self.turned())).sum(axis=1))
 
     def false_negatives(self) -> IntArray:
-        """How many pairs exact scores find significant, and coarser ones do not.
+        """Count the pairs that are significant under exact but not coarser scores.
 
-        A pair that both find significant, but for the other system, is not among
-        them: it is a false positive only.
+        A pair that is significant under both, but in favour of different systems, does
+        not count here: it is a false positive only.
 
         Returns
         -------
@@ -295,24 +309,27 @@ class PrecisionStudy(Result):
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
         notes = ["", f"{of} on {len(self.qid)} queries"]
         if self.dropped:
-            notes.append(f"dropped, too far below the best: {', '.join(self.dropped)}")
+            notes.append(f"dropped (too far below the best): {', '.join(self.dropped)}")
         return notes
 
     def _terms(self) -> dict[str, str]:
         """What heads mean, which are short."""
         terms = {
-            "bits": "log2 of the distinct scores of a query",
-            "tied": "documents whose score another one has",
-            "change": "of the mean over queries",
+            "bits": "log2 of the number of distinct scores of a query",
+            "tied": "share of documents with the score of another document",
+            "change": "change of the mean over queries",
             "most": "the largest change of one query",
-            "range": "best less worst order of ties, as a share of the mean",
-            ", ".join(map(_more, self.keep)): "systems that keep more of their mean "
-            f"(p <= {self.alpha:g})",
+            "range": "best minus worst order of ties, as a share of the mean",
+            ", ".join(map(_more, self.keep)): "number of systems that keep more than "
+            f"this share of their mean (p <= {self.alpha:g})",
         }
         if len(self.pairs):
             terms |= {
-                "disc": f"significant of {len(self.pairs)} pairs of systems",
-                "FP, FN": "newly so, or so for the other system; no longer so",
+                "disc": "share of system pairs that differ significantly "
+                f"({len(self.pairs)} in all)",
+                "FP": "pairs that differ significantly only under coarser scores, or "
+                "the other way round",
+                "FN": "pairs that no longer differ significantly",
                 "tau": "correlation of the order of systems with the exact one",
             }
         return terms
@@ -341,7 +358,7 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _of_share(name: str) -> str:
-    """The head of a column of p values: the share that they are of."""
+    """The head of a column of p-values: the share that they are of."""
     return f"p ({_more(float(name.removeprefix(_PVALUE)))})"
 
 

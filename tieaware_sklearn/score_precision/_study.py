@@ -37,7 +37,7 @@ SCALES = ("query", "all")
 
 
 class CoarseValues(NamedTuple):
-    """What a system is worth per query, and how finely its scores tell."""
+    """Values of a system by query, and how fine its scores are."""
 
     values: dict[str, FloatArray]
     bits: float
@@ -108,7 +108,7 @@ def precision_study(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PrecisionStudy:
-    """Make the scores of systems coarser, and see what evaluation still tells.
+    """Measure how coarser scores change the evaluation of systems.
 
     Parameters
     ----------
@@ -116,61 +116,63 @@ def precision_study(
         Labels: finite and >= 0. NaN is unjudged.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        The scores of each system for the same documents, -inf where it does not
-        retrieve one, as in `compare_systems`.
+        The scores of each system for the same documents, as in `compare_systems`; -inf
+        for a document that a system does not retrieve.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     measure : str or Measure, default="ndcg@10"
-        See `parse_measure`.
+        A measure, as in `parse_measure`.
     coarseness : str or list of str, default=("rho=1.1", "rho=1.2", "rho=1.4", \
 "rho=1.7", "rho=2.0")
-        Levels to try, as in `round_scores`.
+        Levels of coarseness, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`. "order" takes tied documents as they stand in the exact
-        ranking, too, which thereby has no ties: bands then lose at most
-        `worst_case_loss` of a query. What is equal after rounding is averaged over.
+        As in `band_scores`. With "order", the exact ranking is in the order of rows,
+        too, and thus has no ties, so that bands lose at most `worst_case_loss` of a
+        query. Ties that rounding makes are averaged over.
     scale : {"query", "all"}, default="query"
-        Between which scores evenly spaced levels lie: the extremes of each query, or
-        those of all of a system.
+        The range of evenly spaced levels: between the extreme scores of each query, or
+        of all queries of a system.
     keep : list of float, default=(0.99, 0.97, 0.95)
         Shares of the mean to keep.
     alpha : float, default=0.05
-        Level of all tests.
+        Significance level of all tests.
     min_share : float, default=0.0
-        Leave out systems whose mean is below this share of the best one (above its
-        inverse where lower is better).
+        Smallest mean, as a share of the best one, of a system that is studied (the
+        largest mean is the inverse where lower is better).
     test : {"t", "wilcoxon", "randomization"}, default="t"
-        For pairs of systems, two-tailed.
+        Two-tailed paired test for pairs of systems.
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
-        Threads over blocks of queries; no result depends on it.
+        Number of threads over blocks of queries; no result depends on it.
     progress : bool, default=False
-        Show a progress bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
     PrecisionStudy
+        The values, tests and correlations at each level.
 
     Raises
     ------
     ValueError
-        As in `compare_systems`, `band_scores` and `round_scores`; for a level that
-        is named twice, and shares outside of (0, 1].
+        As in `compare_systems`, `band_scores` and `round_scores`, and if a level is
+        repeated or a share is outside (0, 1].
 
     See Also
     --------
-    tieaware_sklearn.optuna.ScorePrecisionObjective : Search for the coarsest level.
-    tieaware_sklearn.score_precision.worst_case_loss : The most that bands can cost a
-        ranking without ties, so any with ``existing_ties="order"``.
+    tieaware_sklearn.optuna.ScorePrecisionObjective : Searches for the coarsest level.
+    tieaware_sklearn.score_precision.worst_case_loss : The largest loss by bands for a
+        ranking without ties, and so for any with ``existing_ties="order"``.
 
     Notes
     -----
-    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS
-    2016, section 4: a system is not inferior at 99 % if a one-tailed paired t test
-    rejects that its coarse mean is at most 0.99 of its exact one. They take
-    documents whose exact scores tie as they stand (``existing_ties="order"``), and
-    measure one order of the ties that bands make; here it is the mean over all.
+    The study is that of Yang, Moffat and Turpin, "How precise does document scoring
+    need to be?", AIRS 2016, section 4: a system is not inferior at 99% if a one-tailed
+    paired t test rejects that its coarse mean is at most 0.99 of its exact mean. They
+    take documents with tied exact scores in the order of rows
+    (``existing_ties="order"``), and measure one order of the ties that bands make; here
+    the value is the mean over all orders.
 
     Examples
     --------
@@ -294,7 +296,7 @@ def _agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
 def _pairwise(
     expected: FloatArray, pairs: IntArray, test: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean differences and p values of pairs, over the queries that both have."""
+    """Mean differences and p-values of pairs, over the queries that both have."""
     difference, pvalues = np.full((2, len(expected), len(pairs)), np.nan)
     for i, p in np.ndindex(difference.shape):
         both = expected[i][:, pairs[p]]

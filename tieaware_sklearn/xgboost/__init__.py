@@ -1,8 +1,8 @@
-"""XGBoost with query ids, and metrics that no order of rows changes.
+"""XGBoost with query ids, and metrics that do not depend on the order of rows.
 
-XGBoost breaks ties by the order of the rows. While trees are few, documents tie
-everywhere, and on validation rows sorted by label the first tree looks perfect:
-early stopping ends there. The metrics here are exact, so that it does not.
+XGBoost breaks ties by the order of rows. The first trees tie many documents, so that
+on validation rows sorted by label the first tree looks perfect, and early stopping
+keeps it alone. The metrics here are exact under ties, which prevents this.
 """
 
 from ._metrics import custom_metric

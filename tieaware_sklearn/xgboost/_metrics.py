@@ -34,8 +34,9 @@ class _CustomMetric(BoostingMeasures):
             raise TypeError(
                 "custom_metric takes predictions and a DMatrix, got "
                 f"{type(data).__name__}: it is for xgboost.train and xgboost.cv. "
-                "XGBRanker hands metrics single queries, which have no exact average; "
-                'QueryXGBRanker(eval_metric="ndcg@10") evaluates all of them'
+                "XGBRanker passes single queries to a metric and averages the values "
+                'in its own way; QueryXGBRanker(eval_metric="ndcg@10") gives exact '
+                "means"
             )
         starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
@@ -51,49 +52,51 @@ def custom_metric(
     *,
     zero_relevance: float | str = 0.0,
 ) -> Callable[[FloatArray, Any], Any]:
-    """A tie-aware metric for `xgboost.train` and `xgboost.cv`.
+    """Make a tie-aware metric for `xgboost.train` and `xgboost.cv`.
 
-    `QueryXGBRanker` takes the names of measures as they are.
+    `QueryXGBRanker` takes the names of measures directly.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        See `parse_measure`. Ties are found once for all of them; early stopping
-        takes the last.
+        Measure or measures, as in `parse_measure`. Ties are found once for all of them;
+        early stopping goes by the last.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
     Returns
     -------
     callable
-        ``metric(predictions, data)``, with `data` a `DMatrix` that has query ids,
-        which gives the name and the value, or a list of such, for
-        ``xgboost.train(custom_metric=...)``. The weights of `data`, one per query in
-        XGBoost, weigh its queries.
+        ``metric(predictions, data)`` for ``xgboost.train(custom_metric=...)``, where
+        `data` is a `DMatrix` with query ids. It returns the name and the value, or a
+        list of such tuples. The weights of `data`, one per query in XGBoost, are
+        weights of queries.
 
     Raises
     ------
     ValueError
-        For an unknown measure. In training, for data without query groups, labels
-        that break a rule of `ranking_score`, and NaN predictions.
+        If a measure is unknown. In training, the metric raises it if the data have no
+        query groups, if labels break a rule of `ranking_score`, or if predictions are
+        NaN.
     TypeError
-        In training, where `XGBRanker` calls it.
+        In training, if `XGBRanker` calls the metric.
 
     See Also
     --------
-    QueryXGBRanker : Has such metrics by default.
+    QueryXGBRanker : Uses such metrics by default.
 
     Notes
     -----
-    Results are named ``precise-NDCG@10``: XGBoost decides by the start of a name
-    whether early stopping maximises, "pre" among them. Lower-is-better measures go
-    by their names alone. XGBoost rounds custom metrics to six decimals.
+    Results are named ``precise-NDCG@10``: XGBoost maximises a metric in early stopping
+    if its name starts with a known word, such as "pre". Measures where lower is better
+    keep their plain names. XGBoost rounds custom metrics to six decimals.
 
-    It is no metric for `XGBRanker`, which hands a callable one query at a time, weighs
-    the values by numbers of documents, and gives queries of one document 1.
+    The metric does not work with `XGBRanker`, which passes one query at a time to a
+    callable, weights the values by numbers of documents, and gives queries of one
+    document the value 1.
 
     XGBoost's own metric is reported as well, unless the parameters have
-    ``disable_default_eval_metric=1``. `xgboost.cv` keeps queries whole by itself
+    ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
     (``nfold=5``; it takes no ``folds`` for ranking).
 
     Examples

@@ -87,17 +87,17 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
 class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
     """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
 
-    Rows may stand in any order. Cross-validation slices ``qid`` as it does ``y``,
-    so that searches, pipelines and `cross_validate` work, with ``qid`` by metadata
-    routing (there is no need to call `set_fit_request`) or from a column of X.
+    Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
+    searches, pipelines and `cross_validate` work, with ``qid`` passed through metadata
+    routing (there is no need to call `set_fit_request`) or taken from a column of X.
 
     Parameters
     ----------
     objective : str, default="rank:ndcg"
         As in `xgboost.XGBRanker`.
     eval_metric : str, Measure or list of them, default="ndcg@10"
-        Measures of the evaluation sets, tie-aware; see `parse_measure` (``"ndcg"``
-        has no cut-off). None evaluates nothing.
+        Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
+        (``"ndcg"`` has no cut-off). None evaluates nothing.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
@@ -105,46 +105,46 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         for arrays), in `fit`, in its evaluation sets, and in `predict` where X
         still has it. It is never a feature. By default `fit` takes ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
-        The order in which XGBoost gets the rows of X. ``"canonical"``: queries in the
-        order of their ids, and rows of a query in one that is drawn from their
-        contents and `random_state`, so that the model is the same, to the last bit,
-        however X is ordered. ``"input"``: queries in order of first appearance, rows
-        as they are given, so that rows which stand query by query give just the trees
-        of `XGBRanker`.
+        The order in which XGBoost gets the rows of X. With ``"canonical"``, queries
+        come in the order of their ids, and the rows of a query in an order drawn from
+        their contents and `random_state`, so that the model is the same, to the last
+        bit, in whatever order X is. With ``"input"``, queries come in order of first
+        appearance, and rows in the order of X, so that X with the rows of each query
+        together gives exactly the trees of `XGBRanker`.
     **options
         Other parameters of `xgboost.XGBRanker`; those with one entry per feature
-        (``feature_types``) leave `qid` out. ``early_stopping_rounds`` stops on the
-        first measure of `eval_metric` in the last evaluation set that is not the
-        training data.
+        (``feature_types``) leave `qid` out. ``early_stopping_rounds`` goes by the first
+        measure of `eval_metric` in the last evaluation set that is not the training
+        data.
 
     Attributes
     ----------
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Columns of X as given to `fit`, that of `qid` included.
+        Number and names of the columns of X in `fit`, that of `qid` included.
     feature_importances_ : ndarray of shape (n_columns,)
         One value per column of X, NaN for that of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
     best_iteration, best_score : int, float
-        The best tree, counted from 0, and its value, after early stopping.
+        The best tree, counted from 0, and its value; only with early stopping.
 
     See Also
     --------
     QueryLGBMRanker : The same for LightGBM.
-    make_ranking_scorer : Scores it in searches and cross-validation.
-    custom_metric : The same metrics for `xgboost.train`.
+    make_ranking_scorer : Scores the ranker in searches and cross-validation.
+    custom_metric : Makes the same metrics for `xgboost.train`.
 
     Notes
     -----
-    `XGBRanker` calls a metric of the user's on one query at a time. Here, a callback
-    takes all scores after each tree, in full precision; XGBoost's own metrics, which
-    go by the order of rows, are not evaluated.
+    `XGBRanker` calls a custom metric on one query at a time. Here a callback takes all
+    scores after each tree, in full precision. XGBoost's own metrics, which depend on
+    the order of rows, are not evaluated.
 
     `fit` takes ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
     ``eval_group`` and ``eval_qid``, and ``init_score`` for ``base_margin``, as
-    `QueryLGBMRanker` does. Weights are one per row: where `XGBRanker` takes one per
-    query, cross-validation could not slice them.
+    `QueryLGBMRanker` does. It takes one weight per row: `XGBRanker` takes one per
+    query, which cross-validation could not split.
 
     Examples
     --------
@@ -203,32 +203,33 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0; for ``rank:ndcg`` integers up to 31 (any number
             with ``ndcg_exp_gain=False``), for ``rank:map`` 0 or 1.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it: any hashable values.
+            Query of each row, unless a column of X holds it. Ids may have any hashable
+            type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row's query: constant within a query.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several. Inside a search or cross-validation
-            write tuples even for one, ``eval_X=(X_valid,)``: scikit-learn cuts
-            whatever has as many rows as X down to the rows of the fold.
+            One evaluation set, or several. In a search or cross-validation, write
+            tuples even for one set, ``eval_X=(X_valid,)``: scikit-learn reduces
+            anything with as many rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for the very objects of X, y and qid.
+            ``training`` for a set that is the same objects as X, y and qid.
         eval_sample_weight : array-like or tuple, list or dict of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple, list or dict of such, optional
-            Scores that the predictions are added to, one per row.
+            Scores to which the predictions are added, one per row.
         verbose : bool or int, default=False
-            Print the values of the evaluation sets after each tree, or after each
-            that many.
+            Whether to print the values of the evaluation sets after each tree; an int
+            prints them every so many trees.
         init_model : str, Booster or XGBModel, optional
-            A model to go on from: ``xgb_model`` of `XGBRanker`.
+            A model to continue from: ``xgb_model`` of `XGBRanker`.
 
         Returns
         -------
@@ -237,12 +238,11 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Raises
         ------
         ValueError
-            Without query ids, or with ids given twice; for an evaluation set
-            without labels or query ids; for labels, weights, lengths and names of
-            measures that break a rule above; for early stopping without an
-            evaluation set.
+            If there are no query ids, or two sources of them; if an evaluation set has
+            no labels or query ids; if labels, weights, lengths or names of measures
+            break a rule above; or if early stopping has no evaluation set.
         TypeError
-            For other metrics in `eval_metric`.
+            If `eval_metric` has anything other than measures.
         """
         own = GivenSet(X, y, qid, sample_weight, init_score)
         sets = split_eval_sets(
@@ -284,13 +284,13 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
-        """Scores of the rows of X, in their order.
+        """Return the scores of the rows of X, in their order.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Of shape (n_rows, n_features). A frame may have the qid column or not;
-            an array has it if it has a column more than there are features.
+            Data of shape (n_rows, n_features). A data frame may have the qid column or
+            not; an array has it if it has one column more than there are features.
         output_margin, validate_features, base_margin, iteration_range
             As in XGBoost.
 
@@ -301,14 +301,13 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Raises
         ------
         ValueError
-            For a data frame with other columns than that of `fit`, or in another
-            order.
+            If a data frame has other columns than that of `fit`, or another order.
         """
         return super().predict(self._features(X), **options)  # type: ignore[no-any-return]
 
     @wraps(xgboost.XGBRanker.apply, assigned=())
     def apply(self, X: Any, iteration_range: Any = None) -> NDArray[np.float32]:
-        """The leaf of each tree that each row of X falls into.
+        """Return the leaf of each tree into which each row of X falls.
 
         Parameters
         ----------
@@ -324,7 +323,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         return super().apply(self._features(X), iteration_range)  # type: ignore[no-any-return]
 
     def get_booster(self) -> Any:
-        """The `xgboost.Booster` that was trained.
+        """Return the trained `xgboost.Booster`.
 
         Returns
         -------
@@ -333,13 +332,13 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         Raises
         ------
         NotFittedError
-            Before `fit`.
+            If the ranker is not fitted.
         """
         check_is_fitted(self)
         return self._model_.get_booster()
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """Parameters of the booster.
+        """Return the parameters of the booster.
 
         Returns
         -------
@@ -348,13 +347,13 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         return xgboost.XGBRanker(**self._model_params()).get_xgb_params()  # type: ignore[no-any-return]
 
     def load_model(self, fname: Any) -> None:
-        """Load what `save_model` of this or of `XGBRanker` has saved.
+        """Load a model saved by `save_model` of this class or of `XGBRanker`.
 
         Parameters
         ----------
         fname : str, path-like or bytearray
-            As in XGBoost. The model knows its features, and no column of ids: that
-            of `qid` is taken from X where X has it.
+            As in XGBoost. The model knows its features, but no column of ids: the
+            column `qid` is removed from X where X has it.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
@@ -423,9 +422,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         """What XGBoost refuses, in plain words."""
         if self.qid is None and "qid" in list_columns(train.X):
             raise ValueError(
-                "X must not have a column 'qid' that is a feature, for XGBoost takes "
-                'it to be the query ids: give qid="qid" to the constructor, or rename '
-                "it"
+                "X must not have a feature named 'qid', because XGBoost takes it for "
+                'the query ids: give qid="qid" to the constructor, or rename the column'
             )
         labels = train.labels_as_given()
         advice = '(objective="rank:pairwise" has no such limit)'
