@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
@@ -33,21 +32,20 @@ def _check(name: str) -> str:
     return name
 
 
-_default = "numpy" if compiled is None else "compiled"
-_default = _check(os.environ.get(VARIABLE, _default))
-_chosen = ContextVar("engine", default=_default)
+_chosen = _check(os.environ.get(VARIABLE) or ("compiled" if compiled else "numpy"))
 
 
 def engine() -> str:
     """The name of the engine that runs, "compiled" or "numpy"."""
-    return _chosen.get()
+    return _chosen
 
 
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
-    """Run one of the engines for a while."""
-    token = _chosen.set(_check(name))
+    """Run one of the engines for a while, in all threads."""
+    global _chosen
+    before, _chosen = _chosen, _check(name)
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _chosen = before

@@ -141,13 +141,12 @@ class LabelledQueries:
             )
             return down, up
 
-        parts = self.each_block(
-            lambda ranked: [
-                *ranked.statistics(measures, statistics),
-                *ranked.turned().statistics(measures, statistics),
-            ],
-            scores,
-        )
+        def walk_both_ways(ranked: RankedQueries) -> list[FloatArray]:
+            assert isinstance(ranked, WalkedQueries)
+            down = ranked.statistics(measures, statistics)
+            return down + ranked.turned().statistics(measures, statistics)
+
+        parts = self.each_block(walk_both_ways, scores)
         found, n = list(zip(*parts, strict=True)), len(statistics)
         return (
             self._by_name(statistics, found[:n], scores.ndim - 1),

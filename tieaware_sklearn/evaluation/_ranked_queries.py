@@ -39,10 +39,6 @@ class RankedQueries(ABC):
         Several score columns come first.
         """
 
-    def turned(self) -> RankedQueries:
-        """The same by lower scores, without a further sort."""
-        raise NotImplementedError
-
 
 class GroupedQueries(RankedQueries):
     """Ties found before, and measures in NumPy."""
@@ -96,6 +92,7 @@ class WalkedQueries(RankedQueries):
         return self._columns[0]
 
     def turned(self) -> WalkedQueries:
+        """The same by lower scores, without a further sort."""
         return WalkedQueries(
             self._labels, self._ranked, backwards=True, several=self._several
         )
