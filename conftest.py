@@ -1,4 +1,4 @@
-"""Doctests of what is installed."""
+"""Which engine is tested, and doctests of what is installed."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ NEEDED = {
     "plots": ("matplotlib",),
     "xgboost": ("xgboost",),
 }
+
+
+def pytest_report_header() -> str:
+    """Which engine is tested."""
+    from tieaware_sklearn._kernel.versions import engine_in_words
+
+    return f"tieaware-sklearn engine: {engine_in_words()}"
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

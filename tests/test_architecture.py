@@ -239,7 +239,8 @@ def test_public_names_are_documented(thing):
     assert "__doc__" in vars(thing) or inspect.isfunction(thing)
     for section in ("See Also", "Examples"):
         assert text.count(f"\n{section}\n---") == 1, section
-    if inspect.isfunction(thing):
+    # takes, gives and raises nothing
+    if inspect.isfunction(thing) and thing is not tieaware_sklearn.show_versions:
         for section in ("Parameters", "Returns", "Raises", "Examples"):
             if section == "Returns" and thing is datasets.dump_letor:
                 continue

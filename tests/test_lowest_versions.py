@@ -13,10 +13,11 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_lowest_versions_are_those_stated():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, built_by = settings["project"], settings["build-system"]["requires"]
     extras = chain.from_iterable(project["optional-dependencies"].values())
     lowest = set()
-    for requirement in map(Requirement, [*project["dependencies"], *extras]):
+    for requirement in map(Requirement, [*project["dependencies"], *extras, *built_by]):
         if requirement.name == project["name"]:  # an extra within an extra
             continue
         (bound,) = requirement.specifier

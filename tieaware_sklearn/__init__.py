@@ -1,6 +1,7 @@
 """Exact scores of rankings when documents tie."""
 
 from . import evaluation, measures
+from ._kernel.versions import show_versions
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
 from .feature_selection import RankingFeatureSelector, RankingScoreFunc, Screening
@@ -41,6 +42,7 @@ __all__ = [
     "precision_study",
     "query_learning_curve",
     "query_permutation_importance",
+    "show_versions",
     "train_test_split_queries",
 ]
 __all__ += evaluation.__all__

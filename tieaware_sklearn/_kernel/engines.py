@@ -13,6 +13,8 @@ compiled: Any
 missing: str | None = None
 try:
     compiled = import_module("tieaware_sklearn._kernel.compiled")
+except ModuleNotFoundError:
+    compiled, missing = None, "it was not built"
 except ImportError as error:
     compiled, missing = None, str(error)
 

@@ -18,6 +18,7 @@ from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._evaluate import check_labels, check_runs
 from ._outputs import Findings, check_outputs, write_findings
+from ._slow import note_missing_kernel
 
 DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
 _OF_PAIRS = ("difference", "tie_std", "survives", "statistic", "pvalues")
@@ -34,6 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     topics = "qrels" if arguments.complete else "both"
     trec = load_trec(arguments.qrels, arguments.runs, topics=topics, order="trec_eval")
     check_labels(trec, measures, TextSource(arguments.qrels))
+    note_missing_kernel(trec.score.size)
     correction = None if arguments.correction == "none" else arguments.correction
     found = [
         compare_systems(

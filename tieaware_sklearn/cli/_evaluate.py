@@ -28,6 +28,7 @@ from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_outputs, write_findings
+from ._slow import note_missing_kernel
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _SPELLED = {"macro": "mean", "geometric": "geometric mean"}
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     judged = read_qrels(judgments)
     found: list[tuple[list[dict[str, Any]], list[str]]] = []
     tags: list[str | None] = []
+    n_scores = 0
     read = [describe(arguments.qrels, judged, "judgments")]
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
     for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
@@ -63,6 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
             order="trec_eval",
         )
         check_labels(trec, measures, judgments)
+        n_scores, before = n_scores + len(trec.score), n_scores
+        note_missing_kernel(n_scores, before)
         rows, notes = measure_run(trec, measures, arguments.average, arguments.jobs)
         notes += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
         found.append((rows, notes))

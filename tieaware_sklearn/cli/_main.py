@@ -14,6 +14,7 @@ from .. import __version__
 from .._display.tables import definitions, paragraph
 from .._display.terminal import printable
 from .._display.words import meaning
+from .._kernel.versions import engine_in_words
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
@@ -146,7 +147,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="tieaware",
         description="The exact score of a ranking when documents tie.",
     )
-    parser.add_argument("--version", action="version", version=__version__)
+    version = f"{__version__}, engine: {engine_in_words()}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
         described = commands.add_parser(

@@ -20,6 +20,7 @@ from ..io._tabular_scan import is_nameless
 from ..measures import Measure
 from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
+from ._slow import note_missing_kernel
 
 #: files that would take more memory are read in batches
 _LARGE = 1 << 28
@@ -41,6 +42,7 @@ def screen_files(
     scan, rows = _look_through(arguments)
     _note_left_out(scan.left_out)
     names = scan.feature_names
+    note_missing_kernel(scan.n_rows * len(names))
     # one bar: over documents in batches, over features of all at once
     bar = shows_progress(arguments.quiet)
     selector.set_params(

@@ -1,0 +1,52 @@
+"""Builds the compiled kernel; all else of the build is in pyproject.toml.
+
+The environment variable TIEAWARE_KERNEL chooses what becomes of it:
+
+- unset: it is compiled; where that fails, the library runs NumPy's engine,
+- ``skip``: it is left out, and the wheel is pure Python,
+- ``require``: a failure is an error.
+"""
+
+import os
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import SetupError
+
+mode = os.environ.get("TIEAWARE_KERNEL", "")
+if mode not in ("", "skip", "require"):
+    sys.exit(f"TIEAWARE_KERNEL must be unset, 'skip' or 'require', got {mode!r}")
+
+
+class BuildKernel(build_ext):
+    """Compiles with the options of the compiler at hand, and says what failed."""
+
+    def build_extension(self, ext):
+        # a contracted a * b + c would round otherwise than NumPy does
+        ext.extra_compile_args = (
+            ["/O2", "/fp:precise"]
+            if self.compiler.compiler_type == "msvc"
+            else ["-O2", "-g0", "-ffp-contract=off"]
+        )
+        try:
+            super().build_extension(ext)
+        except Exception as error:
+            if ext.optional:  # setuptools warns, and goes on
+                raise
+            raise SetupError(
+                "the kernel could not be compiled, and TIEAWARE_KERNEL=require allows "
+                f"no installation without it: {error}"
+            ) from error
+
+
+kernel = Extension(
+    "tieaware_sklearn._kernel.compiled",
+    ["tieaware_sklearn/_kernel/compiled.pyx"],
+    depends=["tieaware_sklearn/_kernel/rows.pxd", "tieaware_sklearn/_kernel/sums.pxd"],
+    optional=mode != "require",
+)
+setup(
+    ext_modules=[] if mode == "skip" else [kernel],
+    cmdclass={"build_ext": BuildKernel},
+)
