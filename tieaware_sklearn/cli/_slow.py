@@ -29,8 +29,9 @@ def note_missing_kernel(n_scores: int, before: int = 0) -> None:
         return
     print(
         printable(
-            "tieaware: this is slow, as the compiled kernel is missing "
-            f"({engines.missing}); with a C compiler, install tieaware-sklearn again: "
+            "tieaware: this takes longer than it need, because the compiled kernel is "
+            f"missing ({engines.missing}); to get it, install a C compiler, then "
+            "tieaware-sklearn again: "
             "pip install --force-reinstall --no-deps --no-cache-dir tieaware-sklearn"
         ),
         file=sys.stderr,
