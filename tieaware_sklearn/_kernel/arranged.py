@@ -218,11 +218,11 @@ def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
         return np.ascontiguousarray(scores)
     kind, itemsize = scores.dtype.kind, scores.dtype.itemsize
     if (kind in "iub" and itemsize < 8) or (kind == "f" and itemsize < 8):
-        return scores.astype(np.float64)
+        return scores.astype(np.float64, order="C")
     if kind in "iu":
         most = max(abs(int(scores.max())), abs(int(scores.min())))
         if most <= _EXACT:
-            return scores.astype(np.float64)
+            return scores.astype(np.float64, order="C")
     # ranks compare as the scores do
     out = np.empty(scores.shape)
     for column, own in zip(out, scores, strict=True):
