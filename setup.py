@@ -1,10 +1,10 @@
-"""Builds the compiled kernel; all else of the build is in pyproject.toml.
+"""Build the compiled kernel; pyproject.toml has the rest of the build.
 
-The environment variable TIEAWARE_KERNEL chooses what becomes of it:
+The environment variable TIEAWARE_KERNEL says how:
 
-- unset: it is compiled; where that fails, the library runs NumPy's engine,
-- ``skip``: it is left out, and the wheel is pure Python,
-- ``require``: a failure is an error.
+- unset: the kernel is compiled; if that fails, the library is installed without it,
+- ``skip``: the kernel is left out, and the wheel is pure Python,
+- ``require``: the kernel is compiled; if that fails, so does the installation.
 """
 
 import os
@@ -23,7 +23,7 @@ class BuildKernel(build_ext):
     """Compiles with the options of the compiler at hand, and says what failed."""
 
     def build_extension(self, ext):
-        # a contracted a * b + c would round otherwise than NumPy does
+        # no a * b + c in one instruction: it would not round as NumPy does
         ext.extra_compile_args = (
             ["/O2", "/fp:precise"]
             if self.compiler.compiler_type == "msvc"

@@ -1,4 +1,4 @@
-"""Commands say that they are slow, where the compiled kernel is missing."""
+"""Commands say on large input that the compiled kernel is missing."""
 
 from __future__ import annotations
 

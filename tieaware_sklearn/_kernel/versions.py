@@ -17,18 +17,18 @@ _OPTIONAL = (
 
 
 def engine_in_words() -> str:
-    """The engine that runs and, where it is missing, why the kernel is."""
+    """The engine that runs and, if the kernel is missing, why."""
     if engines.missing is None:
         return engines.engine()
     return f"{engines.engine()} (the compiled kernel is missing: {engines.missing})"
 
 
 def show_versions() -> None:
-    """Print versions, and which engine runs: what a bug report should say.
+    """Print the versions and the engine that runs, for a bug report.
 
-    The engine is the compiled kernel or, where that could not be built, NumPy; both
-    give the same results, and the kernel is faster. Optional libraries are listed where
-    they are installed, and none of them is imported.
+    The engine is the compiled kernel or, if that could not be built, NumPy. Both give
+    the same values; the kernel is faster. Optional libraries are listed if they are
+    installed; none of them is imported.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What commands say where the compiled kernel is missing and much is to be done."""
+"""What commands say on large input if the compiled kernel is missing."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ import sys
 from .._display.terminal import printable
 from .._kernel import engines
 
-#: scores to rank, from which on the kernel saves a wait
+#: scores to rank, from which on users wait noticeably longer without the kernel
 _MANY = 1_000_000
 
 
 def note_missing_kernel(n_scores: int, before: int = 0) -> None:
-    """Say how to get it, once there are many scores to rank.
+    """Say how to get it, once, when there are many scores to rank.
 
-    Who chose NumPy's engine by TIEAWARE_ENGINE is told nothing.
+    Nothing is said to users who chose NumPy's engine with TIEAWARE_ENGINE.
 
     Parameters
     ----------
     n_scores : int
         Documents times columns.
     before : int
-        As many of them were there at the last call.
+        How many of them an earlier call was given.
     """
     chosen = os.environ.get(engines.VARIABLE) == "numpy"
     if engines.missing is None or chosen or not before < _MANY <= n_scores:
         return
     print(
         printable(
-            "tieaware: this takes longer than it need, because the compiled kernel is "
-            f"missing ({engines.missing}); to get it, install a C compiler, then "
-            "tieaware-sklearn again: "
+            f"tieaware: the compiled kernel is missing ({engines.missing}), so this "
+            "takes longer. With a C compiler, install it by: "
             "pip install --force-reinstall --no-deps --no-cache-dir tieaware-sklearn"
         ),
         file=sys.stderr,
