@@ -40,7 +40,7 @@ def rank_within(
     -------
     ndarray of shape (n_rows, n_columns), or (n_rows, 2 * n_columns)
     """
-    if engine() == "compiled":
+    if engine() == "compiled" and len(sizes):
         labels = ArrangedLabels(
             np.zeros(columns.shape[1], dtype=np.int32),
             None,
