@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
@@ -34,20 +33,20 @@ def _check(name: str) -> str:
 
 
 _default = "numpy" if compiled is None else "compiled"
-_default = _check(os.environ.get(VARIABLE, _default))
-_chosen = ContextVar("engine", default=_default)
+# of the whole process: threads that start have no context of those who start them
+_chosen = [_check(os.environ.get(VARIABLE, _default))]
 
 
 def engine() -> str:
     """The name of the engine that runs, "compiled" or "numpy"."""
-    return _chosen.get()
+    return _chosen[-1]
 
 
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
-    """Run one of the engines for a while."""
-    token = _chosen.set(_check(name))
+    """Run one of the engines for a while, in all threads."""
+    _chosen.append(_check(name))
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _chosen.pop()
