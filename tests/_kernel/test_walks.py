@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -25,14 +27,26 @@ from tests._kernel.helpers import (
 )
 from tests.instances import INSTANCES
 from tests.strategies import ranking
+from tieaware_sklearn import (
+    DCG,
+    NDCG,
+    AveragePrecision,
+    Fallout,
+    FBeta,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    Success,
+    evaluate,
+)
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.measures._parse import parse_measures
 
 LEVELS = np.arange(5.0)
 WALKED = [m for m in GRADED if m.walk(LEVELS, 100) is not None]
-ways = st.sampled_from(
-    [{}, {"ascending": True}, {"input_order": True}]
-    + [{"ascending": True, "input_order": True}]
+ways = st.fixed_dictionaries(
+    {}, optional={"ascending": st.booleans(), "input_order": st.booleans()}
 )
 
 
@@ -199,3 +213,167 @@ def test_gains_of_the_users():
         own = [type(m)(k=m.k, gain=gain) for m in parse_measures(names)]
         for scores in (rng.integers(0, 3, 300), rng.normal(size=300)):
             assert_engines_agree(labels, scores, qid, own)
+
+
+@dataclass(frozen=True)
+class TopHeavy(NDCG):
+    """Gains of its own, by which a 1 is worth most."""
+
+    def gains(self, levels):
+        return np.where(levels == 1, 5.0, levels)
+
+
+@dataclass(frozen=True)
+class BinaryGain(DCG):
+    """Gains that are not floats."""
+
+    def gains(self, levels):
+        return levels >= 2
+
+
+@dataclass(frozen=True)
+class PooledIdeal(NDCG):
+    def normaliser(self, groups):
+        return np.full(groups.n_queries, 40.0)
+
+
+@dataclass(frozen=True)
+class OtherIdeal(NDCG):
+    def ideal_sum(self, groups):
+        return 2 * super().ideal_sum(groups)
+
+
+@dataclass(frozen=True)
+class HalfPrecision(Precision):
+    def numerator(self, groups):
+        return super().numerator(groups) / 2
+
+
+@dataclass(frozen=True)
+class ReversedPrecision(Precision):
+    """What counts as its best order is another."""
+
+    def gains(self, levels):
+        return 1 - super().gains(levels)
+
+
+@dataclass(frozen=True)
+class OtherExpected(AveragePrecision):
+    def expected(self, groups):
+        return super().expected(groups) ** 2
+
+
+@dataclass(frozen=True)
+class OtherBest(ReciprocalRank):
+    def best(self, groups):
+        return np.ones(groups.n_queries)
+
+
+@dataclass(frozen=True)
+class OtherWorst(RPrecision):
+    def worst(self, groups):
+        return np.zeros(groups.n_queries)
+
+
+@dataclass(frozen=True)
+class OtherStd(Success):
+    def std(self, groups):
+        return np.full(groups.n_queries, 0.25)
+
+
+@dataclass(frozen=True)
+class OtherChance(FBeta):
+    def chance(self, groups):
+        return np.full(groups.n_queries, 0.125)
+
+
+@dataclass(frozen=True)
+class OtherVariance(Recall):
+    def numerator_variance(self, groups):
+        return np.full(groups.n_queries, 4.0)
+
+
+@dataclass(frozen=True)
+class SomeDefined(Precision):
+    def defined(self, groups):
+        return groups.total_relevant(self.rel) > 1
+
+
+@dataclass(frozen=True)
+class Flipped(Fallout):
+    """Larger values are better."""
+
+    greater_is_better: ClassVar[bool] = True
+    undefined_over_zero: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class SlowDiscount(DCG):
+    def _rank_weights(self, rank):
+        return (1 / np.sqrt(rank + 1.0)).astype(np.float32)
+
+
+class Halved:
+    """No measure, but in front of one."""
+
+    def numerator(self, groups):
+        return super().numerator(groups) / 2
+
+
+@dataclass(frozen=True)
+class HalvedDCG(Halved, DCG):
+    pass
+
+
+@dataclass(frozen=True)
+class ChildOfHalf(HalfPrecision):
+    """A child of what has no walk has none."""
+
+
+@dataclass(frozen=True)
+class OtherMaximum(NDCG):
+    maximum: ClassVar[float] = 2.0
+
+
+WITHOUT = [TopHeavy(3), OtherIdeal(3), HalfPrecision(3), ReversedPrecision(2)]
+WITHOUT += [OtherExpected(), OtherBest(), OtherWorst(), OtherStd(2), OtherChance(3)]
+WITHOUT += [OtherVariance(2), SomeDefined(3), HalvedDCG(3), ChildOfHalf(3)]
+WITH = [PooledIdeal(5), BinaryGain(3), Flipped(3), SlowDiscount(4), OtherMaximum(3)]
+
+
+def test_a_subclass_with_formulas_of_its_own_has_no_walk():
+    for measure in WITHOUT:
+        assert measure.walk(LEVELS, 10) is None, measure
+    for measure in WITH:
+        assert measure.walk(LEVELS, 10) is not None, measure
+
+
+@settings(max_examples=60)
+@given(case=cases(max_documents=30), way=ways)
+def test_subclasses_are_answered_by_their_own_formulas(case, way):
+    # beside measures that are walked, in one call
+    both = [m for pair in zip(WITHOUT, WALKED, strict=False) for m in pair]
+    assert_engines_agree(*case, [*both, *WITH], **way)
+    assert_engines_agree(*case, WITHOUT, **way)
+
+
+@dataclass(frozen=True)
+class LongWords(NDCG):
+    """Says what it needs wrongly."""
+
+    wrong: str = "gain"
+
+    def walk(self, levels, longest):
+        found = super().walk(levels, longest)
+        if self.wrong == "gain":
+            return found._replace(gain=found.gain[:-1])
+        return found._replace(tables=found.tables[:, :longest])
+
+
+@pytest.mark.parametrize("wrong", ["gain", "tables"])
+def test_what_a_walk_holds_is_checked(wrong):
+    with (
+        use_engine("compiled"),
+        pytest.raises(ValueError, match=f"{wrong}.* must .*shape"),
+    ):
+        evaluate([0, 1, 2], [1, 2, 3], measures=[LongWords(wrong=wrong)])
