@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from pathlib import Path
 
@@ -229,6 +230,7 @@ def test_thousands_of_calls_leave_nothing_behind():
     def calls(number):
         for _ in range(number):
             queries.values(SOME, scores)
+        gc.collect()
 
     calls(100)
     tracemalloc.start()
