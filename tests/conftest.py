@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,27 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("needs the research data of ../shared/data, which is not shipped")
     return SHARED_DATA
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def engine(request) -> Iterator[str]:
+    """Either engine in turn, for the whole test.
+
+    Without the kernel its half is skipped. With TIEAWARE_ENGINE=compiled it fails: the
+    library itself then refuses to be imported.
+    """
+    from tieaware_sklearn._kernel import engines
+
+    if request.param == "compiled" and engines.compiled is None:
+        pytest.skip(f"needs the compiled kernel: {engines.missing}")
+    with engines.use_engine(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def kernel() -> None:
+    """For tests that compare the engines."""
+    from tieaware_sklearn._kernel import engines
+
+    if engines.compiled is None:
+        pytest.skip(f"needs the compiled kernel: {engines.missing}")

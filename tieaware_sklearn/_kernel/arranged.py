@@ -197,9 +197,32 @@ class SortedRows:
         return found
 
 
-def compiled_walks(walks: Iterable[Walk]) -> list[Any]:
-    """The same as the kernel takes them."""
-    return [compiled.Walk(*walk.arguments()) for walk in walks]
+def compiled_walks(walks: Iterable[Walk], labels: ArrangedLabels) -> list[Any]:
+    """The same as the kernel takes them, checked: it reads where it is told to."""
+    n_levels, out = len(labels.levels), []
+    for walk in walks:
+        gain, tables = _floats(walk.gain), _floats(walk.tables)
+        if gain is not None and gain.shape != (n_levels,):
+            raise ValueError(
+                f"gains must give one number for each of {n_levels} labels, got shape "
+                f"{gain.shape}"
+            )
+        if tables is not None:
+            depth = labels.longest if walk.depth is None else walk.depth
+            least = 3, min(depth, labels.longest) + 1
+            if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
+                raise ValueError(
+                    f"tables of a walk must have shape {least} or more columns, got "
+                    f"{tables.shape}"
+                )
+        given = walk._replace(gain=gain, tables=tables)
+        out.append(compiled.Walk(*given.arguments()))
+    return out
+
+
+def _floats(values: Any) -> FloatArray | None:
+    """As the kernel reads them."""
+    return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
 
 
 def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
@@ -217,12 +240,11 @@ def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
     if scores.dtype in (np.float64, np.float32):
         return np.ascontiguousarray(scores)
     kind, itemsize = scores.dtype.kind, scores.dtype.itemsize
-    if (kind in "iub" and itemsize < 8) or (kind == "f" and itemsize < 8):
-        return scores.astype(np.float64, order="C")
-    if kind in "iu":
-        most = max(abs(int(scores.max())), abs(int(scores.min())))
-        if most <= _EXACT:
-            return scores.astype(np.float64, order="C")
+    small = kind in "iubf" and itemsize < 8
+    if kind in "iu" and not small:
+        small = max(abs(int(scores.max())), abs(int(scores.min()))) <= _EXACT
+    if small:
+        return np.ascontiguousarray(scores, dtype=np.float64)
     # ranks compare as the scores do
     out = np.empty(scores.shape)
     for column, own in zip(out, scores, strict=True):

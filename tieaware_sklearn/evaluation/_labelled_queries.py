@@ -75,6 +75,11 @@ class LabelledQueries:
         # blocks are made faster than they travel
         return {**self.__dict__, "_kept": None, "_copies": {}}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # where they arrive, there may be no kernel
+        self._compiled = self._compiled and engine() == "compiled"
+
     def _make(self, first: int, stop: int) -> Block:
         queries = self._by_length[first:stop]
         if not self._compiled:

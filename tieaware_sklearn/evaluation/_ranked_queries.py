@@ -144,7 +144,7 @@ class _Walked:
     ) -> None:
         self._labels = labels
         self._measures = measures
-        self._walks = compiled_walks(walks)
+        self._walks = compiled_walks(walks, labels)
         self._scale = np.array([walk.scale for walk in walks])
         self._over_zero = np.array([m.undefined_over_zero for m in measures], bool)
         self._rises = np.array([m.greater_is_better for m in measures], bool)

@@ -21,7 +21,7 @@ from .._engine.segments import (
 )
 from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups, Totals
 from .._kernel.walks import Walk
-from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure, first_level
+from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
 from ._fields import choice
 from ._rank_weights import harmonic_difference, n_ranks, rank_tables
 
@@ -161,7 +161,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         tables = _harmonic_tables(n_ranks(self.k, longest))
-        return Walk("precisions", self.k, first_level(levels, self.rel), tables=tables)
+        return self._walk("precisions", levels, depth=self.k, tables=tables)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         # nothing is found in other groups

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import chain, takewhile
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,8 +22,9 @@ from ._user_models import UserModel
 BoolArray = NDArray[np.bool_]
 #: what a walk stands for: a measure that has another of these has no walk
 _FORMULAS = {
-    "numerator", "numerator_variance", "defined", "expected", "std", "best", "worst",
-    "ideal", "chance", "sampling_error", "std_is_estimate",
+    "numerator", "numerator_variance", "gains_of", "ideal_sum", "defined", "expected",
+    "std", "best", "worst", "ideal", "chance", "sampling_error", "std_is_estimate",
+    "_divide", "_extreme",
 }  # fmt: skip
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
@@ -83,8 +85,9 @@ class Measure(UserModel, RemembersArguments, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-        own = vars(cls)
-        if "walk" not in own and not _FORMULAS.isdisjoint(own):
+        # formulas of a subclass, or of another parent that comes first
+        newer = takewhile(lambda parent: "walk" not in vars(parent), cls.__mro__)
+        if not _FORMULAS.isdisjoint(chain.from_iterable(map(vars, newer))):
             cls.walk = Measure.walk  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
@@ -232,6 +235,13 @@ class RelevanceMeasure(Measure):
     def gains(self, levels: FloatArray) -> FloatArray:
         return relevance(levels, self.rel)
 
+    def _walk(self, kind: str, levels: FloatArray, **options: Any) -> Walk | None:
+        """A walk that counts the levels from the first relevant one on."""
+        if type(self).gains is not RelevanceMeasure.gains:
+            # the best order is another
+            return None
+        return Walk(kind, least=int(np.searchsorted(levels, self.rel)), **options)
+
     def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
@@ -259,8 +269,3 @@ class MeasureOverRelevant(RelevanceMeasure):
 def relevance(levels: FloatArray, rel: float) -> FloatArray:
     """1 for levels of at least `rel`, 0 for the others."""
     return (levels >= rel).astype(np.float64)
-
-
-def first_level(levels: FloatArray, rel: float) -> int:
-    """The first of the levels that is relevant."""
-    return int(np.searchsorted(levels, rel))

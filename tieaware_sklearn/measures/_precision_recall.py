@@ -16,13 +16,7 @@ from scipy import stats
 
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups, Totals
 from .._kernel.walks import Walk
-from ._base import (
-    BinaryMeasure,
-    MeasureOverRelevant,
-    Outcomes,
-    RelevanceMeasure,
-    first_level,
-)
+from ._base import BinaryMeasure, MeasureOverRelevant, Outcomes, RelevanceMeasure
 from ._fields import choice, number
 from ._user_models import even
 
@@ -49,8 +43,8 @@ class _CountMeasure(RelevanceMeasure):
         return 1.0
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        least = first_level(levels, self.rel)
-        return Walk("counted", self.k, least, scale=self._worth_of_one())
+        scale = self._worth_of_one()
+        return self._walk("counted", levels, depth=self.k, scale=scale)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
@@ -281,7 +275,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
         return groups.n - groups.relevant(self.rel)
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return Walk("counted", self.k, first_level(levels, self.rel), others=True)
+        return self._walk("counted", levels, depth=self.k, others=True)
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return self._counted(groups.everything).astype(np.float64)
@@ -321,7 +315,7 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     name: ClassVar[str] = "Rprec"
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return Walk("counted", None, first_level(levels, self.rel), at_relevant=True)
+        return self._walk("counted", levels, at_relevant=True)
 
     def _cutoff(self, groups: TieGroups) -> IntArray:
         return groups.total_relevant(self.rel)

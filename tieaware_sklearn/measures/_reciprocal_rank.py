@@ -11,7 +11,7 @@ import numpy as np
 from .._engine.segments import starts_of
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
 from .._kernel.walks import Walk
-from ._base import BinaryMeasure, Outcomes, first_level
+from ._base import BinaryMeasure, Outcomes
 from ._user_models import even
 
 # beyond this many times n/r places, no relevant document has been met with a
@@ -147,7 +147,7 @@ class ReciprocalRank(FirstRelevantMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"mrr": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return Walk("first", self.k, first_level(levels, self.rel))
+        return self._walk("first", levels, depth=self.k)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
@@ -213,7 +213,7 @@ class Success(FirstRelevantMeasure):
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"hit": ()}
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return Walk("found", self.k, first_level(levels, self.rel))
+        return self._walk("found", levels, depth=self.k)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return self._of_walks(groups, lambda walk: 1 - walk.missed)

@@ -37,7 +37,7 @@ class WeightedSum(Measure):
         return from_views(self._rank_weights(np.arange(self.k)))
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        gain = self.gains(levels)
+        gain = np.asarray(self.gains(levels), dtype=np.float64)
         if (np.diff(gain) < 0).any():
             # the best order is not that of the labels
             return None

@@ -1,0 +1,243 @@
+"""Labels and rows as the kernel has them: ties, codes, memory, and odd arrays."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests._kernel.helpers import (
+    GRADED,
+    LABELS,
+    OTHER_LABELS,
+    by_engine,
+    cases,
+    labelled,
+    values_of,
+)
+from tieaware_sklearn._kernel.arranged import level_codes, score_columns
+from tieaware_sklearn._kernel.engines import compiled, use_engine
+from tieaware_sklearn.measures._parse import parse_measures
+
+SOME = parse_measures(["ndcg@3", "ap", "rr", "p@2", "cg", "fallout@2", "rprec"])
+
+
+@pytest.fixture(autouse=True)
+def _by_the_kernel():
+    with use_engine("compiled"):
+        yield
+
+
+@given(
+    st.lists(
+        st.sampled_from([-1.0, -0.5, 0.0, -0.0, 1.0, 2.5, 253.0, 254.0, 300.0, 2e9]),
+        min_size=1,
+    )
+)
+def test_codes_of_labels(labels):
+    values = np.array(labels)
+    levels, codes = level_codes(values)
+    assert np.array_equal(levels[codes], values)
+    assert np.array_equal(levels, np.unique(values))
+
+
+@given(
+    values=st.lists(
+        st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3), min_size=1, max_size=9
+    )
+)
+def test_columns_compare_as_integers_do(values):
+    column = np.array(values, dtype=np.int64)
+    floats = score_columns(column[None])[0]
+    for a, b in zip(column.tolist(), floats.tolist(), strict=True):
+        assert np.array_equal(floats < b, column < a)
+
+
+def groups_of(labels, scores, qid, **way):
+    """The tie groups of each query: where they stand, and their labels."""
+    found = []
+
+    def read(ranked):
+        groups = ranked.groups
+        own = [[] for _ in range(groups.n_queries)]
+        ends = groups.start + groups.n
+        for at, query in enumerate(groups.query.tolist()):
+            label = groups.levels[groups.label[groups.start[at] : ends[at]]]
+            own[query].append((int(groups.lo[at]), label.tolist()))
+        return own
+
+    queries = labelled(labels, qid, block_rows=20)
+    for part in queries.each_block(read, scores, **way):
+        found += part
+    return found
+
+
+@settings(max_examples=150)
+@given(
+    case=cases(labels={**LABELS, **OTHER_LABELS}),
+    ascending=st.booleans(),
+    input_order=st.booleans(),
+)
+def test_tie_groups_are_those_of_numpy(case, ascending, input_order):
+    way = {"ascending": ascending, "input_order": input_order}
+    by_kernel, by_numpy = by_engine(groups_of, *case, **way)
+    # of one length, queries may stand in another order of blocks
+    assert by_kernel == by_numpy
+
+
+@settings(max_examples=40)
+@given(case=cases(max_documents=30))
+def test_the_turned_ranking_has_the_ties_of_the_other_direction(case):
+    labels, scores, qid = case
+
+    def read(ranked):
+        groups = ranked.groups
+        return groups.query, groups.lo, groups.n, groups.label
+
+    queries = labelled(labels, qid)
+    turned = queries.each_block(lambda ranked: read(ranked.turned()), scores)
+    other = queries.each_block(read, scores, ascending=True)
+    for one, two in zip(turned, other, strict=True):
+        assert all(map(np.array_equal, one, two))
+
+
+@settings(max_examples=40)
+@given(case=cases(max_documents=40), seed=st.integers(0, 2**32 - 1))
+def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
+    labels, scores, qid = case
+    rng = np.random.default_rng(seed)
+    found = values_of(labels, scores, qid, GRADED)
+    shuffled = rng.permutation(len(labels))
+    again = values_of(labels[shuffled], scores[shuffled], qid[shuffled], GRADED)
+    first, second = (list(dict.fromkeys(ids.tolist())) for ids in (qid, qid[shuffled]))
+    order = [second.index(query) for query in first]
+    some = rng.permutation(len(GRADED))[: rng.integers(1, 5)]
+    fewer = values_of(labels, scores, qid, [GRADED[at] for at in some])
+    blocks = labelled(labels, qid, block_rows=1, keep=True)
+    parts = blocks.values(GRADED, scores, statistics=[*found], n_jobs=2)
+    columns = labelled(labels, qid).values(
+        GRADED, np.stack([scores[::-1], scores]), statistics=[*found]
+    )
+    for name, values in found.items():
+        for other in (again[name][order], parts[name], columns[name][1]):
+            assert np.array_equal(values, other, equal_nan=True), name
+        assert np.array_equal(values[:, some], fewer[name], equal_nan=True), name
+    for statistic in ("expected", "best", "std"):
+        alone = values_of(labels, scores, qid, GRADED, [statistic])[statistic]
+        assert np.array_equal(alone, found[statistic], equal_nan=True)
+
+
+@settings(max_examples=60)
+@given(case=cases(max_documents=40), tied=st.sampled_from([0.0, np.nan, np.inf, -2.5]))
+def test_all_tied_is_chance_and_its_best_is_ideal(case, tied):
+    labels, scores, qid = case
+    report = values_of(labels, np.full(len(labels), tied), qid, GRADED)
+    assert np.array_equal(report["expected"], report["chance"], equal_nan=True)
+    assert np.array_equal(report["best"], report["ideal"], equal_nan=True)
+    bounded = values_of(labels, scores, qid, GRADED)
+    higher = np.array([m.greater_is_better for m in GRADED])
+    low = np.where(higher, bounded["worst"], bounded["best"])
+    high = np.where(higher, bounded["best"], bounded["worst"])
+    there = ~np.isnan(bounded["expected"])
+    assert (low <= bounded["expected"])[there].all()
+    assert (bounded["expected"] <= high)[there].all()
+
+
+@settings(max_examples=100)
+@given(
+    labels=st.lists(st.integers(0, 4), min_size=1, max_size=300),
+    cut=st.integers(1, 400),
+    ascending=st.booleans(),
+)
+def test_a_perfect_list_is_exactly_one(labels, cut, ascending):
+    labels = np.sort(labels)[::-1] + 0.0
+    labels[0] = 4
+    sign = 1 if ascending else -1
+    names = [f"ndcg@{cut}", f"ndcg(gain=linear)@{cut}", "ndcg", "ap", "rr", "rprec"]
+    names += [f"ap(denominator=cutoff)@{cut}", f"rr@{cut}", f"success@{cut}"]
+    measures, place = parse_measures(names), np.arange(len(labels))
+    perfect = [place, 1 + place * 2.0**-52, -labels]
+    for scores, mixed in [*zip(perfect, [False] * 3, strict=True), (place // 3, True)]:
+        given = labels, sign * scores, np.zeros(len(labels)), measures
+        found = values_of(*given, ascending=ascending)
+        assert (found["best"] == 1).all()
+        assert mixed or (found["expected"] == 1).all()
+
+
+def test_bad_arrays_do_not_reach_memory():
+    """Entries are private; what they are given by mistake is an error."""
+    labels = np.array([0.0, 1.0, 2.0])
+    code = np.empty(3, dtype=np.int32)
+    with pytest.raises((ValueError, TypeError)):
+        compiled.small_codes(labels.astype(np.float32), code)
+    with pytest.raises((ValueError, TypeError)):
+        compiled.small_codes(labels[::-1], code)
+    with pytest.raises((ValueError, TypeError)):
+        compiled.small_codes(labels, code.astype(np.int64))
+    with pytest.raises(KeyError):
+        compiled.Walk("other", None, 0)
+    with pytest.raises(TypeError):
+        compiled.walk_labels([None], code, np.array([0, 3]), np.empty((2, 1, 1)))
+    with pytest.raises((ValueError, TypeError)):
+        compiled.Walk("weighted", None, 0, np.arange(3), np.zeros((3, 9)))
+    read_only = labels.copy()
+    read_only.setflags(write=False)
+    assert compiled.small_codes(read_only, code) == [0, 1, 2]
+    # no rows, and no queries
+    none = np.empty(0)
+    assert compiled.small_codes(none, np.empty(0, dtype=np.int32)) == []
+
+
+def test_nothing_leaks():
+    size = Path("/proc/self/statm")
+    if not size.exists():
+        pytest.skip("needs to know the size of the process, as Linux tells it")
+    n = 20_000
+    label = np.sort(np.arange(n, dtype=np.int32) % 3)
+    levels, longest = np.arange(3.0), n
+    walks = [
+        compiled.Walk(*measure.walk(levels, longest).arguments()) for measure in SOME
+    ]
+    out = np.empty((2, 1, len(walks)))
+
+    def calls(number):
+        for _ in range(number):
+            compiled.walk_labels(walks, label, np.array([0, n]), out)
+            with pytest.raises(TypeError):
+                compiled.walk_labels([None], label, np.array([0, n]), out)
+            with pytest.raises(MemoryError):
+                compiled.walk_labels(walks, label, np.array([0, 2**58]), out)
+            with pytest.raises(KeyError):
+                compiled.Walk("other", None, 0)
+
+    calls(10)
+    before = int(size.read_text().split()[0])
+    calls(1000)
+    # in pages; each call would leave at least 160 kB behind, touched or not
+    assert int(size.read_text().split()[0]) - before < 5000
+
+
+def test_thousands_of_calls_leave_nothing_behind():
+    rng = np.random.default_rng(0)
+    labels, qid = rng.integers(0, 3, 40) + 0.0, np.repeat(np.arange(4), 10)
+    queries, scores = labelled(labels, qid, keep=True), rng.integers(0, 9, 40)
+
+    def calls(number):
+        for _ in range(number):
+            queries.values(SOME, scores)
+        gc.collect()
+
+    calls(100)
+    tracemalloc.start()
+    try:
+        calls(100)
+        before = tracemalloc.get_traced_memory()[0]
+        calls(1000)
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,328 @@
+"""Everything that users call gives the same by either engine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import Parallel, delayed
+from sklearn.metrics import make_scorer
+
+from tests._kernel.helpers import (
+    GRADED,
+    LABELS,
+    assert_close,
+    assert_engines_agree,
+    by_engine,
+    cases,
+    labelled,
+)
+from tieaware_sklearn import (
+    PreparedRanking,
+    RankingFeatureSelector,
+    evaluate,
+    make_ranking_scorer,
+    precision_recall_curve,
+    ranking_score,
+    residuals,
+    tie_distributions,
+    tie_report,
+)
+from tieaware_sklearn._kernel import engines
+from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
+from tieaware_sklearn.datasets import make_web_search
+
+each_engine = pytest.mark.parametrize("name", ENGINES)
+NAMES = ["ndcg@10", "ap", "rr", "p@3", "rprec", "err@5", "bpref"]
+
+
+@pytest.fixture(scope="module")
+def web():
+    return make_web_search(n_queries=60, random_state=3)
+
+
+def test_an_engine_is_used_for_a_while():
+    before = engine()
+    with use_engine("numpy"):
+        with use_engine("compiled"):
+            assert engine() == "compiled"
+        assert engine() == "numpy"
+        # threads of joblib are no others
+        (found,) = Parallel(n_jobs=2, require="sharedmem")([delayed(engine)()])
+        assert found == "numpy"
+        with pytest.raises(ZeroDivisionError), use_engine("compiled"):
+            1 / 0  # noqa: B018
+        assert engine() == "numpy"
+    assert engine() == before
+
+
+def test_unknown_and_missing_engines_are_refused(monkeypatch):
+    with (
+        pytest.raises(ValueError, match="TIEAWARE_ENGINE must be one of"),
+        use_engine("fortran"),
+    ):
+        pass
+    monkeypatch.setattr(engines, "compiled", None)
+    with (
+        pytest.raises(ImportError, match="needs the compiled kernel"),
+        use_engine("compiled"),
+    ):
+        pass
+
+
+def python(code, **environment):
+    """What another interpreter prints, or says at its end."""
+    env = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+HIDDEN = "import sys; sys.modules['tieaware_sklearn._kernel.compiled'] = None; "
+
+
+@pytest.mark.parametrize(
+    ("code", "variable", "printed"),
+    [
+        ("", "numpy", "numpy 0.5"),
+        ("", "compiled", "compiled 0.5"),
+        (HIDDEN, "numpy", "numpy 0.5"),
+        (HIDDEN, None, "numpy 0.5"),
+    ],
+)
+def test_the_environment_chooses(code, variable, printed):
+    code += "import tieaware_sklearn as t; from tieaware_sklearn._kernel import engines"
+    code += "; print(engines.engine(), t.ranking_score([0, 1], [2, 1], measure='rr'))"
+    given = {} if variable is None else {"TIEAWARE_ENGINE": variable}
+    assert python(code, **given) == (0, printed)
+
+
+def test_what_was_asked_for_and_is_missing_is_an_error():
+    code = HIDDEN + "import tieaware_sklearn"
+    status, said = python(code, TIEAWARE_ENGINE="compiled")
+    assert status == 1
+    assert "TIEAWARE_ENGINE='compiled' needs the compiled kernel" in said
+    status, said = python("import tieaware_sklearn", TIEAWARE_ENGINE="fortran")
+    assert "TIEAWARE_ENGINE must be one of ('compiled', 'numpy'), got 'fortran'" in said
+
+
+@settings(max_examples=60)
+@given(
+    case=cases(labels={"graded": LABELS["graded"]}, max_documents=25),
+    ties=st.sampled_from(["expected", "best", "worst", "input"]),
+    average=st.sampled_from(["macro", "geometric", "median", None]),
+)
+def test_ranking_score_and_evaluate(case, ties, average):
+    labels, scores, qid = case
+    if scores.dtype.kind == "f":
+        scores = np.where(np.isnan(scores), np.array(7, dtype=scores.dtype), scores)
+    for measure in NAMES:
+        compiled, numpy = by_engine(
+            ranking_score,
+            labels,
+            scores,
+            qid=qid,
+            measure=measure,
+            ties=ties,
+            average=average,
+        )
+        assert_close(compiled, numpy, measure)
+    compiled, numpy = by_engine(evaluate, labels, scores, qid=qid, measures=GRADED)
+    for name in ("expected", "best", "worst", "std", "chance", "ideal"):
+        assert_close(getattr(compiled, name), getattr(numpy, name), name)
+    assert np.array_equal(compiled.n_undefined, numpy.n_undefined)
+    assert np.array_equal(compiled.qid, numpy.qid)
+
+
+def test_reports_of_ties(web):
+    scores = web.data[:, 1]
+    given = web.target, scores
+    compiled, numpy = by_engine(tie_report, *given, qid=web.qid)
+    assert str(compiled) == str(numpy)
+    some = np.where(np.arange(len(scores)) % 5 == 0, np.nan, web.target)
+    compiled, numpy = by_engine(
+        residuals, some, scores, qid=web.qid, measures=["rbp(p=0.8)"]
+    )
+    for name in vars(numpy):
+        own = getattr(numpy, name)
+        if isinstance(own, np.ndarray) and own.dtype.kind == "f":
+            assert_close(getattr(compiled, name), own, name)
+    for measure in ("rr", "p@5", "bpref", "esl"):
+        compiled, numpy = by_engine(
+            tie_distributions, *given, qid=web.qid, measure=measure
+        )
+        assert list(compiled) == list(numpy)
+        for query, one in compiled.items():
+            assert_close(one.values, numpy[query].values, measure)
+            assert_close(one.probability, numpy[query].probability, measure)
+    compiled, numpy = by_engine(precision_recall_curve, *given, qid=web.qid)
+    assert str(compiled) == str(numpy)
+
+
+def test_prepared_rankings(web):
+    def columns():
+        prepared = PreparedRanking(web.target, web.qid)
+        found = [prepared.score_columns(web.data, name) for name in NAMES]
+        one_by_one = [[prepared.score(x, name) for x in web.data.T] for name in NAMES]
+        assert np.array_equal(found, one_by_one)
+        return found
+
+    assert_close(*by_engine(columns))
+
+
+@pytest.mark.parametrize("missing", ["raise", "last"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_selectors(web, missing, dtype, n_jobs):
+    X = web.data.astype(dtype)
+    if missing == "last" and dtype is not np.int8:
+        X[::7, :3] = np.nan
+
+    def fit():
+        # both memory orders
+        given = np.asfortranarray(X) if n_jobs else X
+        selector = RankingFeatureSelector(
+            NAMES[:5], missing=missing, n_jobs=n_jobs, direction="auto"
+        )
+        return selector.fit(given, web.target, qid=web.qid)
+
+    compiled, numpy = by_engine(fit)
+    one, other = compiled.screening_.to_pandas(), numpy.screening_.to_pandas()
+    assert list(one.columns) == list(other.columns)
+    for name in other.columns:
+        if other[name].dtype.kind == "f":
+            # tests divide by standard errors, which are small
+            close = {"rtol": 1e-9, "atol": 1e-12}
+            np.testing.assert_allclose(one[name], other[name], **close, err_msg=name)
+        else:
+            assert list(one[name]) == list(other[name]), name
+    assert np.array_equal(compiled.get_support(), numpy.get_support())
+
+
+def test_objectives_of_optuna(web):
+    pytest.importorskip("optuna")
+    from tieaware_sklearn.optuna import LinearScoringObjective
+
+    def values():
+        objective = LinearScoringObjective(
+            web.data, web.target, qid=web.qid, measure="ap"
+        )
+        study = objective.create_study(seed=0)
+        study.optimize(objective, n_trials=8)
+        return [trial.value for trial in study.trials]
+
+    # a trial is proposed by the values before, whose last bits may differ
+    compiled, numpy = by_engine(values)
+    assert_close(compiled[:1], numpy[:1])
+    assert max(compiled) == pytest.approx(max(numpy), abs=0.05)
+
+
+@each_engine
+def test_threads_at_once_give_the_same_bits(web, name):
+    def report(j):
+        scores = web.data[:, j % web.data.shape[1]]
+        return evaluate(web.target, scores, qid=web.qid, measures=NAMES)
+
+    prepared = PreparedRanking(web.target, web.qid)
+
+    def score(j):
+        return prepared.score(web.data[:, j % web.data.shape[1]], NAMES[j % 7])
+
+    with use_engine(name), ThreadPoolExecutor(8) as pool:
+        for compute in (report, score):
+            alone = [compute(j) for j in range(40)]
+            together = list(pool.map(compute, range(40)))
+            for one, other in zip(alone, together, strict=True):
+                if compute is score:
+                    assert one == other
+                    continue
+                for part in ("expected", "best", "worst", "std", "chance", "ideal"):
+                    same = getattr(one, part), getattr(other, part)
+                    assert np.array_equal(*same, equal_nan=True)
+
+
+@each_engine
+def test_prepared_rankings_travel_between_engines(web, name):
+    (other,) = set(ENGINES) - {name}
+    scores = web.data[:, 0]
+    with use_engine(name):
+        prepared = PreparedRanking(web.target, web.qid)
+        before = prepared.score(scores, "ap")
+        sent = pickle.dumps(prepared)
+        assert pickle.loads(sent).score(scores, "ap") == before
+    with use_engine(other):
+        assert_close(pickle.loads(sent).score(scores, "ap"), before)
+
+
+def score_of(prepared, column):
+    return prepared.score(column, "ndcg@10")
+
+
+@each_engine
+def test_processes(web, name, monkeypatch):
+    monkeypatch.setenv("TIEAWARE_ENGINE", name)
+    with use_engine(name):
+        prepared = PreparedRanking(web.target, web.qid)
+        alone = [prepared.score(x) for x in web.data.T[:3]]
+        found = Parallel(n_jobs=2)(
+            delayed(score_of)(prepared, x) for x in web.data.T[:3]
+        )
+        assert found == alone
+        for thing in (
+            make_ranking_scorer(["ndcg@10", "ap"]),
+            make_scorer(ranking_score),
+            RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
+        ):
+            pickle.loads(pickle.dumps(thing))
+
+
+def test_simd_of_numpy_changes_no_bit(web):
+    """NumPy sorts the keys, by whatever the processor has."""
+    code = (
+        "import numpy as np; from tieaware_sklearn import evaluate;"
+        "from tieaware_sklearn.datasets import make_web_search;"
+        "web = make_web_search(n_queries=60, random_state=3);"
+        "r = evaluate(web.target, web.data[:, 1], qid=web.qid, measures=['ndcg','ap']);"
+        "print([x.hex() for x in (*r.expected.ravel(), *r.std.ravel())])"
+    )
+    names = getattr(np._core._multiarray_umath, "__cpu_dispatch__", [])
+    plain = python(code, TIEAWARE_ENGINE="compiled")
+    off = " ".join(names)
+    assert plain[0] == 0
+    assert (
+        python(code, TIEAWARE_ENGINE="compiled", NPY_DISABLE_CPU_FEATURES=off) == plain
+    )
+
+
+@each_engine
+def test_labelled_queries_travel_between_engines(web, name):
+    labels = web.target.astype(float)
+    with use_engine(name):
+        queries = labelled(labels, web.qid, keep=True)
+        before = queries.values(GRADED, web.data[:, 1])
+        sent = pickle.dumps(queries)
+    for there in ENGINES:
+        with use_engine(there):
+            found = pickle.loads(sent).values(GRADED, web.data[:, 1])
+        for part, values in before.items():
+            # what NumPy has prepared stays with NumPy
+            if there == name or name == "numpy":
+                assert np.array_equal(found[part], values, equal_nan=True)
+            else:
+                assert_close(found[part], values)
+
+
+def test_engines_agree_on_web_search(web):
+    for column in web.data.T[::4]:
+        assert_engines_agree(web.target, column, web.qid, GRADED)

@@ -1,0 +1,379 @@
+"""What the kernel adds up, against NumPy and by definition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tests._kernel.helpers import (
+    ANY_LABELS,
+    GRADED,
+    OTHER_LABELS,
+    SCORES,
+    UNIT,
+    assert_close,
+    assert_engines_agree,
+    by_engine,
+    cases,
+    labelled,
+    values_of,
+)
+from tests.instances import INSTANCES
+from tests.strategies import ranking
+from tieaware_sklearn import (
+    DCG,
+    NDCG,
+    AveragePrecision,
+    Fallout,
+    FBeta,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    Success,
+    evaluate,
+)
+from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.measures._parse import parse_measures
+
+LEVELS = np.arange(5.0)
+WALKED = [m for m in GRADED if m.walk(LEVELS, 100) is not None]
+ways = st.fixed_dictionaries(
+    {}, optional={"ascending": st.booleans(), "input_order": st.booleans()}
+)
+
+
+def test_most_measures_have_a_walk():
+    kinds = {measure.walk(LEVELS, 100).kind for measure in WALKED}
+    assert kinds == {"weighted", "precisions", "first", "found", "counted"}
+    assert len(WALKED) > 30
+
+
+@settings(max_examples=300)
+@given(case=cases(), way=ways)
+def test_engines_agree(case, way):
+    assert_engines_agree(*case, GRADED, **way)
+
+
+@settings(max_examples=100)
+@given(case=cases(labels=OTHER_LABELS), way=ways)
+def test_engines_agree_on_labels_of_any_size(case, way):
+    assert_engines_agree(*case, ANY_LABELS, **way)
+
+
+@settings(max_examples=80)
+@given(case=cases(max_documents=20), seed=st.integers(0, 99))
+def test_engines_agree_on_several_columns_and_both_ways(case, seed):
+    labels, scores, qid = case
+    shuffled = np.random.default_rng(seed).permutation(len(scores))
+    columns = np.stack([scores, scores[shuffled], np.full_like(scores, scores[0])])
+
+    def both_ways():
+        return labelled(labels, qid).both_ways(GRADED, columns)
+
+    for compiled, numpy in zip(*by_engine(both_ways), strict=True):
+        for name, found in compiled.items():
+            assert_close(found, numpy[name], name)
+    with use_engine("compiled"):
+        down, up = both_ways()
+        for number, column in enumerate(columns):
+            for found, ascending in ((down, False), (up, True)):
+                own = values_of(labels, column, qid, GRADED, ascending=ascending)
+                for name, values in found.items():
+                    same = np.array_equal(values[number], own[name], equal_nan=True)
+                    assert same, (name, ascending)
+
+
+@settings(max_examples=60)
+@given(case=ranking(), engine=st.sampled_from(["compiled", "numpy"]))
+def test_by_definition(case, engine):
+    labels, scores = case
+    instances = [i for i in INSTANCES if i.measure.walk(LEVELS, 9) is not None]
+    measures = [instance.measure for instance in instances]
+    with use_engine(engine):
+        found = values_of(labels, np.array(scores), [0] * len(labels), measures)
+    for at, (measure, plain, *_) in enumerate(instances):
+        lower = not measure.greater_is_better
+        exact = naive.over_ties(plain, labels, scores, lower=lower)
+        wanted = [math.nan] * 4
+        if exact is not None:
+            wanted = [*map(float, exact[:3]), math.sqrt(exact.variance)]
+        own = [found[name][0, at] for name in ("expected", "best", "worst", "std")]
+        close = pytest.approx(wanted, rel=1e-13, abs=1e-12, nan_ok=True)
+        assert own == close, measure
+
+
+SHAPES = {
+    "deep pairs": lambda n: -(np.arange(n) // 2),
+    "deep tie": lambda n: -np.minimum(np.arange(n), n - 7),
+    "tie in the middle": lambda n: (
+        -np.where(np.abs(np.arange(n) - n // 2) < 30, n // 2, np.arange(n))
+    ),
+    "huge tie": lambda n: np.zeros(n, dtype=int),
+    "two huge ties": lambda n: np.arange(n) % 2,
+    "dozens": lambda n: np.arange(n) % 50,
+    "untied": lambda n: np.arange(n) * 7919 % n,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("share", [0.5, 1e-4])
+def test_engines_agree_on_long_lists(shape, share):
+    n = 100_003
+    rng = np.random.default_rng(0)
+    labels = rng.integers(1, 5, n) * (rng.random(n) < share)
+    labels[-3:] = 1, 0, 2
+    scores = SHAPES[shape](n)
+    measures = [m for m in WALKED if "1180591620717411303424" not in str(m)]
+    for way in ({}, {"ascending": True}):
+        assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("kind", ["near", "nearly tied", "negative", "in pairs"])
+def test_a_million_near_equal_scores_take_no_longer(kind, backwards):
+    # keys hold 20 bits of the place: scores alike but for the last bits are one run
+    n = 1 << 20
+    rng = np.random.default_rng(1)
+    steps = {
+        "near": rng.permutation(n),
+        "nearly tied": rng.integers(0, 3, n),
+        "negative": rng.permutation(n) - (n << 1),
+        "in pairs": np.arange(n) // 2,
+    }[kind]
+    labels = (rng.random(n) < 0.01).astype(float)
+    scores = 1 + steps * UNIT
+    measures = parse_measures(["ap", "ndcg", "rr(rel=2)", "p@5"])
+    statistics = ("expected", "best", "worst")
+    given = np.zeros(n, dtype=int), measures, statistics
+    with use_engine("compiled"):
+        found = values_of(labels, scores, *given, ascending=backwards)
+        exact = values_of(labels, steps, *given, ascending=backwards)
+    for name in statistics:
+        assert np.array_equal(found[name], exact[name])
+
+
+def test_neighbours_by_one_ulp_between_ties_of_every_length():
+    rng = np.random.default_rng(2)
+    measures = parse_measures(["ndcg", "ap", "rr", "p@3", "ap@5", "fallout@4"])
+    for n in (2, 3, 5, 17, 64, 65, 300):
+        for spread in (2, 3, 40):
+            steps = rng.integers(0, spread, n)
+            labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
+            for base in (1.0, -1.0, 1e300, 1e-300, 5e-324):
+                scores = base + np.abs(base) * UNIT * steps
+                if base == 5e-324:
+                    scores = base * steps
+                way = {"ascending": bool(n % 2), "input_order": spread == 3}
+                assert_engines_agree(labels, scores, qid, measures, **way)
+                columns = np.stack([scores, scores[::-1], -scores])
+                del way["ascending"]
+                assert_engines_agree(labels, columns, qid, measures, **way)
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_dtypes_in_columns(kind):
+    dtype, values = SCORES[kind]
+    rng = np.random.default_rng(3)
+    columns = rng.choice(np.array(values, dtype=dtype), (5, 40))
+    labels, qid = rng.integers(0, 5, 40), rng.integers(0, 6, 40)
+    assert_engines_agree(labels, columns, qid, GRADED)
+    assert_engines_agree(labels, columns[::2, :], qid, ANY_LABELS, ascending=True)
+    # as slices of a table, and read-only
+    table = np.ascontiguousarray(columns.T)
+    table.setflags(write=False)
+    assert_engines_agree(labels, table.T, qid, GRADED)
+    assert_engines_agree(labels, table[:, 1], qid, GRADED)
+
+
+def test_labels_of_hundreds_of_levels():
+    rng = np.random.default_rng(4)
+    labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
+    scores = rng.integers(0, 20, 3000)
+    assert_engines_agree(labels, scores, qid, ANY_LABELS)
+    assert_engines_agree(labels, scores, qid, ANY_LABELS, input_order=True)
+
+
+def test_gains_of_the_users():
+    """That follow the labels, do not, are all the same, or all zero."""
+    rng = np.random.default_rng(5)
+    labels, qid = rng.integers(0, 5, 300), rng.integers(0, 30, 300)
+    tables = [[0, 0, 0, 1, 1], [1, 1, 1, 1, 1], [0] * 5, [0.1, 0.2, 0.3, 0.4, 0.5]]
+    tables += [[4, 3, 2, 1, 0], [0, 5, 1, 5, 1], [1e-300] * 4 + [1e100], [0.5] * 5]
+    names = ["cg", "cg@3", "dcg@3", "ndcg", "ndcg@4"]
+    for table in tables:
+        gain = dict(enumerate(table))
+        own = [type(m)(k=m.k, gain=gain) for m in parse_measures(names)]
+        for scores in (rng.integers(0, 3, 300), rng.normal(size=300)):
+            assert_engines_agree(labels, scores, qid, own)
+
+
+@dataclass(frozen=True)
+class TopHeavy(NDCG):
+    """Gains of its own, by which a 1 is worth most."""
+
+    def gains(self, levels):
+        return np.where(levels == 1, 5.0, levels)
+
+
+@dataclass(frozen=True)
+class BinaryGain(DCG):
+    """Gains that are not floats."""
+
+    def gains(self, levels):
+        return levels >= 2
+
+
+@dataclass(frozen=True)
+class PooledIdeal(NDCG):
+    def normaliser(self, groups):
+        return np.full(groups.n_queries, 40.0)
+
+
+@dataclass(frozen=True)
+class OtherIdeal(NDCG):
+    def ideal_sum(self, groups):
+        return 2 * super().ideal_sum(groups)
+
+
+@dataclass(frozen=True)
+class HalfPrecision(Precision):
+    def numerator(self, groups):
+        return super().numerator(groups) / 2
+
+
+@dataclass(frozen=True)
+class ReversedPrecision(Precision):
+    """What counts as its best order is another."""
+
+    def gains(self, levels):
+        return 1 - super().gains(levels)
+
+
+@dataclass(frozen=True)
+class OtherExpected(AveragePrecision):
+    def expected(self, groups):
+        return super().expected(groups) ** 2
+
+
+@dataclass(frozen=True)
+class OtherBest(ReciprocalRank):
+    def best(self, groups):
+        return np.ones(groups.n_queries)
+
+
+@dataclass(frozen=True)
+class OtherWorst(RPrecision):
+    def worst(self, groups):
+        return np.zeros(groups.n_queries)
+
+
+@dataclass(frozen=True)
+class OtherStd(Success):
+    def std(self, groups):
+        return np.full(groups.n_queries, 0.25)
+
+
+@dataclass(frozen=True)
+class OtherChance(FBeta):
+    def chance(self, groups):
+        return np.full(groups.n_queries, 0.125)
+
+
+@dataclass(frozen=True)
+class OtherVariance(Recall):
+    def numerator_variance(self, groups):
+        return np.full(groups.n_queries, 4.0)
+
+
+@dataclass(frozen=True)
+class SomeDefined(Precision):
+    def defined(self, groups):
+        return groups.total_relevant(self.rel) > 1
+
+
+@dataclass(frozen=True)
+class Flipped(Fallout):
+    """Larger values are better."""
+
+    greater_is_better: ClassVar[bool] = True
+    undefined_over_zero: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class SlowDiscount(DCG):
+    def _rank_weights(self, rank):
+        return (1 / np.sqrt(rank + 1.0)).astype(np.float32)
+
+
+class Halved:
+    """No measure, but in front of one."""
+
+    def numerator(self, groups):
+        return super().numerator(groups) / 2
+
+
+@dataclass(frozen=True)
+class HalvedDCG(Halved, DCG):
+    pass
+
+
+@dataclass(frozen=True)
+class ChildOfHalf(HalfPrecision):
+    """A child of what has no walk has none."""
+
+
+@dataclass(frozen=True)
+class OtherMaximum(NDCG):
+    maximum: ClassVar[float] = 2.0
+
+
+WITHOUT = [TopHeavy(3), OtherIdeal(3), HalfPrecision(3), ReversedPrecision(2)]
+WITHOUT += [OtherExpected(), OtherBest(), OtherWorst(), OtherStd(2), OtherChance(3)]
+WITHOUT += [OtherVariance(2), SomeDefined(3), HalvedDCG(3), ChildOfHalf(3)]
+WITH = [PooledIdeal(5), BinaryGain(3), Flipped(3), SlowDiscount(4), OtherMaximum(3)]
+
+
+def test_a_subclass_with_formulas_of_its_own_has_no_walk():
+    for measure in WITHOUT:
+        assert measure.walk(LEVELS, 10) is None, measure
+    for measure in WITH:
+        assert measure.walk(LEVELS, 10) is not None, measure
+
+
+@settings(max_examples=60)
+@given(case=cases(max_documents=30), way=ways)
+def test_subclasses_are_answered_by_their_own_formulas(case, way):
+    # beside measures that are walked, in one call
+    both = [m for pair in zip(WITHOUT, WALKED, strict=False) for m in pair]
+    assert_engines_agree(*case, [*both, *WITH], **way)
+    assert_engines_agree(*case, WITHOUT, **way)
+
+
+@dataclass(frozen=True)
+class LongWords(NDCG):
+    """Says what it needs wrongly."""
+
+    wrong: str = "gain"
+
+    def walk(self, levels, longest):
+        found = super().walk(levels, longest)
+        if self.wrong == "gain":
+            return found._replace(gain=found.gain[:-1])
+        return found._replace(tables=found.tables[:, :longest])
+
+
+@pytest.mark.parametrize("wrong", ["gain", "tables"])
+def test_what_a_walk_holds_is_checked(wrong):
+    with (
+        use_engine("compiled"),
+        pytest.raises(ValueError, match=f"{wrong}.* must .*shape"),
+    ):
+        evaluate([0, 1, 2], [1, 2, 3], measures=[LongWords(wrong=wrong)])

@@ -1,0 +1,10 @@
+"""All tests of this room run under either engine."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _by_either_engine(engine):
+    pass
