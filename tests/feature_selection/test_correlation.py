@@ -41,3 +41,10 @@ def test_correlations_are_means_of_those_of_each_query(weighted):
         total[both] += own * stats.spearmanr(part[:, there]).statistic
         n[both] += own
     np.testing.assert_allclose(found.rank_correlation_, total / n, atol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["raise", "last"])
+def test_single_documents_correlate_nothing(missing):
+    X, y, qid = [[1.0, 2.0], [3.0, 4.0]], [1, 0], [1, 2]
+    selector = RankingFeatureSelector("p@5", missing=missing)
+    assert not selector.screen(X, y, qid=qid).rank_correlation.any()

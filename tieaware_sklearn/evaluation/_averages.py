@@ -26,6 +26,10 @@ _LARGE = 2.0**900
 
 def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
     """Weighted mean of the values that are not NaN; NaN where there is none."""
+    if weight is None and len(values):
+        total = math.fsum(values.tolist())
+        if not math.isnan(total):
+            return total / len(values)
     there = ~np.isnan(values)
     if weight is None:
         count = int(there.sum())
