@@ -9,13 +9,17 @@ from statistics import median
 Task = Callable[[], object]
 
 
-def medians(tasks: dict[str, Task], repeats: int) -> dict[str, float]:
+def medians(
+    tasks: dict[str, Task],
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """Median seconds of each task, the tasks taking turns after a first round."""
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(repeats + 1):
         for name, task in tasks.items():
-            start = time.perf_counter()
+            start = clock()
             task()
             if turn:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(clock() - start)
     return {name: median(values) for name, values in times.items()}

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import lightgbm as lgb
 import numpy as np
+
+#: documents that trees learn from
+_LEARNT_FROM = 100_000
+#: rows of columns that are made at a time
+_ROWS_MADE = 1 << 15
 
 
 class Workload(NamedTuple):
@@ -41,6 +47,20 @@ def web(scale: float = 1.0, seed: int = 0) -> Workload:
     return Workload(name, y, qid, sizes, scores)
 
 
+def with_trees(data: Workload, seed: int = 0) -> Workload:
+    """The same, also scored by 8 trees of 8 leaves: the first of a booster."""
+    rng = np.random.default_rng(seed + 1)
+    noise = rng.normal(size=(len(data.y), 2))
+    X = np.column_stack([*data.scores.values(), noise])
+    few = int(np.searchsorted(np.cumsum(data.sizes), _LEARNT_FROM)) + 1
+    n_rows = int(data.sizes[:few].sum())
+    rows = lgb.Dataset(X[:n_rows], data.y[:n_rows], group=data.sizes[:few])
+    params = {"objective": "lambdarank", "num_leaves": 8, "seed": seed}
+    quiet = {"verbosity": -1, "num_threads": 1, "deterministic": True}
+    trees = lgb.train({**params, **quiet}, rows, 8)
+    return data._replace(scores={**data.scores, "trees": trees.predict(X)})
+
+
 def in_degree(seed: int = 0) -> Workload:
     """(b) 28,043 queries scored by in-degree, as McSherry and Najork had them."""
     rng = np.random.default_rng(seed)
@@ -70,13 +90,34 @@ def one_query(n: int = 10**6, seed: int = 0) -> Workload:
     return Workload(name, y, qid, sizes, scores)
 
 
-def columns(n_queries: int = 2000, n_columns: int = 136, seed: int = 0) -> np.ndarray:
-    """(e) Columns to screen for the first queries of `web`: half of them discrete."""
-    part = web(n_queries / 31_531, seed)
+def columns(n_rows: int, n_columns: int = 136, seed: int = 0) -> np.ndarray:
+    """(e) Columns to screen, half of them discrete, in single precision.
+
+    They are made some rows at a time, so that memory holds little else.
+    """
     rng = np.random.default_rng(seed + 1)
-    X = rng.normal(size=(len(part.y), n_columns))
-    X[:, ::2] = np.minimum(rng.zipf(1.6, (len(part.y), (n_columns + 1) // 2)), 10**6)
+    X = np.empty((n_rows, n_columns), dtype=np.float32)
+    for start in range(0, n_rows, _ROWS_MADE):
+        part = X[start : start + _ROWS_MADE]
+        rng.standard_normal(dtype=np.float32, out=(own := np.empty(part.shape, "f4")))
+        # tails as of clicks, by the inverse of their distribution
+        u = rng.random(own[:, ::2].shape, dtype=np.float32)
+        own[:, ::2] = np.minimum(np.floor((1 - u) ** (-1 / 0.6)), 10**6)
+        part[:] = own
     return X
+
+
+def matrix(n_queries: int = 2000, n_documents: int = 117, seed: int = 0) -> Workload:
+    """(g) Queries of one length, as matrices hold them."""
+    rng = np.random.default_rng(seed)
+    sizes = np.full(n_queries, n_documents)
+    shares = [0.52, 0.32, 0.13, 0.02, 0.01]
+    name, y, qid, sizes = _labelled("matrix", sizes, shares, rng)
+    scores = {
+        "continuous": y / 2 + rng.normal(size=len(y)),
+        "discrete": rng.integers(0, 20, len(y)).astype(np.float64),
+    }
+    return Workload(name, y, qid, sizes, scores)
 
 
 def few_rows(n_columns: int = 1000, seed: int = 0) -> Workload:

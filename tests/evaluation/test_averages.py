@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import evaluate, ranking_score
-from tieaware_sklearn.evaluation._averages import median
+from tieaware_sklearn.evaluation._averages import column_sums, median
 
 
 def test_average_of_nothing_is_nan_and_says_so():
@@ -130,3 +130,26 @@ def test_weighted_medians_are_those_of_exact_arithmetic():
         value = rows[at][0]
         expected = (value + rows[at + 1][0]) / 2 if reached == half else value
         assert median(values, weight) == expected
+
+
+@pytest.mark.parametrize("spread", [0, 1, 40, 300])
+@pytest.mark.parametrize("n_queries", [0, 1, 5, 300, 5000])
+def test_sums_over_queries_are_those_of_fsum(n_queries, spread):
+    rng = np.random.default_rng(n_queries + spread)
+    shape = n_queries, 2, 3
+    values = rng.normal(size=shape) * 2.0 ** rng.integers(-spread, spread + 1, shape)
+    values[rng.random(shape) < 0.1] = 0.0
+    values[:, 0, 0] = 0.0
+    values[:, 0, 1] = np.float64(0.1)
+    values[::2, 1, 1] = -values[: n_queries - n_queries // 2, 1, 1]
+    expected = [[math.fsum(own) for own in part] for part in values.T.tolist()]
+    assert np.array_equal(column_sums(values), np.array(expected).reshape(3, 2).T)
+    apart = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
+    assert np.array_equal(column_sums(apart), column_sums(values))
+
+
+def test_sums_over_many_queries_may_be_infinite():
+    values = np.ones((1000, 2))
+    values[0, 0] = math.inf
+    assert column_sums(values).tolist() == [math.inf, 1000.0]
+    assert column_sums(values[:, 1:] * 1e305).tolist() == [1e308]

@@ -16,10 +16,20 @@ from .._engine.ties import FloatArray
 
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5
+#: as many numbers are added up by `math.fsum` itself
+_FEW = 256
+#: parts that a sum is split into at the most
+_PARTS = 4
+#: beyond, parts of sums may overflow
+_LARGE = 2.0**900
 
 
 def mean(values: FloatArray, weight: FloatArray | None = None) -> float:
     """Weighted mean of the values that are not NaN; NaN where there is none."""
+    if weight is None and len(values):
+        total = math.fsum(values.tolist())
+        if not math.isnan(total):
+            return total / len(values)
     there = ~np.isnan(values)
     if weight is None:
         count = int(there.sum())
@@ -99,14 +109,49 @@ def sums_of_squares(std: FloatArray, weight: FloatArray | None) -> FloatArray:
 
 
 def column_sums(values: FloatArray) -> FloatArray:
-    """Sums over queries, the first axis; 0 stands for what is left out."""
-    n_queries, n_columns = len(values), math.prod(values.shape[1:])
-    cells = values.reshape(n_queries, n_columns).T.ravel().tolist()
-    # lists of lists would keep the garbage collector busy
-    sums = [
-        math.fsum(cells[i * n_queries : (i + 1) * n_queries]) for i in range(n_columns)
-    ]
-    return np.array(sums).reshape(values.shape[1:])
+    """Sums over queries, the first axis; 0 stands for what is left out.
+
+    The bits of `math.fsum`. Of many queries, the leading bits of all values are summed
+    first, which is exact in any order, then those that are left, until nothing is
+    (Rump, Ogita and Oishi 2008, "Accurate floating-point summation", part I).
+    """
+    n_queries, shape = len(values), values.shape[1:]
+    columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
+    columns = columns.reshape(math.prod(shape), n_queries)
+    parts = _exact_parts(columns) if n_queries > _FEW else None
+    if parts is None:
+        # lists of lists would keep the garbage collector busy
+        cells = columns.ravel().tolist()
+        sums = [
+            math.fsum(cells[i * n_queries : (i + 1) * n_queries])
+            for i in range(len(columns))
+        ]
+    else:
+        sums = [math.fsum(own) for own in parts.T.tolist()]
+    return np.array(sums).reshape(shape)
+
+
+def _exact_parts(columns: FloatArray) -> FloatArray | None:
+    """Numbers whose sum is that of each column, (n_parts, n_columns).
+
+    None where that takes many, or overflows.
+    """
+    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))
+    if not (largest < _LARGE).all():
+        return None
+    # so many bits are left free that no sum of the leading ones is rounded
+    room = (columns.shape[1] + 1).bit_length()
+    grid = np.ldexp(1.0, np.frexp(largest)[1] + room)[:, None]
+    parts, rest = [], columns
+    for _ in range(_PARTS):
+        leading = rest + grid
+        leading -= grid
+        parts.append(leading.sum(axis=1))
+        rest = np.subtract(rest, leading, out=leading)
+        if not rest.any():
+            return np.array(parts)
+        grid = grid * 2.0 ** (room - 53)
+    return None
 
 
 def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:

@@ -47,6 +47,8 @@ class QueryMoments(AddedUp):
     @classmethod
     def of(cls, values: FloatArray, weight: FloatArray | None = None) -> QueryMoments:
         """Moments of the columns of `values` (n_queries, ...), NaN left out."""
+        # the values of a column side by side, as in all arrays made of them here
+        values = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0)
         there = ~np.isnan(values)
         if weight is not None:
             weight = per_column(weight, values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -13,6 +14,13 @@ from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
 from .._engine.qid_column import qid_index, resolve_qid
 from .._engine.validation import check_length
+
+#: columns that are copied at once: as many float64 as a line of the cache holds
+_COLUMNS_COPIED = 8
+#: memory for them
+_BYTES_COPIED = 1 << 27
+#: rows of theirs that a cache holds
+_ROWS_COPIED = 1 << 13
 
 
 class FeatureColumns:
@@ -88,3 +96,29 @@ class FeatureColumns:
         if self.qid is not None:
             self._qid_at_ = qid_index(X, self.qid)
         return self._names()
+
+
+def columns_of(X: Any, some: slice) -> NDArray[Any]:
+    """Columns of a dense or sparse matrix, dense."""
+    part = X[:, some]
+    return np.asarray(part.toarray() if sp.issparse(part) else part)
+
+
+def side_by_side(X: Any, some: slice) -> NDArray[Any]:
+    """The same columns, each contiguous: of shape (n_columns, n_rows)."""
+    columns = columns_of(X, some).T
+    if columns.flags.c_contiguous:
+        return columns
+    # NumPy copies column by column, reading all lines of the cache for each of them
+    out = np.empty(columns.shape, dtype=columns.dtype)
+    for start in range(0, columns.shape[1], _ROWS_COPIED):
+        rows = slice(start, start + _ROWS_COPIED)
+        out[:, rows] = columns[:, rows]
+    return out
+
+
+def columns_taken(X: Any, size: int, most: int) -> int:
+    """How many columns to copy at once: a multiple of `size`, `most` at the most."""
+    column_bytes = max(int(X.shape[0]) * int(X.dtype.itemsize), 1)
+    taken = min(_COLUMNS_COPIED, _BYTES_COPIED // column_bytes, most)
+    return size * max(taken // size, 1)

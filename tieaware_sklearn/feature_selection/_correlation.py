@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,20 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from .._engine.added_up import AddedUp
-from .._engine.segments import offsets_of
-from .._engine.ties import FloatArray
+from .._engine.segments import offsets_of, runs
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
 from .._kernel.midranks import rank_within
+from ._columns import side_by_side
 
 #: cells of a matrix of midranks
 _CELLS = 1 << 18
 #: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
 _WHOLE = 3 * 2**53
+#: the same of single precision, in which products take half the time
+_WHOLE_SINGLE = 3 * 2**24
+#: cells of the products of queries that are multiplied in one call
+_PRODUCTS = 1 << 18
 
 
 @dataclass
@@ -52,12 +57,6 @@ class FeatureCorrelation(AddedUp):
             return out * sign[:, None] * sign
         chosen = np.arange(n) + n * ascending
         return np.asarray(out[np.ix_(chosen, chosen)])
-
-
-def columns_of(X: Any, some: slice) -> NDArray[Any]:
-    """Columns of a dense or sparse matrix, dense."""
-    part = X[:, some]
-    return np.asarray(part.toarray() if sp.issparse(part) else part)
 
 
 def feature_correlation(
@@ -95,22 +94,53 @@ def _correlate_queries(
     query_weight: FloatArray | None,
     both_ways: bool,
 ) -> FeatureCorrelation:
+    n_rankings = X.shape[1] * (2 if both_ways else 1)
+    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    if not len(chosen):
+        return total
     sizes = queries.sizes[chosen]
     offsets = offsets_of(sizes)
-    columns = columns_of(X[queries.given(queries.rows(chosen))], slice(None)).T
+    columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
     ranks = rank_within(columns, sizes, both_ways=both_ways)
-    n_rankings = ranks.shape[1]
-    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    for i, (start, end) in enumerate(pairwise(offsets.tolist())):
-        part = ranks[start:end]
-        if (end - start) ** 3 > _WHOLE:
-            # take the rows in an order of their own
-            part = part[np.lexsort(part.T)]
-        products = part.T @ part
-        length = np.sqrt(np.diag(products))
-        scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        weight = 1.0 if query_weight is None else query_weight[chosen[i]]
-        total.total += weight * (products * scale[:, None] * scale)
-        there_both = (length > 0).astype(float)
-        total.weight += weight * np.outer(there_both, there_both)
+    for some in _alike(sizes, n_rankings):
+        rows = ranks[offsets[some.start] : offsets[some.stop]]
+        weight = None if query_weight is None else query_weight[chosen[some]]
+        total = total.merge(_correlated(rows, sizes[some], weight))
     return total
+
+
+def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
+    """Neighbouring queries of about the same length, few enough for their products."""
+    # rows are padded by a sixth at the most
+    starts, numbers = runs(np.ceil(4 * np.log2(sizes)))
+    for start, stop in zip(starts, starts + numbers, strict=True):
+        whole = sizes[stop - 1] ** 3 <= _WHOLE
+        most = max(1, _PRODUCTS // n_rankings**2) if whole else 1
+        for first in range(start, stop, most):
+            yield slice(first, min(first + most, stop))
+
+
+def _correlated(
+    ranks: FloatArray, sizes: IntArray, weight: FloatArray | None
+) -> FeatureCorrelation:
+    """Of queries whose midranks, (n_rows, n_rankings), stand one after another."""
+    longest = int(sizes.max())
+    if longest**3 > _WHOLE:
+        # take the rows in an order of their own
+        ranks = ranks[np.lexsort(ranks.T)]
+    kind = np.float32 if longest**3 <= _WHOLE_SINGLE else np.float64
+    padded = np.zeros((len(sizes), longest, ranks.shape[1]), dtype=kind)
+    padded[np.arange(longest) < sizes[:, None]] = ranks
+    products = padded.transpose(0, 2, 1) @ padded
+    length = np.sqrt(np.diagonal(products, axis1=1, axis2=2).astype(np.float64))
+    there = (length > 0).astype(np.float64)
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    weighted = 1.0 if weight is None else weight[:, None]
+    rho = products * (weighted * scale)[:, :, None]
+    rho *= scale[:, None, :]
+    if weight is None:
+        # whole numbers
+        both = there.T @ there
+    else:
+        both = ((weighted * there)[:, :, None] * there[:, None, :]).sum(axis=0)
+    return FeatureCorrelation(rho.sum(axis=0), both)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared, columns_at_once
 from ..evaluation._undefined import Asked
-from ._correlation import FeatureCorrelation, columns_of, feature_correlation
+from ._columns import columns_taken, side_by_side
+from ._correlation import FeatureCorrelation, feature_correlation
 from ._rule import Rule
 
 #: tasks of each worker, so that all end at about the same time
@@ -91,23 +94,27 @@ def feature_statistics(
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
     n_shares = _TASKS * n_workers if n_workers > 1 else 1
-    size = columns_at_once(prepared.queries.n_rows, n_features, n_shares)
-    n_tasks = -(-n_features // size)
+    n_rows = prepared.queries.n_rows
+    size = columns_at_once(n_rows, n_features, n_shares)
+    taken = columns_taken(X, size, n_features // n_shares)
+    n_tasks = -(-n_features // taken)
     if not shared:
         n_tasks = min(n_tasks, _TASKS * n_workers)
+    ends = np.linspace(0, n_features, n_tasks + 1).astype(int).tolist()
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
         delayed(_some_features)(
-            X[:, some],
+            X[:, start:stop],
             prepared,
             asked,
-            directions[some],
+            directions[start:stop],
             chance,
             size,
+            taken,
         )
-        for some in np.array_split(np.arange(n_features), n_tasks)
+        for start, stop in pairwise(ends)
     )
     parts = show_progress(
         parts, progress, n_features, "feature", "screening", size=_FeatureWorth.size
@@ -151,17 +158,16 @@ def _some_features(
     directions: NDArray[np.str_],
     chance: FloatArray,
     size: int,
+    taken: int,
 ) -> _FeatureWorth:
-    """Each column of X, so many of them at a time."""
+    """Each column of X, `taken` of them copied and `size` ranked at a time."""
     parts = []
-    for start in range(0, X.shape[1], size):
-        columns = columns_of(X, slice(start, start + size))
-        direction = directions[start : start + size]
+    for columns, direction in _batches(X, directions, size, taken):
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        worth = Worth.join(_both_ways(columns.T, prepared, asked, chance, down, up))
+        worth = Worth.join(_both_ways(columns, prepared, asked, chance, down, up))
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
-        varies = prepared.queries.varying(prepared.queries.arrange(columns))
+        varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
         part = _FeatureWorth(
             worth.some(np.where(down, at_down, at_up)),
             worth.some(np.where(up, at_up, at_down)),
@@ -169,6 +175,18 @@ def _some_features(
         )
         parts.append(part)
     return _FeatureWorth.join(parts)
+
+
+def _batches(
+    X: Any, directions: NDArray[np.str_], size: int, taken: int
+) -> Iterator[tuple[NDArray[Any], NDArray[np.str_]]]:
+    """Columns (at most `size`, n_rows), and their directions."""
+    for first in range(0, X.shape[1], taken):
+        last = min(first + taken, X.shape[1])
+        columns = side_by_side(X, slice(first, last))
+        for start in range(first, last, size):
+            stop = min(start + size, last)
+            yield columns[start - first : stop - first], directions[start:stop]
 
 
 def _both_ways(
@@ -180,7 +198,6 @@ def _both_ways(
     up: NDArray[np.bool_],
 ) -> list[Worth]:
     """Worth of the columns that are ranked down, and of those ranked up."""
-    columns = np.ascontiguousarray(columns)
     if down.all() and up.all():
         found = prepared.both_ways(asked, columns, STATISTICS)
     else:
@@ -204,7 +221,7 @@ def _worth(
     expected, best, worst, std = (values.swapaxes(0, 1) for values in found.values())
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (expected - chance[:, None])
-    difference[np.abs(difference) <= NO_DIFFERENCE] = 0.0
+    difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
     return Worth(
         QueryMoments.of(expected, weight),
         QueryMoments.of(difference, weight),

@@ -18,6 +18,8 @@ from ._tabular_frames import Head, Table, has_text_ids, read_heads, read_tables
 
 #: rows that are read together
 _ROWS = 1 << 16
+#: cells that are, however few a batch has: a piece costs as much as thousands of them
+_LEAST_CELLS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,8 @@ class TableScan(Scan[Table]):
     def _pieces(self, batch_rows: int | None) -> Iterator[Table]:
         for head in self.tables.heads:
             columns = [head.qid, self.label, *self.feature_names]
-            n_rows = min(batch_rows or _ROWS, _ROWS)
+            least = _LEAST_CELLS // len(columns)
+            n_rows = min(max(batch_rows or _ROWS, least), _ROWS)
             yield from self.tables.read(head, columns, n_rows)
 
     def _arrays(

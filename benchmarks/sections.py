@@ -1,0 +1,385 @@
+"""What ``python -m benchmarks`` measures, a function for each section.
+
+Ratios to LightGBM are to its own ndcg@10 of the same documents, in the same turns.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+import lightgbm as lgb
+import numpy as np
+from sklearn.metrics import ndcg_score
+
+from benchmarks import competitors, workloads
+from benchmarks.screening import milliseconds_a_batch
+from benchmarks.tasks import (
+    ENGINES_HERE,
+    by_engine,
+    lightgbm_metric,
+    of_engines,
+    prepared_by_engines,
+    sklearn_loop,
+    sklearn_matrix,
+    xgboost_metric,
+)
+from benchmarks.timing import Task, medians
+from benchmarks.workloads import Workload
+from tieaware_sklearn import (
+    PreparedRanking,
+    RankingFeatureSelector,
+    evaluate,
+    ranking_score,
+)
+from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.lightgbm import feval
+
+ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
+ALL = ("expected", "best", "worst", "std", "chance")
+#: measures compared with the order of the rows
+EVERY = (
+    *("p@10", "r@10", "f@10", "success@10", "rprec", "dcg@10", "ndcg@10", "ndcg"),
+    *("rbp", "ap", "rr", "bpref", "esl", "err(max_label=5)@10"),
+)
+LIGHTGBM = "LightGBM ndcg@10"
+
+
+class Line(NamedTuple):
+    """What a task came to by each engine, and the limit, if it has one."""
+
+    task: str
+    scores: str
+    unit: str
+    found: Mapping[str, float]
+    limit: float | None = None
+    least: bool = False
+
+    @property
+    def is_met(self) -> bool | None:
+        """By the first engine: the compiled kernel, where there is one."""
+        if self.limit is None:
+            return None
+        found = self.found[ENGINES_HERE[0]]
+        return found >= self.limit if self.least else found <= self.limit
+
+    def cells(self) -> list[str]:
+        found = [f"{self.found[own]:.3g}" for own in ENGINES_HERE]
+        if self.limit is None:
+            return [self.task, self.scores, self.unit, *found, "", ""]
+        sign = ">=" if self.least else "<="
+        met = "yes" if self.is_met else "no"
+        return [
+            self.task, self.scores, self.unit, *found, f"{sign} {self.limit:g}", met,
+        ]  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """What the command line asks for."""
+
+    scale: float
+    repeats: int
+
+    def web(self, share: float = 1.0) -> Workload:
+        """The documents of most sections, or a share of them, with all scores."""
+        return workloads.with_trees(workloads.web(self.scale * share))
+
+
+Section = Callable[[Asked], Iterator[Line]]
+
+
+def _by_engine(found: Mapping[str, float], task: str) -> dict[str, float]:
+    """What was found of a task by each engine."""
+    return {own: found[f"{task} ({own})"] for own in ENGINES_HERE}
+
+
+def _ratios(found: Mapping[str, float], task: str, of: float) -> dict[str, float]:
+    return {own: value / of for own, value in _by_engine(found, task).items()}
+
+
+def _lines(
+    tasks: dict[str, Task],
+    repeats: int,
+    score: np.ndarray,
+    data: Workload,
+    kind: str,
+    limits: Mapping[str, float],
+) -> Iterator[Line]:
+    """Ratios of tasks to LightGBM's metric of these scores."""
+    tasks = {LIGHTGBM: lightgbm_metric(data, score), **tasks}
+    found = medians(tasks, repeats)
+    for task, limit in limits.items():
+        ratios = _ratios(found, task, found[LIGHTGBM])
+        yield Line(task, kind, "x LightGBM", ratios, limit)
+
+
+def prepared_labels(asked: Asked) -> Iterator[Line]:
+    """Means and all statistics of labels that are prepared once."""
+    tasks = {
+        "NDCG@10": (ONE, {}, (0.35, 0.4, 0.5)),
+        "NDCG@10, AP, RR": (THREE, {}, (0.6, 0.9, 1.2)),
+        "NDCG@10, AP, RR, all statistics": (
+            THREE, {"statistics": ALL}, (0.7, 1.3, 1.6),
+        ),
+    }  # fmt: skip
+    data = asked.web()
+    for at, (kind, score) in enumerate(data.scores.items()):
+        made: dict[str, Task] = {}
+        for task, (names, options, _) in tasks.items():
+            made |= prepared_by_engines(task, data, names, score, **options)
+        limits = {task: limits[at] for task, (*_, limits) in tasks.items()}
+        yield from _lines(made, asked.repeats, score, data, kind, limits)
+
+
+def raw_arrays(asked: Asked) -> Iterator[Line]:
+    """`ranking_score` and `evaluate`, labels and ids checked in each call."""
+    limits = {"ranking_score": (1.0, 1.0, 1.2), "evaluate": (1.5, 2.2, 2.5)}
+    data = asked.web()
+    for at, (kind, score) in enumerate(data.scores.items()):
+        calls: dict[str, Task] = {
+            "ranking_score": partial(ranking_score, data.y, score, qid=data.qid),
+            "evaluate": partial(evaluate, data.y, score, qid=data.qid),
+        }
+        made = of_engines(calls)
+        own = {name: found[at] for name, found in limits.items()}
+        yield from _lines(made, asked.repeats, score, data, kind, own)
+
+
+def selector(asked: Asked) -> Iterator[Line]:
+    """The selector's default, per feature: eight columns, half of them discrete."""
+    data = workloads.web(asked.scale / 4)
+    X = workloads.columns(len(data.y), 8)
+    tasks = of_engines({"selector": _fit(data, X)})
+    for kind, score in data.scores.items():
+        tasks[kind] = lightgbm_metric(data, score)
+    found = medians(tasks, asked.repeats)
+    per_feature = {own: v / 8 for own, v in _by_engine(found, "selector").items()}
+    of = float(np.mean([found[kind] for kind in data.scores]))
+    ratios = {own: value / of for own, value in per_feature.items()}
+    yield Line("selector, per feature", "mixed", "x LightGBM", ratios, 3.0)
+
+
+def _fit(data: Workload, X: np.ndarray, **options) -> Task:
+    return lambda: RankingFeatureSelector(**options).fit(X, data.y, qid=data.qid)
+
+
+def order_of_rows(asked: Asked) -> Iterator[Line]:
+    """Ties averaged, against ties broken by the order of the rows."""
+    data = workloads.in_degree()
+    ((kind, score),) = data.scores.items()
+    for name in EVERY:
+        tasks = prepared_by_engines("mean", data, [name], score)
+        tasks |= prepared_by_engines("input", data, [name], score, input_order=True)
+        found = medians(tasks, asked.repeats)
+        plain = _by_engine(found, "input")
+        ratios = {o: v / plain[o] for o, v in _by_engine(found, "mean").items()}
+        yield Line(f"exact {name}", kind, "x rows' order", ratios, 1.05)
+
+
+def threads(asked: Asked) -> Iterator[Line]:
+    """One thread against two: over columns, or over blocks of queries."""
+    data = workloads.web(asked.scale / 4)
+    X = workloads.columns(len(data.y), 8)
+    score = data.scores["continuous"]
+    tasks: dict[str, Task] = {}
+    for own in ENGINES_HERE:
+        with use_engine(own):
+            ranking = PreparedRanking(data.y, data.qid)
+        for n in (1, 2):
+            calls: dict[str, Task] = {
+                "selector": _fit(data, X, n_jobs=n),
+                "score_columns": partial(ranking.score_columns, X, n_jobs=n),
+                "evaluate": partial(evaluate, data.y, score, qid=data.qid, n_jobs=n),
+            }
+            for name, call in calls.items():
+                tasks[f"{name} {n} ({own})"] = by_engine(own, call)
+    found = medians(tasks, asked.repeats)
+    for name, limit in (("selector", 1.7), ("score_columns", 1.7), ("evaluate", None)):
+        two = _by_engine(found, f"{name} 2")
+        ratios = {o: v / two[o] for o, v in _by_engine(found, f"{name} 1").items()}
+        kind = "continuous" if name == "evaluate" else "mixed"
+        yield Line(f"{name}, two threads", kind, "x faster", ratios, limit, True)
+
+
+def sizes(asked: Asked) -> Iterator[Line]:
+    """ns a document from 10^5 to 10^7 documents."""
+    per_document: dict[str, list[float]] = {own: [] for own in ENGINES_HERE}
+    for scale in (0.027, 0.27, 2.7):
+        data = workloads.web(scale)
+        score = data.scores["continuous"]
+        tasks = prepared_by_engines("", data, ONE, score)
+        found = _by_engine(medians(tasks, min(asked.repeats, 3)), "")
+        for own, value in found.items():
+            per_document[own].append(value / len(data.y))
+    ratios = {own: max(own_) / min(own_) for own, own_ in per_document.items()}
+    yield Line("NDCG@10, 10^5 to 10^7", "continuous", "slowest/fastest", ratios, 1.5)
+
+
+def small_calls(asked: Asked) -> Iterator[Line]:
+    """One call with ten documents, and many columns of a dozen rows."""
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 3, 10).astype(float), rng.integers(0, 4, 10) / 4
+    qid, n_calls = np.zeros(10, dtype=int), 200
+
+    def repeated(call: Callable[[], object]) -> Task:
+        def task() -> None:
+            for _ in range(n_calls):
+                call()
+
+        return task
+
+    calls: dict[str, Callable[[], object]] = {
+        "ranking_score": lambda: ranking_score(y, score, qid=qid),
+        "evaluate": lambda: evaluate(y, score, qid=qid),
+    }
+    made = of_engines({name: repeated(call) for name, call in calls.items()})
+    made["scikit-learn"] = repeated(lambda: ndcg_score(y[None], score[None], k=10))
+    found = {k: 1e6 * v / n_calls for k, v in medians(made, asked.repeats).items()}
+    for name, limit in (("ranking_score", 150.0), ("evaluate", 400.0)):
+        yield Line(
+            f"{name}, 10 documents", "discrete", "µs", _by_engine(found, name), limit
+        )
+    of = dict.fromkeys(ENGINES_HERE, found["scikit-learn"])
+    yield Line("scikit-learn ndcg_score, 10 documents", "discrete", "µs", of)
+    few = workloads.few_rows()
+    X = np.column_stack(list(few.scores.values()))
+    own = medians(of_engines({"": _fit(few, X, redundancy=False)}), asked.repeats)
+    each = {k: 1e6 * v / X.shape[1] for k, v in _by_engine(own, "").items()}
+    yield Line("selector, per feature of 12 rows", "discrete", "µs", each)
+
+
+def boosting(asked: Asked) -> Iterator[Line]:
+    """Whole fits of LightGBM with 4 leaves, evaluated after each tree."""
+    data = workloads.web(0.03)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([*data.scores.values(), rng.normal(size=(len(data.y), 10))])
+    base = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
+
+    def train(metric: str, **options: object) -> Task:
+        def task() -> None:
+            rows = lgb.Dataset(X, data.y, group=data.sizes)
+            same = lgb.Dataset(X, data.y, group=data.sizes, reference=rows)
+            params = {**base, "metric": metric, "eval_at": [10], "num_leaves": 4}
+            lgb.train(params, rows, 30, valid_sets=[same], **options)
+
+        return task
+
+    def by_feval(names: list[str]) -> Task:
+        # metrics keep what they prepare: a new one for each fit
+        return lambda: train("None", feval=feval(names))()
+
+    tasks = {"none": train("None"), "own": train("ndcg")}
+    tasks |= of_engines({"one": by_feval(ONE), "three": by_feval(THREE)})
+    found = medians(tasks, asked.repeats)
+    for task, title, limit in (
+        ("one", "NDCG@10", 1.0),
+        ("three", "NDCG@10, AP, RR", None),
+    ):
+        ratios = _ratios(found, task, found["own"])
+        yield Line(f"fit, feval {title}", "30 trees", "x LightGBM's", ratios, limit)
+    of = dict.fromkeys(ENGINES_HERE, found["none"] / found["own"])
+    yield Line("fit without a metric", "30 trees", "x LightGBM's", of)
+
+
+def batches(asked: Asked) -> Iterator[Line]:
+    """What a batch of a file costs to screen beyond its documents."""
+    each = {own: milliseconds_a_batch(own) for own in ENGINES_HERE}
+    yield Line("a batch of 1000 rows, 20 columns", "CSV", "ms", each, 10.0)
+
+
+def memory(asked: Asked) -> Iterator[Line]:
+    """What is allocated above inputs, at the most."""
+    data = workloads.web(asked.scale)
+    score = data.scores["continuous"]
+    few = workloads.web(asked.scale / 4)
+    X = workloads.columns(len(few.y), 8)
+    calls: dict[str, Task] = {
+        "ranking_score": lambda: ranking_score(data.y, score, qid=data.qid),
+        "selector, 8 columns": _fit(few, X),
+    }
+    for name, call in calls.items():
+        n = len(data.y if name == "ranking_score" else few.y)
+        found = {own: _peak(by_engine(own, call)) for own in ENGINES_HERE}
+        yield Line(f"memory of {name}", f"{n} documents", "MB", found)
+
+
+def _peak(task: Task) -> float:
+    tracemalloc.start()
+    try:
+        task()
+        return tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def other_tools(asked: Asked) -> Iterator[Line]:
+    """Other tools: how many times as long as NDCG@10 of ours, prepared, they take."""
+    data = workloads.web(asked.scale / 4)
+    few = 200
+    rows = int(data.sizes[:few].sum())
+    for kind, score in data.scores.items():
+        others = {
+            LIGHTGBM: (lightgbm_metric(data, score), len(data.y)),
+            "LightGBM map@10": (lightgbm_metric(data, score, "map"), len(data.y)),
+            "XGBoost ndcg@10": (xgboost_metric(data, score, "ndcg@10"), len(data.y)),
+            "scikit-learn ndcg_score, a loop": (sklearn_loop(data, score, few), rows),
+        }
+        yield from _beside(data, kind, score, others, asked.repeats)
+    lists = workloads.matrix()
+    for kind, score in lists.scores.items():
+        task = sklearn_matrix(lists, score), len(lists.y)
+        others = {"scikit-learn ndcg_score, 2-D": task}
+        yield from _beside(lists, kind, score, others, asked.repeats)
+    topics = workloads.trec()
+    for kind, score in topics.scores.items():
+        others = {
+            name: (task, len(topics.y))
+            for name, task in competitors.tools(topics, score).items()
+        }
+        yield from _beside(topics, kind, score, others, 3)
+
+
+def _beside(
+    data: Workload,
+    kind: str,
+    score: np.ndarray,
+    others: Mapping[str, tuple[Task, int]],
+    repeats: int,
+) -> Iterator[Line]:
+    """Other tools against NDCG@10 of ours, by the document."""
+    tasks = {name: task for name, (task, _) in others.items()}
+    tasks |= prepared_by_engines("", data, ONE, score)
+    found = medians(tasks, repeats)
+    ours = _by_engine(found, "")
+    for name, (_, n) in others.items():
+        each = found[name] / n
+        ratios = {own: each * len(data.y) / value for own, value in ours.items()}
+        yield Line(name, f"{data.name}, {kind}", "x ours", ratios)
+
+
+def one_query(asked: Asked) -> Iterator[Line]:
+    """One query of a million documents."""
+    data = workloads.one_query()
+    for kind, score in data.scores.items():
+        tasks = prepared_by_engines("", data, ["ndcg@10", "ap"], score)
+        found = _by_engine(medians(tasks, min(asked.repeats, 3)), "")
+        each = {own: 1e9 * value / len(data.y) for own, value in found.items()}
+        yield Line("one query, NDCG@10 and AP", kind, "ns/document", each)
+
+
+SECTIONS: dict[str, Section] = {
+    "prepared": prepared_labels,
+    "raw": raw_arrays,
+    "selector": selector,
+    "order": order_of_rows,
+    "threads": threads,
+    "sizes": sizes,
+    "small": small_calls,
+    "boosting": boosting,
+    "batches": batches,
+    "memory": memory,
+    "tools": other_tools,
+    "one-query": one_query,
+}
