@@ -5,6 +5,7 @@ Ratios to LightGBM are to its own ndcg@10 of the same documents, in the same tur
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -45,6 +46,9 @@ EVERY = (
     *("rbp", "ap", "rr", "bpref", "esl", "err(max_label=5)@10"),
 )
 LIGHTGBM = "LightGBM ndcg@10"
+LOOP, MATRIX = "scikit-learn ndcg_score, a loop", "scikit-learn ndcg_score, 2-D"
+#: how many times as long as ours they should take at least
+SLOW = {LOOP: 100.0, MATRIX: 5.0}
 
 
 class Line(NamedTuple):
@@ -195,7 +199,7 @@ def threads(asked: Asked) -> Iterator[Line]:
             }
             for name, call in calls.items():
                 tasks[f"{name} {n} ({own})"] = by_engine(own, call)
-    found = medians(tasks, asked.repeats)
+    found = medians(tasks, asked.repeats, time.perf_counter)
     for name, limit in (("selector", 1.7), ("score_columns", 1.7), ("evaluate", None)):
         two = _by_engine(found, f"{name} 2")
         ratios = {o: v / two[o] for o, v in _by_engine(found, f"{name} 1").items()}
@@ -324,13 +328,13 @@ def other_tools(asked: Asked) -> Iterator[Line]:
             LIGHTGBM: (lightgbm_metric(data, score), len(data.y)),
             "LightGBM map@10": (lightgbm_metric(data, score, "map"), len(data.y)),
             "XGBoost ndcg@10": (xgboost_metric(data, score, "ndcg@10"), len(data.y)),
-            "scikit-learn ndcg_score, a loop": (sklearn_loop(data, score, few), rows),
+            LOOP: (sklearn_loop(data, score, few), rows),
         }
         yield from _beside(data, kind, score, others, asked.repeats)
     lists = workloads.matrix()
     for kind, score in lists.scores.items():
         task = sklearn_matrix(lists, score), len(lists.y)
-        others = {"scikit-learn ndcg_score, 2-D": task}
+        others = {MATRIX: task}
         yield from _beside(lists, kind, score, others, asked.repeats)
     topics = workloads.trec()
     for kind, score in topics.scores.items():
@@ -356,7 +360,8 @@ def _beside(
     for name, (_, n) in others.items():
         each = found[name] / n
         ratios = {own: each * len(data.y) / value for own, value in ours.items()}
-        yield Line(name, f"{data.name}, {kind}", "x ours", ratios)
+        shown = f"{data.name}, {kind}"
+        yield Line(name, shown, "x ours", ratios, SLOW.get(name), True)
 
 
 def one_query(asked: Asked) -> Iterator[Line]:

@@ -94,14 +94,12 @@ def _correlate_queries(
     query_weight: FloatArray | None,
     both_ways: bool,
 ) -> FeatureCorrelation:
-    n_rankings = X.shape[1] * (2 if both_ways else 1)
-    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
-    if not len(chosen):
-        return total
     sizes = queries.sizes[chosen]
     offsets = offsets_of(sizes)
     columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
     ranks = rank_within(columns, sizes, both_ways=both_ways)
+    n_rankings = ranks.shape[1]
+    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for some in _alike(sizes, n_rankings):
         rows = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
