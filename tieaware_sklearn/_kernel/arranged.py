@@ -17,6 +17,10 @@ from .walks import Walk
 
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
+#: last bits of 32-bit floats that are 0 once they have 64
+_FREE_BITS = 29
+#: rows are numbered by integers of 32 bits
+MOST_ROWS = 2**31 - 1
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
 
@@ -57,11 +61,11 @@ class ArrangedLabels:
         self.width = max((self.longest - 1).bit_length(), 1)
         self.by_level = self._arranged(len(levels))
 
-    def _arranged(self, n_levels: int) -> tuple[IntArray, NDArray[np.int32]]:
+    def _arranged(self, n_levels: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows and labels of the queries: as they stand for 0 levels, else by level."""
         code, order, start = self._given
         many = n_levels > _COUNTED
-        rows: IntArray = np.empty(self.offsets[-1], dtype=np.int64)
+        rows = np.empty(self.offsets[-1], dtype=np.int32)
         label = np.empty(len(rows), dtype=np.int32)
         compiled.arrange(
             code, order, start, self.offsets, 0 if many else n_levels, rows, label
@@ -72,7 +76,7 @@ class ArrangedLabels:
         return rows, label
 
     @cached_property
-    def as_given(self) -> tuple[IntArray, NDArray[np.int32]]:
+    def as_given(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows and labels of the queries in the order of the data set."""
         return self._arranged(0)
 
@@ -128,22 +132,17 @@ class SortedRows:
     ) -> None:
         self._labels = labels
         self._split = input_order
-        self.n_columns, n_queries = len(scores), len(labels.sizes)
-        shape = self.n_columns * n_queries, labels.longest
-        keys: IntArray = np.empty(shape, dtype=np.int64)
-        values: FloatArray = np.empty(shape)
-        counts = np.empty((shape[0], 2), dtype=np.int32)
-        lossy = np.empty(shape[0], dtype=np.uint8)
+        self.n_columns = len(scores)
+        if scores.dtype == np.float32 and labels.width > _FREE_BITS:
+            scores = scores.astype(np.float64)
         rows, self._label = labels.as_given if input_order else labels.by_level
-        compiled.pack(
-            scores, rows, labels.offsets, labels.width, ascending, keys, values,
-            counts, lossy,
+        self._keys = compiled.pack(
+            scores, rows, labels.offsets, labels.longest, labels.width,
+            ascending=ascending,
         )  # fmt: skip
-        keys.sort(axis=1)
-        self._rows = keys, values, counts, lossy
-        self.retrieved: IntArray = (
-            counts[:, 0].astype(np.int64).reshape(self.n_columns, n_queries)
-        )
+        self._keys.keys.sort(axis=1)
+        retrieved = self._keys.counts[:, 0].reshape(self.n_columns, -1)
+        self.retrieved: IntArray = retrieved.astype(np.int64)
 
     def walk(
         self, walks: list[Any], n_statistics: int, *, backwards: bool = False
@@ -152,12 +151,10 @@ class SortedRows:
 
         Of shape (n_statistics, n_columns, n_queries, n_walks).
         """
-        labels = self._labels
         out: FloatArray = np.empty((n_statistics, *self.retrieved.shape, len(walks)))
         compiled.walk(
-            walks, *self._rows, labels.width, self._label,
-            labels.by_level[1], labels.offsets, out, backwards=backwards,
-            split=self._split,
+            walks, self._keys, self._label, self._labels.by_level[1], out,
+            backwards=backwards, split=self._split,
         )  # fmt: skip
         return out
 
@@ -166,28 +163,25 @@ class SortedRows:
 
         `both_ways` adds those of the rankings turned, in which NaN is last, too.
         """
-        labels = self._labels
-        ways = (False, True) if both_ways else (False,)
-        out: FloatArray = np.empty((len(ways), labels.offsets[-1], self.n_columns))
-        for backwards, own in zip(ways, out, strict=True):
-            compiled.midranks(
-                *self._rows, labels.width, labels.offsets, own, backwards=backwards
-            )
-        return np.concatenate(out, axis=1)
+        n = self.n_columns
+        n_rankings = 2 * n if both_ways else n
+        out: FloatArray = np.empty((self._labels.offsets[-1], n_rankings))
+        compiled.midranks(self._keys, out[:, :n])
+        if both_ways:
+            compiled.midranks(self._keys, out[:, n:], backwards=True)
+        return out
 
     def groups(self, *, backwards: bool = False) -> list[TieGroups]:
         """The tie groups of each score column."""
-        labels, n_queries = self._labels, self.retrieved.shape[1]
-        everything, found = labels.everything, []
+        everything, found = self._labels.everything, []
+        n_queries = everything.n_queries
         for column, retrieved in enumerate(self.retrieved):
-            own = slice(column * n_queries, (column + 1) * n_queries)
             n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
             start: IntArray = np.empty(retrieved.sum(), dtype=np.int64)
             label = np.empty(len(start), dtype=np.int32)
             total = compiled.tie_groups(
-                *(part[own] for part in self._rows), labels.width, self._label,
-                labels.offsets, n_groups, start, label, backwards=backwards,
-                split=self._split,
+                self._keys, column, self._label, n_groups, start, label,
+                backwards=backwards, split=self._split,
             )  # fmt: skip
             groups = TieGroups(
                 n_queries, everything.levels, owners(n_groups), start[:total], label,

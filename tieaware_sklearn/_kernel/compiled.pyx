@@ -134,7 +134,7 @@ def relevant(const int32_t[::1] label, const int64_t[::1] offsets, int64_t least
 
 def arrange(const int32_t[::1] code, const int64_t[::1] order,
             const int64_t[::1] start, const int64_t[::1] offsets, int n_levels,
-            int64_t[::1] rows, int32_t[::1] label):
+            int32_t[::1] rows, int32_t[::1] label):
     """Rows and levels of some queries, by level within each.
 
     One level is counted after another for each query: there should be few.
@@ -161,7 +161,7 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
             if n_levels == 0:
                 for i in range(n):
                     row = start[q] + i if order is None else order[start[q] + i]
-                    rows[offsets[q] + i] = row
+                    rows[offsets[q] + i] = <int32_t>row
                     label[offsets[q] + i] = code[row]
                 continue
             for level in range(1, n_levels + 1):
@@ -174,71 +174,119 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
             for i in range(start[q], start[q] + n):
                 row = i if order is None else order[i]
                 level = code[row]
-                rows[at[level]] = row
+                rows[at[level]] = <int32_t>row
                 label[at[level]] = level
                 at[level] += 1
 
 
-def pack(const Score[:, ::1] scores, const int64_t[::1] rows,
-         const int64_t[::1] offsets, int width, bint ascending, int64_t[:, ::1] keys,
-         double[:, ::1] values, int32_t[:, ::1] counts, uint8_t[::1] lossy):
+cdef class Keys:
+    """Queries ranked by score columns, a row of integers for each.
+
+    Once `pack` has written them, and NumPy has sorted the rows, the others read them.
+
+    Attributes
+    ----------
+    keys : ndarray of shape (n_columns * n_queries, longest)
+        They sort as the scores do and end with the place of the document in its query.
+        What is behind the end of a query sorts last.
+    counts : ndarray of shape (n_columns * n_queries, 2)
+        Documents retrieved, and those of them that have no score.
+    """
+
+    cdef readonly object keys, counts
+    cdef object kept
+    cdef int64_t[:, ::1] key
+    cdef int32_t[:, ::1] count
+    # whether keys do not hold all bits of the scores
+    cdef uint8_t[::1] lossy
+    cdef const int32_t[::1] document
+    cdef const int64_t[::1] offsets
+    cdef const double* score
+    cdef int64_t n_rows, n_queries
+    cdef int width
+    cdef double sign
+
+    cdef void read(self, Sorted* at, int64_t r) noexcept nogil:
+        """One of the rows."""
+        cdef int64_t q = r % self.n_queries
+        at.key, at.n, at.width = &self.key[r, 0], self.count[r, 0], self.width
+        at.low = (<int64_t>1 << self.width) - 1
+        at.score = NULL
+        if self.lossy[r]:
+            at.score = self.score + (r // self.n_queries) * self.n_rows
+        at.document = &self.document[self.offsets[q]]
+        at.sign = self.sign
+        at.settled = at.settled_end = 0
+
+
+def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
+         const int64_t[::1] offsets, int64_t longest, int width, *, bint ascending):
     """Write the keys of queries, for each of several score columns.
 
     Parameters
     ----------
     scores : ndarray of shape (n_columns, n_rows)
+        Floats of 32 bits, or of 64.
     rows, offsets : ndarray
         The rows of query `q` are ``rows[offsets[q]:offsets[q + 1]]``.
+    longest : int
+        Documents of the longest query.
     width : int
-        Bits of a place in a query.
+        Bits of a place in a query: 29 at the most with floats of 32 bits.
     ascending : bool
         Lower scores rank first.
-    keys : ndarray of shape (n_columns * n_queries, longest)
-        Written; what is behind the end of a query sorts last.
-    values : ndarray of the same shape
-        Written where keys do not hold all bits of the scores.
-    counts : ndarray of shape (n_columns * n_queries, 2)
-        Written: documents retrieved, and those of them that have no score.
-    lossy : ndarray of shape (n_columns * n_queries,)
-        Written: whether keys do not hold all bits of the scores.
+
+    Returns
+    -------
+    Keys
+        Not sorted yet.
     """
-    cdef int64_t n_queries = offsets.shape[0] - 1, longest = keys.shape[1]
-    cdef int64_t c, r, q, i, n, bits, seen, low = (<int64_t>1 << width) - 1
+    cdef int64_t n_queries = offsets.shape[0] - 1, n_keys = scores.shape[0] * n_queries
+    cdef int64_t r, q, i, n, bits, seen, low = (<int64_t>1 << width) - 1
     cdef int32_t retrieved, unordered
     cdef double value
     cdef const Score* score
-    cdef const int64_t* row
+    cdef const int32_t* row
     cdef int64_t* key
+    cdef Keys out = Keys.__new__(Keys)
+    out.keys = np.empty((n_keys, longest), dtype=np.int64)
+    out.counts = np.empty((n_keys, 2), dtype=np.int32)
+    out.key, out.count = out.keys, out.counts
+    out.lossy = np.empty(n_keys, dtype=np.uint8)
+    out.document, out.offsets = rows, offsets
+    out.n_rows, out.n_queries, out.width = scores.shape[1], n_queries, width
+    out.sign = 1.0 if ascending else -1.0
+    # the pointer holds as long as the array does
+    out.kept = scores
+    if Score is double:
+        out.score = &scores[0, 0]
     with nogil:
-        for r in range(keys.shape[0]):
-            c, q = r // n_queries, r % n_queries
+        for r in range(n_keys):
+            q = r % n_queries
             n = offsets[q + 1] - offsets[q]
-            score, row, key = &scores[c, 0], &rows[offsets[q]], &keys[r, 0]
+            score, row = &scores[r // n_queries, 0], &rows[offsets[q]]
+            key = &out.key[r, 0]
             retrieved, unordered, seen = <int32_t>n, 0, 0
             for i in range(n):
                 value = score[row[i]]
-                if value == -INFINITE:
-                    retrieved -= 1
-                    key[i] = BEYOND | i
-                elif value != value:
-                    unordered += 1
-                    key[i] = NAN_KEY | i
-                else:
-                    # both make one zero of two
-                    value = value + 0.0 if ascending else 0.0 - value
+                if value > -INFINITE:
+                    # + 0.0 makes one zero of two
+                    value = out.sign * value + 0.0
                     memcpy(&bits, &value, sizeof(bits))
                     seen |= bits
                     # the bits of floats compare as they do, negative ones turned
                     key[i] = ((bits ^ ((bits >> 63) & MAGNITUDE)) & ~low) | i
+                elif value != value:
+                    unordered += 1
+                    key[i] = NAN_KEY | i
+                else:
+                    retrieved -= 1
+                    key[i] = BEYOND | i
             for i in range(n, longest):
                 key[i] = PADDING
-            counts[r, 0] = retrieved
-            counts[r, 1] = unordered
-            lossy[r] = (seen & low) != 0
-            if seen & low:
-                for i in range(n):
-                    value = score[row[i]]
-                    values[r, i] = value if ascending else 0.0 - value
+            out.count[r, 0], out.count[r, 1] = retrieved, unordered
+            out.lossy[r] = (seen & low) != 0
+    return out
 
 
 cdef class _Room:
@@ -291,18 +339,15 @@ cdef class _Room:
         return reach
 
 
-def walk(list walks, int64_t[:, ::1] keys, const double[:, ::1] values,
-         const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
-         const int32_t[::1] label, const int32_t[::1] ascending,
-         const int64_t[::1] offsets, double[:, :, :, ::1] out, *, bint backwards=False,
-         bint split=False):
+def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] ascending,
+         double[:, :, :, ::1] out, *, bint backwards=False, bint split=False):
     """What each of the walks adds up of sorted rows, query by query.
 
     Parameters
     ----------
     walks : list of Walk
-    keys, values, counts, lossy, width, offsets
-        As `pack` has written them, the keys sorted by rows.
+    keys : Keys
+        Sorted by rows.
     label, ascending : ndarray of shape (n_rows,)
         Levels, query by query: by their place, and ascending within each query; the
         same but with `split`.
@@ -313,23 +358,21 @@ def walk(list walks, int64_t[:, ::1] keys, const double[:, ::1] values,
     split : bool
         No documents tie: those of equal score stand as in their query.
     """
-    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, column
+    cdef int64_t r, q, column
+    cdef const int64_t[::1] offsets = keys.offsets
     cdef int n_statistics = out.shape[0], w
-    cdef _Room room = _Room(walks, keys.shape[1])
+    cdef _Room room = _Room(walks, keys.key.shape[1])
     cdef Row* row = &room.row
     cdef Reach reach = room.reach()
     cdef Sorted at
     cdef double mean
     with nogil:
-        for r in range(keys.shape[0]):
-            column, q = r // n_queries, r % n_queries
+        for r in range(keys.key.shape[0]):
+            column, q = r // keys.n_queries, r % keys.n_queries
             row.label, row.ascending = &label[offsets[q]], &ascending[offsets[q]]
             row.n_documents = offsets[q + 1] - offsets[q]
-            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
-            at.low = (<int64_t>1 << width) - 1
-            at.value = &values[r, 0] if lossy[r] else NULL
-            at.settled = at.settled_end = 0
-            read_row(row, &at, counts[r, 1], backwards, split, &reach)
+            keys.read(&at, r)
+            read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
             for w in range(room.n_walks):
                 mean = numerator(row, &room.specs[w], MEAN)
                 out[0, column, q, w] = mean
@@ -377,17 +420,17 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
                 out[1, q, w] = numerator(row, &room.specs[w], BEST)
 
 
-def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
-               const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
-               const int32_t[::1] label, const int64_t[::1] offsets,
+def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
                int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] found, *,
                bint backwards=False, bint split=False):
     """The tie groups of sorted rows of one score column, row after row.
 
     Parameters
     ----------
-    keys, values, counts, lossy, width, label, offsets, backwards, split
+    keys, label, backwards, split
         As in `walk`.
+    column : int
+        Which of the score columns.
     n_groups : ndarray of shape (n_queries,)
         Written: of each row.
     start : ndarray of shape (n_retrieved,)
@@ -400,23 +443,21 @@ def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
     int
         Groups in all.
     """
-    cdef int64_t r, g, run, i, above = 0, total = 0
-    cdef _Room room = _Room([], keys.shape[1])
+    cdef int64_t r, q, g, run, i, above = 0, total = 0
+    cdef _Room room = _Room([], keys.key.shape[1])
     cdef Row* row = &room.row
     cdef Reach reach
     cdef Sorted at
     reach.depth, reach.least = NO_LIMIT, 0
     reach.first_depth, reach.first_least = 0, 0
     with nogil:
-        for r in range(keys.shape[0]):
-            row.label = row.ascending = &label[offsets[r]]
-            row.n_documents = offsets[r + 1] - offsets[r]
-            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
-            at.low = (<int64_t>1 << width) - 1
-            at.value = &values[r, 0] if lossy[r] else NULL
-            at.settled = at.settled_end = 0
-            read_row(row, &at, counts[r, 1], backwards, split, &reach)
-            n_groups[r] = row.n_groups
+        for q in range(keys.n_queries):
+            r = column * keys.n_queries + q
+            row.label = row.ascending = &label[keys.offsets[q]]
+            row.n_documents = keys.offsets[q + 1] - keys.offsets[q]
+            keys.read(&at, r)
+            read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
+            n_groups[q] = row.n_groups
             for g in range(row.n_groups):
                 start[total] = above + row.top[g]
                 total += 1
@@ -427,34 +468,28 @@ def tie_groups(int64_t[:, ::1] keys, const double[:, ::1] values,
     return total
 
 
-def midranks(int64_t[:, ::1] keys, const double[:, ::1] values,
-             const int32_t[:, ::1] counts, const uint8_t[::1] lossy, int width,
-             const int64_t[::1] offsets, double[:, ::1] out, *, bint backwards=False):
+def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
     """Twice the midrank of each document, less its mean: whole numbers.
 
     Parameters
     ----------
-    keys, values, counts, lossy, width, offsets, backwards
+    keys, backwards
         As in `walk`; all documents are retrieved.
     out : ndarray of shape (n_rows, n_columns)
         Written: of each document, by its place in its query.
     """
-    cdef int64_t n_queries = offsets.shape[0] - 1, r, q, a, b, i, n, ordered, top
-    cdef int64_t column, document
+    cdef int64_t r, q, a, b, i, n, ordered, top, column, document
     cdef Sorted at
     with nogil:
-        for r in range(keys.shape[0]):
-            column, q = r // n_queries, r % n_queries
-            at.key, at.n, at.width = &keys[r, 0], counts[r, 0], width
-            at.low = (<int64_t>1 << width) - 1
-            at.value = &values[r, 0] if lossy[r] else NULL
-            at.settled = at.settled_end = 0
-            n, ordered = at.n, at.n - counts[r, 1]
+        for r in range(keys.key.shape[0]):
+            column, q = r // keys.n_queries, r % keys.n_queries
+            keys.read(&at, r)
+            n, ordered = at.n, at.n - keys.count[r, 1]
             a = 0
             while a < n:
                 b = end_of_tie(&at, a)
                 top = ordered - b if backwards and a < ordered else a
                 for i in range(a, b):
-                    document = offsets[q] + (at.key[i] & at.low)
+                    document = keys.offsets[q] + (at.key[i] & at.low)
                     out[document, column] = 2 * top + (b - a) - n
                 a = b

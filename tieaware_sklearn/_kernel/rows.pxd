@@ -51,16 +51,35 @@ cdef inline int64_t relevant_of(const Row* row, int64_t least) noexcept nogil:
     return row.n_documents - low
 
 
-cdef inline bint comes_after(int64_t one, int64_t other, const double* value,
-                             int64_t low) noexcept nogil:
-    cdef double a = value[one & low], b = value[other & low]
+cdef struct Sorted:
+    # a sorted row of keys
+    int64_t* key
+    int64_t n
+    int64_t low
+    int width
+    # the scores that they stand for, times -1 or 1; NULL where keys hold all of them
+    const double* score
+    const int32_t* document
+    double sign
+    # keys from `settled` up to `settled_end` are sorted by score, too
+    int64_t settled
+    int64_t settled_end
+
+
+cdef inline double score_of(const Sorted* at, int64_t key) noexcept nogil:
+    return at.sign * at.score[at.document[key & at.low]]
+
+
+cdef inline bint comes_after(const Sorted* at, int64_t one,
+                             int64_t other) noexcept nogil:
+    cdef double a = score_of(at, one), b = score_of(at, other)
     return a > b or (a == b and one > other)
 
 
-cdef inline void sort_by_value(int64_t* key, int64_t n, const double* value,
-                               int64_t low) noexcept nogil:
-    """A heap sort of keys by the values of their documents."""
-    cdef int64_t end = n, root = n >> 1, at, child, moved
+cdef inline void sort_by_score(const Sorted* at, int64_t* key,
+                               int64_t n) noexcept nogil:
+    """A heap sort of keys by the scores of their documents."""
+    cdef int64_t end = n, root = n >> 1, place, child, moved
     while end > 1:
         if root > 0:
             root -= 1
@@ -69,39 +88,27 @@ cdef inline void sort_by_value(int64_t* key, int64_t n, const double* value,
             end -= 1
             moved = key[end]
             key[end] = key[0]
-        at = root
-        child = 2 * at + 1
+        place = root
+        child = 2 * place + 1
         while child < end:
-            if child + 1 < end and comes_after(key[child + 1], key[child], value, low):
+            if child + 1 < end and comes_after(at, key[child + 1], key[child]):
                 child += 1
-            if not comes_after(key[child], moved, value, low):
+            if not comes_after(at, key[child], moved):
                 break
-            key[at] = key[child]
-            at = child
-            child = 2 * at + 1
-        key[at] = moved
-
-
-cdef struct Sorted:
-    # a sorted row of keys; `value` is NULL where keys hold all of the scores
-    int64_t* key
-    const double* value
-    int64_t n
-    int64_t low
-    int width
-    # keys from `settled` up to `settled_end` are sorted by value, too
-    int64_t settled
-    int64_t settled_end
+            key[place] = key[child]
+            place = child
+            child = 2 * place + 1
+        key[place] = moved
 
 
 cdef inline bint ties(Sorted* at, int64_t i, int64_t j) noexcept nogil:
-    """Whether neighbours tie, i < j; keys that look alike are sorted by value first."""
+    """Whether neighbours tie, i < j; keys that look alike are sorted by score first."""
     cdef int64_t a, b
     if (at.key[i] ^ at.key[j]) >> at.width:
         return False
-    if at.value == NULL or at.key[i] >= NAN_KEY:
+    if at.score == NULL or at.key[i] >= NAN_KEY:
         return True
-    if at.value[at.key[i] & at.low] == at.value[at.key[j] & at.low]:
+    if score_of(at, at.key[i]) == score_of(at, at.key[j]):
         return True
     if i >= at.settled and j < at.settled_end:
         return False
@@ -110,9 +117,9 @@ cdef inline bint ties(Sorted* at, int64_t i, int64_t j) noexcept nogil:
         a -= 1
     while b < at.n and not ((at.key[b] ^ at.key[i]) >> at.width):
         b += 1
-    sort_by_value(at.key + a, b - a, at.value, at.low)
+    sort_by_score(at, at.key + a, b - a)
     at.settled, at.settled_end = a, b
-    return at.value[at.key[i] & at.low] == at.value[at.key[j] & at.low]
+    return score_of(at, at.key[i]) == score_of(at, at.key[j])
 
 
 cdef inline int64_t end_of_tie(Sorted* at, int64_t a) noexcept nogil:
@@ -120,7 +127,7 @@ cdef inline int64_t end_of_tie(Sorted* at, int64_t a) noexcept nogil:
     cdef int64_t b = a + 1
     while b < at.n and ties(at, b - 1, b):
         b += 1
-    # documents may have been sorted by value on the way
+    # documents may have been sorted by score on the way
     while b > a + 1 and not ties(at, a, b - 1):
         b -= 1
     return b
@@ -154,10 +161,24 @@ cdef inline void read_row(Row* row, Sorted* at, int64_t unordered, bint backward
         # documents a, ..., b - 1 of the sorted row tie
         if backwards and rank < ordered:
             b = ordered - rank
-            a = start_of_tie(at, b)
+            a = b - 1
+            if a > 0 and ties(at, a - 1, a):
+                a = start_of_tie(at, b)
         else:
             a = rank
-            b = end_of_tie(at, a)
+            b = a + 1
+            if b < n and ties(at, a, b):
+                b = end_of_tie(at, a)
+        if b - a == 1:
+            level = row.label[at.key[a] & at.low]
+            row.top[n_groups], row.first[n_groups] = rank, n_runs
+            n_groups += 1
+            row.level[n_runs], row.start[n_runs] = level, rank
+            n_runs += 1
+            seen += level >= reach.least
+            seen_first += level >= reach.first_least
+            rank += 1
+            continue
         last = -1
         for i in range(a, b):
             level = row.label[at.key[i] & at.low]

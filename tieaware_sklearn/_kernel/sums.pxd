@@ -212,6 +212,13 @@ cdef inline double precisions(const Row* row, const Spec* spec,
     cdef Sum total
     cdef int64_t g, r, n, top, above = 0
     total.high = total.low = 0.0
+    if row.top[row.n_groups] == row.n_groups:
+        # nothing ties, and which documents are relevant cannot be foreseen
+        for g in range(min(row.n_groups, spec.depth)):
+            r = row.level[g] >= spec.least
+            above += r
+            add(&total, r * (<double>above / (g + 1)))
+        return total.high + total.low
     for g in range(row.n_groups):
         top = row.top[g]
         if top >= spec.depth:
@@ -236,7 +243,7 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
 
     As `_SumOverPairs.numerator_variance`, with a_j = (above + 1) u_j, u_j = 1/rank.
     """
-    cdef Sum total, part, squares, own
+    cdef Sum total, part, squares, own, spread
     cdef int64_t g, r, top, inside, j, above = 0, end
     cdef double n, relevant, other, slope, mean, deviation, places, pairs, chance, later
     total.high = total.low = 0.0
@@ -264,29 +271,28 @@ cdef inline double precisions_variance(const Row* row, const Spec* spec, double*
                 add(&own, shared[j])
         else:
             for j in range(inside):
-                shared[j] = 1.0 / (top + 1 + j)
+                shared[j] = spec.weight[top + j]
                 later = between(spec.total, spec.lost, top + 1 + j, end)
                 rho[j] = j * shared[j] + later
-        part.high = part.low = 0.0
-        for j in range(inside):
-            add(&part, (above + 1) * shared[j] + rho[j] * slope)
-        mean = (part.high + part.low) / n
-        squares.high = squares.low = 0.0
-        for j in range(inside):
-            deviation = (above + 1) * shared[j] + rho[j] * slope - mean
-            add(&squares, deviation * deviation)
-        places = squares.high + squares.low + (n - inside) * mean * mean
-        places *= relevant * other / (n * (n - 1))
         # 0 where r or n - r is 1: there are no pairs to choose
         chance = (relevant / n) * ((relevant - 1) / (n - 1))
         chance *= (other / max(n - 2, 1)) * ((other - 1) / max(n - 3, 1))
         pairs = 0.0
+        part.high = part.low = 0.0
+        for j in range(inside):
+            add(&part, (above + 1) * shared[j] + rho[j] * slope)
+        mean = (part.high + part.low) / n
+        part.high = part.low = squares.high = squares.low = own.high = own.low = 0.0
+        spread.high = spread.low = 0.0
+        for j in range(inside):
+            deviation = (above + 1) * shared[j] + rho[j] * slope - mean
+            add(&spread, deviation * deviation)
+            add(&own, j * shared[j] * shared[j])
+            add(&squares, rho[j] * rho[j])
+            add(&part, rho[j])
+        places = spread.high + spread.low + (n - inside) * mean * mean
+        places *= relevant * other / (n * (n - 1))
         if chance > 0.0:
-            part.high = part.low = squares.high = squares.low = own.high = own.low = 0.0
-            for j in range(inside):
-                add(&own, j * shared[j] * shared[j])
-                add(&squares, rho[j] * rho[j])
-                add(&part, rho[j])
             later = part.high + part.low
             pairs = own.high + own.low
             pairs -= (squares.high + squares.low) / max(n - 2, 1)

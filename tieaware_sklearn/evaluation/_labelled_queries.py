@@ -13,6 +13,7 @@ from .._engine.segments import offsets_of
 from .._engine.ties import FloatArray, IntArray, Reach
 from .._engine.validation import Queries
 from .._kernel.arranged import (
+    MOST_ROWS,
     ArrangedLabels,
     SortedRows,
     level_codes,
@@ -60,7 +61,7 @@ class LabelledQueries:
     ) -> None:
         self.queries = queries
         self._labels = labels
-        self._compiled = engine() == "compiled"
+        self._compiled = engine() == "compiled" and queries.n_rows <= MOST_ROWS
         self._codes: NDArray[np.integer[Any]]
         find = level_codes if self._compiled else label_codes
         self._levels, self._codes = find(labels)
