@@ -56,7 +56,7 @@ def test_most_measures_have_a_walk():
     assert len(WALKED) > 30
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(case=cases(), way=ways)
 def test_engines_agree(case, way):
     assert_engines_agree(*case, GRADED, **way)
@@ -68,7 +68,7 @@ def test_engines_agree_on_labels_of_any_size(case, way):
     assert_engines_agree(*case, ANY_LABELS, **way)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(case=cases(max_documents=20), seed=st.integers(0, 99))
 def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     labels, scores, qid = case

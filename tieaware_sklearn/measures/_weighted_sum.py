@@ -38,8 +38,8 @@ class WeightedSum(Measure):
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         gain = np.asarray(self.gains(levels), dtype=np.float64)
-        if (np.diff(gain) < 0).any():
-            # the best order is not that of the labels
+        if (np.diff(gain, prepend=0.0) < 0).any():
+            # the best order is not that of the labels, or gains are negative
             return None
         tables = self._tables(n_ranks(self.k, longest))
         least = int(np.searchsorted(gain, 0.0, side="right"))
