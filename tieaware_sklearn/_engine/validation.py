@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Queries:
     def n_rows(self) -> int:
         return int(self.offsets[-1])
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 

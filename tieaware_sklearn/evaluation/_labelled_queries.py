@@ -229,7 +229,7 @@ class LabelledQueries:
             return compute(GroupedQueries(groups))
 
         numbers = range(len(self._ranges))
-        if effective_n_jobs(n_jobs) == 1:
+        if len(numbers) == 1 or effective_n_jobs(n_jobs) == 1:
             return [result(number) for number in numbers]
         results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(result)(number) for number in numbers

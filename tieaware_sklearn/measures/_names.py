@@ -24,6 +24,8 @@ class Named(NamedTuple):
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: by name in lower case
 NAMED: dict[str, Named] = {}
+#: measures that names were read as, until another class takes one
+READ: dict[str, Any] = {}
 
 
 def register(cls: type[Any]) -> None:
@@ -52,6 +54,7 @@ def register(cls: type[Any]) -> None:
             )
         taken[name.lower()] = Named(cls, tuple(without))
     NAMED.update(taken)
+    READ.clear()
 
 
 def is_ours(cls: type[Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from .._engine.validation import check_choice
 from ._base import Measure
 from ._fields import spell_out, spelled_out
-from ._names import NAMED, Named
+from ._names import NAMED, READ, Named
 
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
@@ -35,6 +35,8 @@ _OF_TREC_EVAL = {
     "set_f": "SetF",
 }
 _TREC_EVAL = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
+#: names whose measures are kept
+_REMEMBERED = 256
 #: what its averages over topics are averages of
 _GEOMETRIC = {"gm_map": "ap", "gm_bpref": "bpref"}
 
@@ -92,6 +94,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
+    if isinstance(measure, str) and measure in READ:
+        known: Measure = READ[measure]
+        return known
     if not isinstance(measure, str):
         raise ValueError(
             f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
@@ -121,6 +126,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     # a name spells out what it takes no value for, but not whose version it means
     spelled = spelled_out(parsed).union(named.without)
     spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
+    if len(READ) == _REMEMBERED:
+        READ.clear()
+    READ[measure] = parsed
     return parsed
 
 
