@@ -17,6 +17,10 @@ from .walks import Walk
 
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
+#: NumPy sorts rows up to here as fast as it finds their first keys
+_SHORT = 256
+#: the first keys are picked from rows so many times longer
+_WORTH_PICKING = 4
 #: last bits of 32-bit floats that are 0 once they have 64
 _FREE_BITS = 29
 #: rows are numbered by integers of 32 bits
@@ -120,6 +124,10 @@ class SortedRows:
     n_columns : int
     retrieved : ndarray of shape (n_columns, n_queries)
         Documents in the ranking.
+
+    Notes
+    -----
+    With `depth`, walks look no further down, and not backwards.
     """
 
     def __init__(
@@ -129,6 +137,7 @@ class SortedRows:
         *,
         ascending: bool = False,
         input_order: bool = False,
+        depth: int | None = None,
     ) -> None:
         self._labels = labels
         self._split = input_order
@@ -140,9 +149,24 @@ class SortedRows:
             scores, rows, labels.offsets, labels.longest, labels.width,
             ascending=ascending,
         )  # fmt: skip
-        self._keys.keys.sort(axis=1)
+        self._is_sorted = depth is None or not self._sort_down_to(depth)
+        if self._is_sorted:
+            self._keys.keys.sort(axis=1)
         retrieved = self._keys.counts[:, 0].reshape(self.n_columns, -1)
         self.retrieved: IntArray = retrieved.astype(np.int64)
+
+    def _sort_down_to(self, depth: int) -> bool:
+        """Sort the groups down to a rank, if that pays: of long lists."""
+        keys, width = self._keys.keys, self._labels.width
+        room = 2 * depth
+        if keys.shape[1] < max(_SHORT, _WORTH_PICKING * room):
+            return False
+        keys.partition(room - 1, axis=1)
+        keys[:, :room].sort(axis=1)
+        # the tie at that rank may go on further down
+        cut = keys[:, depth - 1] >> width == keys[:, room - 1] >> width
+        keys[cut] = np.sort(keys[cut], axis=1)
+        return True
 
     def walk(
         self, walks: list[Any], n_statistics: int, *, backwards: bool = False
@@ -173,6 +197,9 @@ class SortedRows:
 
     def groups(self, *, backwards: bool = False) -> list[TieGroups]:
         """The tie groups of each score column."""
+        if not self._is_sorted:
+            self._keys.keys.sort(axis=1)
+            self._is_sorted = True
         everything, found = self._labels.everything, []
         n_queries = everything.n_queries
         for column, retrieved in enumerate(self.retrieved):

@@ -215,12 +215,18 @@ class LabelledQueries:
         """
         several = scores.ndim == 2
         columns = score_columns(np.atleast_2d(scores)) if self._compiled else scores
+        depths = [reach.depth for reach in reaches if reach.depth is not None]
+        depth = max(depths) if len(depths) == len(reaches) else None
 
         def result(number: int) -> Result:
             block = self._block(number)
             if isinstance(block, ArrangedLabels):
                 rows = SortedRows(
-                    block, columns, ascending=ascending, input_order=input_order
+                    block,
+                    columns,
+                    ascending=ascending,
+                    input_order=input_order,
+                    depth=depth,
                 )
                 return compute(WalkedQueries(block, rows, several=several))
             groups = block.groups(
