@@ -79,7 +79,8 @@ def test_unknown_and_missing_engines_are_refused(monkeypatch):
 
 def python(code, **environment):
     """What another interpreter prints, or says at its end."""
-    env = {**os.environ, **environment}
+    own = {name: os.environ[name] for name in os.environ if name != engines.VARIABLE}
+    env = {**own, **environment}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         env=env,
