@@ -3,7 +3,13 @@
 from . import evaluation, measures
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
-from .feature_selection import RankingFeatureSelector, RankingScoreFunc, Screening
+from .feature_selection import (
+    FusedRanker,
+    FusedRankingSelector,
+    RankingFeatureSelector,
+    RankingScoreFunc,
+    Screening,
+)
 from .inspection import PermutationImportance, query_permutation_importance
 from .measures import *  # noqa: F403
 from .model_selection import (
@@ -23,6 +29,8 @@ from .score_precision import PrecisionStudy, precision_study
 __version__ = "0.1.0"
 
 __all__ = [
+    "FusedRanker",
+    "FusedRankingSelector",
     "LinearRanker",
     "PermutationImportance",
     "PrecisionStudy",

@@ -51,7 +51,7 @@ class Rule(NamedTuple):
         return cls(
             measures,
             _place(measures, selector.sort_by),
-            _each_direction(selector.direction, n_features),
+            each_direction(selector.direction, n_features),
             selector.missing,
             selector.zero_relevance,
             selector.unjudged,
@@ -71,7 +71,7 @@ def _place(measures: tuple[Measure, ...], sort_by: str | Measure | None) -> int:
     return measures.index(wanted)
 
 
-def _each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
+def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     """The direction asked for, of each feature."""
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features
