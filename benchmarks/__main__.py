@@ -202,7 +202,9 @@ def screening(repeats: int) -> list[Line]:
     data, X = workloads.web(n_queries / 31_531), workloads.columns(n_queries)
 
     def screen(backend: str, n_jobs: int) -> Task:
-        selector = RankingFeatureSelector(n_jobs=n_jobs, redundancy=False)
+        selector = RankingFeatureSelector(
+            n_jobs=n_jobs, redundancy=False, max_correlation=None
+        )
 
         def task() -> None:
             with parallel_config(backend=backend, n_jobs=n_jobs):
@@ -223,7 +225,7 @@ def few_rows(repeats: int) -> list[Line]:
     """Workload (f): many columns of a dozen rows, against one call for each column."""
     data = workloads.few_rows()
     X = np.column_stack(list(data.scores.values()))
-    selector = RankingFeatureSelector(redundancy=False)
+    selector = RankingFeatureSelector(redundancy=False, max_correlation=None)
     ranking = PreparedRanking(data.y, data.qid)
 
     def one_by_one() -> None:

@@ -141,7 +141,7 @@ def test_evaluate_queries_has_a_row_per_query(kind):
     [
         {},
         {"direction": "ascending", "n_features_to_select": 2},
-        {"redundancy": False, "missing": "last"},
+        {"redundancy": False, "max_correlation": None, "missing": "last"},
         {"sort_by": "rr", "zero_relevance": "skip", "measures": ["ap", "rr"]},
     ],
 )

@@ -12,7 +12,7 @@ from ..measures._parse import parse_measures
 
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
-_AUTO_REDUNDANCY = 1000
+AUTO_REDUNDANCY = 1000
 
 
 class Rule(NamedTuple):
@@ -47,7 +47,7 @@ class Rule(NamedTuple):
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
         check_flag(selector.progress, "progress")
         measures = tuple(parse_measures(selector.measures))
-        few = selector.redundancy == "auto" and n_features <= _AUTO_REDUNDANCY
+        few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
         return cls(
             measures,
             _place(measures, selector.sort_by),
