@@ -238,7 +238,7 @@ def fit_selector(
     >>> selector = RankingFeatureSelector(n_features_to_select=3)
     >>> selector = fit_selector(selector, dd.from_pandas(rows, npartitions=3))
     >>> selector.get_feature_names_out().tolist()
-    ['clicks', 'text_score', 'log_clicks']
+    ['clicks', 'page_visits', 'text_score']
     """
     if selector.qid is not None:
         raise ValueError(

@@ -87,8 +87,9 @@ class FitsInParts(FeatureColumns):
         Raises
         ------
         ValueError
-            As in `fit`, and if a query has come in an earlier call. Nothing is added
-            then.
+            As in `fit`, if a query has come in an earlier call, and if `max_correlation`
+            or `diversity` must compare more than 1000 features without
+            ``redundancy=True``. Nothing is added then.
 
         Notes
         -----
@@ -117,8 +118,8 @@ class FitsInParts(FeatureColumns):
         Raises
         ------
         ValueError
-            If the measures, options or features differ, or if the two selectors have a
-            query in common.
+            If the measures, options or features differ, if the two selectors have a
+            query in common, or if there are too many features, as in `partial_fit`.
         """
         check_is_fitted(self)
         if not isinstance(other, FitsInParts) or other is self:
@@ -175,7 +176,8 @@ class FitsInParts(FeatureColumns):
         Raises
         ------
         ValueError
-            If the screening has other measures, options or features.
+            If the screening has other measures, options or features, or if there are
+            too many features, as in `partial_fit`.
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")

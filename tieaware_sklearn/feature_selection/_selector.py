@@ -42,8 +42,8 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
     n_features_to_select : int, float or None, default=None
         Number of the best features to keep; a float in (0, 1] is a share of all
         features. None keeps the features with a q-value of at most `alpha` and a lift
-        of at least `min_lift`. A feature that is constant within every query is never
-        kept.
+        of at least `min_lift`, the best first. A feature that is constant within every
+        query is never kept.
     alpha : float, default=0.05
         False discovery rate among the features that are kept.
     min_lift : float, default=0.0
@@ -133,9 +133,9 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
     Notes
     -----
     p-values need at least two queries. With fewer, they are NaN, and every feature that
-    is not constant is kept, with a warning. The column that `qid` names is NaN in the
-    attributes, last in `ranking_` and ``"qid"`` in `directions_`, and it is never
-    selected; a list of directions leaves it out.
+    is not constant and repeats no other is kept, with a warning. The column that `qid`
+    names is NaN in the attributes, last in `ranking_` and ``"qid"`` in `directions_`,
+    and it is never selected; a list of directions leaves it out.
 
     With `n_features_to_select`, the best feature is chosen first, then always the
     feature with the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``,
@@ -159,7 +159,11 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
     >>> selector = RankingFeatureSelector(n_features_to_select=3)
     >>> _ = selector.fit(web.data, web.target, qid=web.qid)
     >>> selector.get_feature_names_out(web.feature_names).tolist()
-    ['clicks', 'text_score', 'log_clicks']
+    ['clicks', 'page_visits', 'text_score']
+    >>> [web.feature_names[j] for j in selector.selection_order_]
+    ['clicks', 'text_score', 'page_visits']
+    >>> web.feature_names[11], web.feature_names[selector.repeats_[11]]
+    ('log_clicks', 'clicks')
     >>> web.feature_names[3], str(selector.directions_[3])
     ('url_length', 'ascending')
     """
@@ -239,7 +243,8 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
         Warns
         -----
         UserWarning
-            If there are no query ids, too few queries to test, or too few features.
+            If there are no query ids, too few queries to test, too few features, or if
+            exact copies must be selected to reach `n_features_to_select`.
         """
         screening, rows = self._screened(X, y, qid, query_weight, whole=True)
         few = screening.rule.correlates
