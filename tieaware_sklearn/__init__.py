@@ -10,7 +10,14 @@ from .feature_selection import (
     RankingScoreFunc,
     Screening,
 )
-from .inspection import PermutationImportance, query_permutation_importance
+from .inspection import (
+    PermutationImportance,
+    SelectionCurve,
+    SelectionStability,
+    query_permutation_importance,
+    selection_curve,
+    selection_stability,
+)
 from .measures import *  # noqa: F403
 from .model_selection import (
     QueryKFold,
@@ -42,6 +49,8 @@ __all__ = [
     "RankingScorer",
     "RepeatedQueryKFold",
     "Screening",
+    "SelectionCurve",
+    "SelectionStability",
     "StratifiedQueryKFold",
     "SystemComparison",
     "compare_systems",
@@ -49,6 +58,8 @@ __all__ = [
     "precision_study",
     "query_learning_curve",
     "query_permutation_importance",
+    "selection_curve",
+    "selection_stability",
     "train_test_split_queries",
 ]
 __all__ += evaluation.__all__
