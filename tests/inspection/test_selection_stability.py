@@ -141,7 +141,7 @@ class Recorder(SelectorMixin, BaseEstimator):
 
 def test_bootstrap_samples_are_of_whole_queries():
     Recorder.seen.clear()
-    found = selection_stability(Recorder(), X, Y, qid=QID, n_resamples=6)
+    found = selection_stability(Recorder(), X, Y, qid=QID, n_bootstraps=6)
     assert len(Recorder.seen) == 6
     # each sample has as many queries as there are, of their sizes, some of them twice
     for ids, sizes in Recorder.seen:
@@ -152,28 +152,28 @@ def test_bootstrap_samples_are_of_whole_queries():
 
 
 def test_nothing_depends_on_the_order_of_rows_or_on_processes():
-    options = {"n_resamples": 4, "random_state": 5}
+    options = {"n_bootstraps": 4, "random_state": 5}
     found = selection_stability(BEST, X, Y, qid=QID, **options)
     rows = np.random.default_rng(0).permutation(len(Y))
     other = selection_stability(BEST, X[rows], Y[rows], qid=QID[rows], **options)
     np.testing.assert_array_equal(found.selected, other.selected)
     other = selection_stability(BEST, X, Y, qid=QID, n_jobs=2, **options)
     np.testing.assert_array_equal(found.selected, other.selected)
-    other = selection_stability(BEST, X, Y, qid=QID, n_resamples=4, random_state=6)
+    other = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=4, random_state=6)
     assert (found.selected != other.selected).any()
 
 
 def test_ids_as_a_column_and_selectors_without_ids():
     F = SelectKBest(f_regression, k=2)
-    found = selection_stability(F, X, Y, qid=QID, n_resamples=4)
+    found = selection_stability(F, X, Y, qid=QID, n_bootstraps=4)
     with_ids = np.column_stack([X, QID])
-    other = selection_stability(F, with_ids, Y, qid=-1, n_resamples=4)
+    other = selection_stability(F, with_ids, Y, qid=-1, n_bootstraps=4)
     np.testing.assert_array_equal(found.selected, other.selected)
     assert len(other.feature_names) == X.shape[1]
 
 
 def test_table_data_frame_and_page():
-    found = selection_stability(BEST, X, Y, qid=QID, n_resamples=5)
+    found = selection_stability(BEST, X, Y, qid=QID, n_bootstraps=5)
     frame = found.to_pandas()
     assert frame.frequency.is_monotonic_decreasing
     assert list(frame.columns) == ["feature", "frequency"]
@@ -192,7 +192,7 @@ def test_table_data_frame_and_page():
         ({"selector": "best"}, "selector must be a selector with fit and get_support"),
         ({"selector": RankingFeatureSelector}, "selector must be a selector"),
         ({"selector": RankingFeatureSelector(qid=0)}, "qid must be given once"),
-        ({"n_resamples": 1}, "n_resamples must be an integer >= 2, got 1"),
+        ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
         ({"cv": [1]}, "cv must be a number of folds"),
         ({"cv": QueryKFold(2, qid=0)}, "cv must take the ids as groups"),
         ({"qid": None}, "qid must say which rows"),

@@ -128,6 +128,15 @@ def selection_curve(
     >>> print(selection_curve(
     ...     {"lift": RankingFeatureSelector(), "F test": SelectKBest(f_regression)},
     ...     Ridge(), web.data, web.target, qid=web.qid, n_features=[1, 3, 5]))
+    NDCG@10       features    mean    ±95%  difference       95% interval
+    ---------------------------------------------------------------------
+    lift                 1  0.4080  0.0369           -                  -
+    lift                 3  0.4794  0.0379           -                  -
+    lift                 5  0.4913  0.0380           -                  -
+    F test               1  0.4134  0.0377      0.0054  [-0.0178, 0.0286]
+    F test               3  0.5119  0.0385      0.0325   [0.0087, 0.0562]
+    F test               5  0.5399  0.0368      0.0486   [0.0230, 0.0743]
+    all features        12  0.5517  0.0364           -                  -
     """
     named = check_selectors(selectors)
     check_without_qid(estimator, "estimator")
