@@ -120,23 +120,24 @@ def selection_curve(
 
     Examples
     --------
-    >>> from sklearn.feature_selection import SelectKBest, f_regression
-    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=80, random_state=0)
+    >>> single = RankingFeatureSelector("ndcg@10", max_correlation=None, diversity=0)
     >>> print(selection_curve(
-    ...     {"lift": RankingFeatureSelector(), "F test": SelectKBest(f_regression)},
-    ...     Ridge(), web.data, web.target, qid=web.qid, n_features=[1, 3, 5]))
-    NDCG@10       features    mean    ±95%  difference       95% interval
-    ---------------------------------------------------------------------
-    lift                 1  0.4080  0.0369           -                  -
-    lift                 3  0.4794  0.0379           -                  -
-    lift                 5  0.4913  0.0380           -                  -
-    F test               1  0.4134  0.0377      0.0054  [-0.0178, 0.0286]
-    F test               3  0.5119  0.0385      0.0325   [0.0087, 0.0562]
-    F test               5  0.5399  0.0368      0.0486   [0.0230, 0.0743]
-    all features        12  0.5517  0.0364           -                  -
+    ...     {"single": single, "default": RankingFeatureSelector("ndcg@10")},
+    ...     HistGradientBoostingRegressor(max_iter=30, random_state=0), web.data,
+    ...     web.target, qid=web.qid, n_features=[1, 3, 5]))
+    NDCG@10       features    mean    ±95%  difference      95% interval
+    --------------------------------------------------------------------
+    single               1  0.4048  0.0361           -                 -
+    single               3  0.4778  0.0365           -                 -
+    single               5  0.5306  0.0347           -                 -
+    default              1  0.4048  0.0361      0.0000  [0.0000, 0.0000]
+    default              3  0.5259  0.0382      0.0481  [0.0221, 0.0741]
+    default              5  0.5719  0.0374      0.0413  [0.0214, 0.0613]
+    all features        12  0.5794  0.0355           -                 -
     """
     named = check_selectors(selectors)
     check_without_qid(estimator, "estimator")

@@ -202,17 +202,17 @@ def selection_stability(
     ------------------------------
     clicks         1.0000       50
     text_score     1.0000       50
-    log_clicks     1.0000       50
-    page_visits    0.6800       34
-    url_length     0.1800        9
-    in_degree      0.1400        7
+    page_visits    0.8800       44
+    in_degree      0.5600       28
+    url_length     0.5600       28
     n_slashes      0.0000        0
     noise_1        0.0000        0
     noise_2        0.0000        0
     noise_3        0.0000        0
     noise_4        0.0000        0
     log_in_degree  0.0000        0
-    Stability 0.8142, 95% interval [0.7639, 0.8644] (50 bootstrap samples of 60
+    log_clicks     0.0000        0
+    Stability 0.7710, 95% interval [0.7494, 0.7926] (50 bootstrap samples of 60
     queries, 4.0 features on average).
     """
     check_selector(selector)
