@@ -8,6 +8,7 @@ import pytest
 
 from tests.signatures import taken
 from tieaware_sklearn import (
+    FusedRankingSelector,
     LinearRanker,
     RankingFeatureSelector,
     precision_study,
@@ -20,6 +21,9 @@ from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 TAKE_PROGRESS = {
+    "FusedRankingSelector": lambda wanted: FusedRankingSelector(
+        n_features_to_select=1, progress=wanted
+    ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
         progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),

@@ -8,13 +8,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse, stats
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
+    FusedRankingSelector,
     QueryKFold,
     QueryShuffleSplit,
     RankingFeatureSelector,
@@ -27,7 +28,7 @@ from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 WEB = make_web_search(n_queries=20, n_documents=8, shuffle=True, random_state=3)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
-LIFT = RankingFeatureSelector("ndcg@5")
+LIFT = RankingFeatureSelector("ndcg@5", max_correlation=None, diversity=0)
 F = SelectKBest(f_regression)
 FIGURES = ("values", "all_features", "selected", "mean", "interval", "difference")
 
@@ -181,6 +182,19 @@ def test_estimators_get_the_ids_that_they_take():
     # a pipeline routes them
     curve(estimator=make_pipeline(StandardScaler(), ours))
     curve(estimator=make_pipeline(StandardScaler(), Ridge()))
+
+
+def test_the_first_features_are_those_chosen_first():
+    walk = RankingFeatureSelector("ndcg@5")
+    fused = FusedRankingSelector("ndcg@5")
+    found = curve({"walk": walk, "fused": fused})
+    folds = QueryKFold(4).split(X, groups=QID)
+    for (train, _), chosen in zip(folds, found.selected, strict=True):
+        for selector, own in zip((walk, fused), chosen, strict=True):
+            for k, size in enumerate((1, 3)):
+                one = clone(selector).set_params(n_features_to_select=size)
+                one.fit(X[train], Y[train], qid=QID[train])
+                np.testing.assert_array_equal(one.get_support(), own[k])
 
 
 def test_selectors_of_all_kinds():

@@ -97,7 +97,7 @@ class QueryRows:
                 f"cv must take the ids as groups, got {cv!r}: leave its qid out"
             )
         ids = self.queries.qid[codes]
-        X = np.zeros((len(codes), 1))
+        X = take_rows(self.X, place)
         with warnings.catch_warnings():
             # folds by position need no groups
             warnings.filterwarnings("ignore", "The groups parameter is ignored")
@@ -112,8 +112,8 @@ class QueryRows:
             whole &= len(fold[1]) == sizes[test].sum()
             if not whole or np.isin(test, train).any():
                 raise ValueError(
-                    "cv must keep queries whole, as QueryKFold does, got part of a "
-                    f"query in fold {number} of {cv!r}"
+                    "cv must keep queries whole and test on others than it trains on, "
+                    f"as QueryKFold does, got fold {number} of {cv!r}"
                 )
             folds.append((train, test))
         return folds
