@@ -69,7 +69,6 @@ def test_a_long_query_takes_wider_numbers(engine):
 @pytest.mark.parametrize("longest", [_borda._LONGEST, 1])
 def test_correlation_is_the_mean_of_spearmans_rho(longest, monkeypatch):
     monkeypatch.setattr(_borda, "_LONGEST", longest)
-    monkeypatch.setattr(_borda, "_LOST", 0)
     X, queries, qid = drawn()
     X[:, 1] = -(X[:, 0] ** 3)
     borda = BordaScores.of(X, queries)

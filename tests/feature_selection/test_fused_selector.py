@@ -355,6 +355,15 @@ def test_a_pipeline_with_routing(web):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+def test_a_progress_bar_changes_nothing(web, capsys):
+    for number in (5, "auto"):
+        shown = fitted(web, n_features_to_select=number, progress=True)
+        bars = capsys.readouterr().err
+        assert "selecting" in bars
+        assert ("cross-validation" in bars) == (number == "auto")
+        assert_same(shown, fitted(web, n_features_to_select=number))
+
+
 def test_one_query_and_no_ids(web):
     own = web.qid == web.qid[0]
     with pytest.warns(UserWarning, match="without qid"):

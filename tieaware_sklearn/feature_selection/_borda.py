@@ -20,8 +20,6 @@ from ._correlation import columns_of
 _ROWS, _COLUMNS = 1 << 14, 8
 #: documents of a query whose products of scores add up in 64 bits: at most n³/3
 _LONGEST = 3_000_000
-#: bits that products lose in longer ones
-_LOST = 24
 
 Whole = NDArray[np.signedinteger[Any]]
 
@@ -98,14 +96,13 @@ class BordaScores(NamedTuple):
         return BordaScores(self.down[:, rows], up, sizes)
 
     def products(self, one: Whole, other: Whole) -> FloatArray:
-        """Σ of the products of two columns over each query, without a rounding error.
-
-        Where they might not fit into 64 bits, each product loses its last bits first.
-        """
+        """Σ of the products of two columns over each query, rounded once."""
         found = np.multiply(one, other, dtype=np.int64)
-        if self.sizes.max() > _LONGEST:
-            found >>= _LOST
-        return sum_segments(found, self.sizes, np.int64).astype(np.float64)
+        if self.sizes.max() <= _LONGEST:
+            return sum_segments(found, self.sizes, np.int64).astype(np.float64)
+        halves = (found >> 32, found & (2**32 - 1))
+        high, low = (sum_segments(half, self.sizes, np.int64) for half in halves)
+        return np.asarray(high * 2.0**32 + low)
 
 
 def _parts(queries: Queries) -> Iterator[tuple[slice, IntArray]]:

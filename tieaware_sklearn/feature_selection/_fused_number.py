@@ -12,10 +12,10 @@ from .._display.progress import show_progress
 from .._engine.segments import owners
 from .._engine.ties import FloatArray
 from ..evaluation._averages import means
-from ..evaluation._intervals import QueryMoments
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import Prepared
 from ..model_selection._folds import check_cv
-from ._fusion import Fusion
+from ._fusion import Fusion, comparable
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -31,9 +31,9 @@ def choose_number(
 ) -> tuple[dict[str, NDArray[Any]], int]:
     """Held-out values by number of features, and the number to select.
 
-    That is the smallest that is as good as the best, but for one standard error:
-    that of the mean difference to the best over queries: they are the
-    same for all numbers, so that their own spread says nothing.
+    That is the smallest number that is worse than the best by at most one standard
+    error of the difference. Queries are the same for all numbers, so how they differ
+    from each other does not count.
     """
     prepared = fusion.prepared
     folds = list(_folds(prepared, cv))
@@ -52,12 +52,11 @@ def choose_number(
     values = np.full_like(total, np.nan)
     np.divide(total, times, out=values, where=times > 0)
     average = means(values.T, prepared.weight)
-    comparable = np.where(np.isnan(average), -np.inf, fusion.sign * average)
-    best = int(np.argmax(comparable))
+    best = int(np.argmax(comparable(fusion.sign * average)))
     loss = QueryMoments.of(fusion.sign * (values[best] - values).T, prepared.weight)
     # nothing differs from itself, nor where there are too few queries to tell
     error = np.nan_to_num(loss.standard_error())
-    enough = np.flatnonzero(loss.mean <= error)
+    enough = np.flatnonzero(loss.mean <= error + NO_DIFFERENCE)
     results = {
         "n_features": np.arange(1, most + 1),
         "mean_test_score": average,
@@ -78,7 +77,7 @@ def _along(
     alone = training.alone(directions)
     path = training.path(alone, most, max_correlation=max_correlation, fill=False)
     found = testing.values_along(path, alone.ascending)
-    # further features that are no copies there are none
+    # the value stays when all others repeat those that are chosen
     return found[np.minimum(np.arange(most), len(found) - 1)]
 
 

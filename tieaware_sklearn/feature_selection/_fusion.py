@@ -89,21 +89,18 @@ class Fusion:
     def n_features(self) -> int:
         return len(self.borda.down)
 
-    def alone(
-        self, directions: Sequence[str], features: NDArray[np.intp] | None = None
-    ) -> Alone:
-        """Each feature, or these alone, in the better of the directions asked for.
+    def alone(self, directions: Sequence[str]) -> Alone:
+        """Each feature in the better of the directions asked for.
 
         Of two that are as good, higher values rank first.
         """
         asked = np.array(directions)
-        own = np.arange(self.n_features) if features is None else features
         nothing = np.zeros(self.borda.down.shape[1])
         found = np.full((2, self.n_features), np.nan)
         for turned, other in enumerate(("ascending", "descending")):
-            some = own[asked[own] != other]
+            some = np.flatnonzero(asked != other)
             found[turned, some] = self._means(nothing, some, np.full(len(some), turned))
-        value = np.where(np.isnan(found), -np.inf, self.sign * found)
+        value = comparable(self.sign * found)
         ascending = (value[1] > value[0]) | (asked == "ascending")
         best = np.where(ascending, found[1], found[0])
         return Alone(best, ascending, _by_value(self.sign * best))
@@ -160,7 +157,7 @@ class Fusion:
             else:
                 values = self._means(total, candidates, alone.ascending[candidates])
                 # of equal ones, the first is the best alone
-                value = _comparable(self.sign * values)
+                value = comparable(self.sign * values)
                 at = int(np.argmax(value >= value.max() - NO_DIFFERENCE))
                 best, score = int(candidates[at]), float(values[at])
             order.append(best)
@@ -266,11 +263,11 @@ def by_length(queries: Queries) -> Queries:
     return Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
 
 
-def _comparable(values: FloatArray) -> FloatArray:
+def comparable(values: FloatArray) -> FloatArray:
     """NaN, where a measure is undefined for every query, is below everything."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
 def _by_value(values: FloatArray) -> IntArray:
     """Places of the values, the highest first, equal ones as they stand."""
-    return np.argsort(-_comparable(values), kind="stable")
+    return np.argsort(-comparable(values), kind="stable")
