@@ -82,7 +82,7 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
         f"{int((q <= selector.alpha).sum())} of {selector.n_features_in_} features "
         f"beat chance by {screening.sort_by} (q <= {selector.alpha:g}; "
         f"{used[screening.sort_by]} queries).",
-        _chosen(selector),
+        *_chosen(selector),
         "Scores are exact means over all orders of tied documents.",
     ]
     for m, measure in enumerate(screening.rule.measures):
@@ -99,15 +99,17 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
     return lines
 
 
-def _chosen(selector: RankingFeatureSelector) -> str:
-    """How many features are selected, and how many are left out as repeats."""
+def _chosen(selector: RankingFeatureSelector) -> list[str]:
+    """How many features are selected, if not all those that beat chance."""
     repeats = int((selector.repeats_ >= 0).sum())
+    if selector.n_features_to_select is None and not repeats:
+        return []
     said = f"{len(selector.selection_order_)} are selected"
     if repeats:
         of_them = "1 other repeats" if repeats == 1 else f"{repeats} others repeat"
         limit = f"|rho| > {selector.max_correlation:g}"
         said += f"; {of_them} one of them ({limit})"
-    return f"{said}."
+    return [f"{said}."]
 
 
 def _about(

@@ -87,9 +87,9 @@ class FitsInParts(FeatureColumns):
         Raises
         ------
         ValueError
-            As in `fit`, if a query has come in an earlier call, and if `max_correlation`
-            or `diversity` must compare more than 1000 features without
-            ``redundancy=True``. Nothing is added then.
+            As in `fit`, if a query has come in an earlier call, and if
+            `max_correlation` or `diversity` must compare more than 1000 features
+            without ``redundancy=True``. Nothing is added then.
 
         Notes
         -----

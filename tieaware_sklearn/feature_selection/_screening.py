@@ -93,15 +93,15 @@ class Screening(Result):
     >>> web = make_web_search(n_queries=200, n_noise=0, n_duplicates=0, random_state=0)
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
     >>> print(selector.screening_.named(web.feature_names))
-    feature      rank  first  chosen      AP    ±95%        q
-    ---------------------------------------------------------
-    (chance)                          0.4826
-    clicks          1   high       1  0.6276  0.0299  <0.0001
-    text_score      2   high       2  0.6147  0.0322  <0.0001
-    page_visits     3   high       3  0.5778  0.0321  <0.0001
-    in_degree       4   high       4  0.5735  0.0323  <0.0001
-    url_length      5    low       5  0.5614  0.0328  <0.0001
-    n_slashes       6    low       6  0.5421  0.0325  <0.0001
+    feature      rank  first      AP    ±95%        q
+    -------------------------------------------------
+    (chance)                  0.4826
+    clicks          1   high  0.6276  0.0299  <0.0001
+    text_score      2   high  0.6147  0.0322  <0.0001
+    page_visits     3   high  0.5778  0.0321  <0.0001
+    in_degree       4   high  0.5735  0.0323  <0.0001
+    url_length      5    low  0.5614  0.0328  <0.0001
+    n_slashes       6    low  0.5421  0.0325  <0.0001
     """
 
     feature_names: tuple[str, ...]
@@ -391,7 +391,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         ("rank", ["", *(row["rank"] for row in rows)]),
         ("first", ["", *(_first(row["direction"]) for row in rows)]),
     ]
-    if screening.selection is not None:
+    if screening.selection is not None and screening.selection.is_shown():
         columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
     start = len(columns)
     for m, measure in enumerate(screening.measures):

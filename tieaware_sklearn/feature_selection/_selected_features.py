@@ -56,7 +56,7 @@ def select_features(
     if rule.wanted is None:
         walk = Walk(best, relevance, 0.0, rule.max_correlation, likeness)
         walk.choose(len(best))
-        return repeats_of(walk.chosen, varies, rule.max_correlation, likeness)
+        return repeats_of(walk.chosen, varies, rule, likeness)
     n_features = len(varies)
     share = isinstance(rule.wanted, (float, np.floating))
     # 0.29 of 100 is 29, though the product is a little less
@@ -76,7 +76,7 @@ def select_features(
             f"features rank differently: {copies} of the selected features "
             f"{_are(copies)} of others"
         )
-    return repeats_of(walk.chosen, varies, rule.max_correlation, likeness)
+    return repeats_of(walk.chosen, varies, rule, likeness)
 
 
 def _are(copies: int) -> str:

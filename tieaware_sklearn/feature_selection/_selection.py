@@ -88,11 +88,18 @@ class Selection:
         that; for every other feature -1.
     correlation : ndarray of shape (n_features,)
         Rank correlation of a feature with the one that it repeats, otherwise NaN.
+    by_number : bool
+        Whether a number of features was asked for.
     """
 
     order: NDArray[np.intp]
     repeats: NDArray[np.intp]
     correlation: FloatArray
+    by_number: bool
+
+    def is_shown(self) -> bool:
+        """Whether a table shows it: it is more than the features that pass a test."""
+        return self.by_number or bool((self.repeats >= 0).any())
 
     def places(self) -> NDArray[np.intp]:
         """For each feature its place in the order, 1 for the first, 0 if left out."""
@@ -104,7 +111,7 @@ class Selection:
 def repeats_of(
     order: NDArray[np.intp],
     usable: NDArray[np.bool_],
-    limit: float | None,
+    rule: SelectionRule,
     likeness: Likeness | None,
 ) -> Selection:
     """The selection of the features in `order`, with what the other usable ones repeat.
@@ -116,7 +123,9 @@ def repeats_of(
         order,
         np.full(len(usable), -1, dtype=np.intp),
         np.full(len(usable), np.nan),
+        rule.wanted is not None,
     )
+    limit = rule.max_correlation
     others = np.setdiff1d(np.flatnonzero(usable), order)
     if limit is None or likeness is None or not len(order):
         return selection
