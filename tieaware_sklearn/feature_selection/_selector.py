@@ -63,7 +63,7 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
         The column of X that holds query ids (a name for data frames, an index for
         arrays); it is never a feature. By default `fit` takes ``qid``.
     max_correlation : float or None, default=0.95
-        Greatest |ρ| of two selected features, in [0, 1], where ρ is the mean over
+        Greatest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
         queries of Spearman's rank correlation. A feature above it repeats the selected
         one and is left out; x, 2x + 1, log x and -x repeat each other. With
         `n_features_to_select`, repeats are selected, the best first, if nothing else
