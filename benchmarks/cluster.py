@@ -64,7 +64,7 @@ def main() -> None:
             whole = dd.read_parquet(folder / "sorted")
             columns = ["continuous", "label", "qid"]
             options = {"score": "continuous", "measures": ["ndcg@10", "ap", "rr"]}
-            selector = RankingFeatureSelector(redundancy=False)
+            selector = RankingFeatureSelector(redundancy=False, max_correlation=None)
             tasks = {
                 "read the files": lambda: mixed[columns].map_partitions(len).compute(),
                 "evaluate, queries whole": lambda: evaluate(

@@ -141,7 +141,8 @@ def test_evaluate_queries_has_a_row_per_query(kind):
     [
         {},
         {"direction": "ascending", "n_features_to_select": 2},
-        {"redundancy": False, "missing": "last"},
+        {"n_features_to_select": 5, "max_correlation": 0.5, "diversity": 0.6},
+        {"redundancy": False, "max_correlation": None, "missing": "last"},
         {"sort_by": "rr", "zero_relevance": "skip", "measures": ["ap", "rr"]},
     ],
 )
@@ -164,6 +165,14 @@ def test_fit_selector_is_a_fit_of_all_rows(rows, options, weighted):
         # further queries can be added, as after a fit
         found.partial_fit(rows[features], rows.label, rows.qid + 1000)
         assert found.n_queries_ == 120
+
+
+def test_a_selector_of_many_features_is_refused_before_the_work(rows):
+    columns = {f"f{j}": rows.clicks for j in range(1001)}
+    wide = pd.DataFrame(columns).assign(label=rows.label, qid=rows.qid)
+    never = spread(wide, 2).map_partitions(lambda frame: frame[["f0"]], meta=wide[:0])
+    with pytest.raises(ValueError, match=r"redundancy must be True .* 1001 features"):
+        fit_selector(RankingFeatureSelector(), never)
 
 
 def test_partitions_of_whole_queries_need_no_shuffle(rows):

@@ -18,7 +18,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from tieaware_sklearn import LinearRanker, RankingFeatureSelector
+from tieaware_sklearn import (
+    FusedRanker,
+    FusedRankingSelector,
+    LinearRanker,
+    RankingFeatureSelector,
+)
 from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -53,6 +58,23 @@ SCORED_WITHOUT_QID = dict.fromkeys(
     ),
     "calls score without the query ids that it needs",
 )
+PREDICTS_WITHOUT_QID = dict.fromkeys(
+    (
+        "check_dict_unchanged",
+        "check_dtype_object",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+        "check_estimators_dtypes",
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_fit_idempotent",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+    ),
+    "calls predict without the query ids that it needs",
+)
+#: where each row is a query
+NOTHING_VARIES = ("no feature is selected: each is constant",)
 ONE_QUERY = ("without qid", "p-values need at least two")
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",
@@ -95,9 +117,26 @@ TABLE = {
             "check_fit_score_takes_y": "gives partial_fit the queries of fit again, "
             "which are refused",
         },
-        # each row is a query
-        warns=("no feature is selected: each is constant",),
+        warns=NOTHING_VARIES,
     ),
+    "fused selector": Checked(
+        FusedRankingSelector(n_features_to_select=1), PREDICTS_WITHOUT_QID, ONE_QUERY
+    ),
+    "fused selector, qid=0": Checked(
+        FusedRankingSelector(n_features_to_select=1, missing="last", qid=0),
+        {
+            **QID,
+            **INFINITE,
+            "check_estimators_pickle": "puts NaN into the column of ids",
+        },
+        NOTHING_VARIES,
+    ),
+    "fused selector, auto, qid=0": Checked(
+        FusedRankingSelector(n_features_to_select="auto", cv=2, qid=0),
+        {**QID, **INFINITE, "check_fit2d_1sample": "one query makes no two folds"},
+        NOTHING_VARIES,
+    ),
+    "fused, qid=0": Checked(FusedRanker(qid=0), {**QID, **INFINITE}),
     "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
     "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),
     "linear, rank": Checked(LinearRanker(transforms="rank"), SCORED_WITHOUT_QID),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
+from dask import dataframe as dd
 from optuna.distributions import IntDistribution
 from sklearn import config_context
 from sklearn.base import clone
@@ -23,7 +27,9 @@ from tieaware_sklearn import (
     train_test_split_queries,
 )
 from tieaware_sklearn.catboost import QueryCatBoostRanker
-from tieaware_sklearn.datasets import load_letor, load_trec
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.dask import fit_selector
+from tieaware_sklearn.datasets import dump_letor, load_letor, load_trec
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import RankerObjective
 from tieaware_sklearn.score_precision import worst_case_loss
@@ -36,6 +42,38 @@ FILES = {
     "mq2008": ("mq2008/S*.txt", (9630, 46), 471),
     "ohsumed": ("ohsumed/*.txt", (9029, 25), 64),
 }
+
+
+def test_of_features_given_three_ways_distinct_ones_are_chosen(
+    shared_data, tmp_path, capsys
+):
+    data = load_letor(shared_data / FILES["mslr"][0])
+    X = np.hstack([data.data, 2 * data.data + 1, -data.data])
+    y, qid = data.target, data.qid
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    parts = [qid % 2 == 0, qid % 2 == 1]
+    for path, rows in zip(files, parts, strict=True):
+        dump_letor(X[rows], y[rows], path, qid=qid[rows])
+    names = [f"x{j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names).assign(label=y, qid=qid)
+    spread = dd.from_pandas(frame, npartitions=3)
+    for number in (10, 20):
+        selector = RankingFeatureSelector("ndcg@10", n_features_to_select=number)
+        found = clone(selector).fit(X, y, qid=qid)
+        order = found.selection_order_
+        assert len(set(order % data.data.shape[1])) == number
+        added, fits = clone(selector), []
+        for rows in parts:
+            added.partial_fit(X[rows], y[rows], qid[rows])
+            fits.append(clone(selector).fit(X[rows], y[rows], qid[rows]))
+        others = [added, fits[0].merge(fits[1]), fit_selector(selector, spread)]
+        for other in others:
+            assert other.selection_order_.tolist() == order.tolist()
+        for batches in ([], ["--batch-rows", "1000"]):
+            words = ["screen", *map(str, files), "--measures", "ndcg@10", "--json"]
+            assert main([*words, "--select", str(number), *batches, "--quiet"]) == 0
+            selected = json.loads(capsys.readouterr().out)["selected"]
+            assert selected == [str(j + 1) for j in order]
 
 
 @pytest.mark.parametrize("name", FILES)

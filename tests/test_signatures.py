@@ -15,11 +15,13 @@ from tests.signatures import PAGE, attributes, calls, page, parameters, public, 
 #: parameters with several defaults, and why
 EXCEPTIONS = {
     "coarseness": "a ranker has one level, a study tries several",
+    "cv": "a stability is that over bootstrap samples, where no folds are asked for",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
     "keep": "a study shows several shares, a choice goes by one",
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",
     "measures": "of the default ones only RR has a residual",
+    "n_features_to_select": "a greedy selection needs an end, a screening has q-values",
     "n_repeats": "as RepeatedKFold and permutation_importance of scikit-learn have it",
     "qid": "files and Dask take the name of a column",
     "random_state": "QueryKFold and QueryLGBMRanker are as those they stand for",

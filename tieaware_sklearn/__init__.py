@@ -4,8 +4,21 @@ from . import evaluation, measures
 from ._kernel.versions import show_versions
 from .comparison import SystemComparison, compare_systems
 from .evaluation import *  # noqa: F403
-from .feature_selection import RankingFeatureSelector, RankingScoreFunc, Screening
-from .inspection import PermutationImportance, query_permutation_importance
+from .feature_selection import (
+    FusedRanker,
+    FusedRankingSelector,
+    RankingFeatureSelector,
+    RankingScoreFunc,
+    Screening,
+)
+from .inspection import (
+    PermutationImportance,
+    SelectionCurve,
+    SelectionStability,
+    query_permutation_importance,
+    selection_curve,
+    selection_stability,
+)
 from .measures import *  # noqa: F403
 from .model_selection import (
     QueryKFold,
@@ -24,6 +37,8 @@ from .score_precision import PrecisionStudy, precision_study
 __version__ = "0.1.0"
 
 __all__ = [
+    "FusedRanker",
+    "FusedRankingSelector",
     "LinearRanker",
     "PermutationImportance",
     "PrecisionStudy",
@@ -35,6 +50,8 @@ __all__ = [
     "RankingScorer",
     "RepeatedQueryKFold",
     "Screening",
+    "SelectionCurve",
+    "SelectionStability",
     "StratifiedQueryKFold",
     "SystemComparison",
     "compare_systems",
@@ -42,6 +59,8 @@ __all__ = [
     "precision_study",
     "query_learning_curve",
     "query_permutation_importance",
+    "selection_curve",
+    "selection_stability",
     "show_versions",
     "train_test_split_queries",
 ]

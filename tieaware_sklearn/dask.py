@@ -211,8 +211,9 @@ def fit_selector(
     ------
     ValueError
         As in `RankingFeatureSelector.fit`, and if `df` does not have a column, if a
-        query is in two partitions without `shuffle`, or if the selector reads query ids
-        from a column of X.
+        query is in two partitions without `shuffle`, if the selector reads query ids
+        from a column of X, or if there are more than 1000 features and the selector
+        needs their correlations, but does not have ``redundancy=True``.
 
     See Also
     --------
@@ -237,7 +238,7 @@ def fit_selector(
     >>> selector = RankingFeatureSelector(n_features_to_select=3)
     >>> selector = fit_selector(selector, dd.from_pandas(rows, npartitions=3))
     >>> selector.get_feature_names_out().tolist()
-    ['clicks', 'text_score', 'log_clicks']
+    ['clicks', 'page_visits', 'text_score']
     """
     if selector.qid is not None:
         raise ValueError(
@@ -252,6 +253,7 @@ def fit_selector(
     columns = list(features)
     if not columns:
         raise ValueError("features must name at least one column, got none")
+    selector.check_correlated(len(columns))
 
     def screening(frame: Any) -> Screening:
         weight = frame.get(query_weight)

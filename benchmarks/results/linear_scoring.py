@@ -112,7 +112,9 @@ def main() -> None:
             found = []
             for seed in range(arguments.seeds):
                 train, test = split(rows, [2, 1], seed)
-                selector = RankingFeatureSelector("ndcg@10", redundancy=False)
+                selector = RankingFeatureSelector(
+                    "ndcg@10", redundancy=False, max_correlation=None
+                )
                 selector.fit(train.X, train.y, qid=train.qid)
                 columns = np.argsort(selector.ranking_)[:n_features]
                 found.append(compare(train, test, columns, arguments.trials, seed))

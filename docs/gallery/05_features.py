@@ -19,3 +19,5 @@ FeatureScreeningDisplay.from_estimator(selector)
 
 # %%
 # The intervals of the noise features include the chance level.
+# Names of features that are not selected are grey. The logarithms rank as what they are
+# logarithms of, and are left out.

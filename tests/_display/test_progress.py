@@ -8,16 +8,22 @@ import pytest
 
 from tests.signatures import taken
 from tieaware_sklearn import (
+    FusedRankingSelector,
     LinearRanker,
     RankingFeatureSelector,
     precision_study,
     query_permutation_importance,
     sampled,
+    selection_curve,
+    selection_stability,
 )
 from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 TAKE_PROGRESS = {
+    "FusedRankingSelector": lambda wanted: FusedRankingSelector(
+        n_features_to_select=1, progress=wanted
+    ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
         progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
@@ -25,6 +31,17 @@ TAKE_PROGRESS = {
     "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
     "query_permutation_importance": lambda wanted: query_permutation_importance(
         LinearRanker().fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
+    ),
+    "selection_curve": lambda wanted: selection_curve(
+        RankingFeatureSelector(),
+        LinearRanker(),
+        [[1], [2]],
+        [0, 1],
+        qid=[0, 1],
+        progress=wanted,
+    ),
+    "selection_stability": lambda wanted: selection_stability(
+        RankingFeatureSelector(), [[1], [2]], [0, 1], qid=[0, 1], progress=wanted
     ),
     "sampled": lambda wanted: sampled([0, 1], [1, 2], "rr", progress=wanted),
 }

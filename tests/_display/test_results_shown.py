@@ -15,6 +15,8 @@ from tieaware_sklearn import (
     query_permutation_importance,
     residuals,
     sampled,
+    selection_curve,
+    selection_stability,
     tie_report,
     tie_treatments,
 )
@@ -67,6 +69,13 @@ def results() -> dict[str, Result]:
         query_permutation_importance(
             model, SCORES, Y, qid=QID, measures=MEASURES[:3],
             columns=dict(zip(LONG, range(5), strict=True)),
+        ),
+        selection_stability(
+            RankingFeatureSelector(MEASURES[3]), SCORES, Y, qid=QID, cv=2
+        ),
+        selection_curve(
+            {name: RankingFeatureSelector(MEASURES[3]) for name in LONG[:3]},
+            LinearRegression(), SCORES, Y, qid=QID, measure=MEASURES[4], cv=2,
         ),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}

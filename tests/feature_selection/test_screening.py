@@ -40,7 +40,7 @@ def test_table_names_what_a_feature_repeats(web):
     # short URLs rank first
     assert selector.directions_[j] == "ascending"
     assert selector.rank_correlation_[i, j] == pytest.approx(-np.mean(rho), abs=1e-12)
-    without = fitted(web, redundancy=False)
+    without = fitted(web, redundancy=False, max_correlation=None)
     assert without.rank_correlation_ is None
     assert without.to_pandas()["repeats"].isna().all()
 
@@ -71,8 +71,8 @@ def test_the_selector_shows_its_screening(web):
 def test_it_prints_and_pickles(web):
     screening = fitted(web).screening_.named(web.feature_names)
     lines = str(screening).splitlines()
-    # no room for the rank
-    assert lines[0].split()[:4] == ["feature", "first", "NDCG@10", "±95%"]
+    # no room for the rank and the interval
+    assert lines[0].split()[:5] == ["feature", "first", "chosen", "NDCG@10", "q"]
     best = [row["feature"] for row in screening.rows()]
     assert [line.split()[0] for line in lines[3:]] == best
     again = pickle.loads(pickle.dumps(screening))
@@ -115,7 +115,7 @@ def test_parts_are_screened_merged_and_adopted(web):
         RankingFeatureSelector("rr"),
         RankingFeatureSelector(zero_relevance="skip"),
         RankingFeatureSelector(missing="last"),
-        RankingFeatureSelector(redundancy=False),
+        RankingFeatureSelector(redundancy=False, max_correlation=None),
         RankingFeatureSelector(direction="descending"),
     ):
         with pytest.raises(ValueError, match="by the measures and options"):

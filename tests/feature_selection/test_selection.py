@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import Bunch
 
 from tests.feature_selection.helpers import fitted
 from tieaware_sklearn import RankingFeatureSelector
+
+#: the best features, whatever they repeat
+PLAIN = {"max_correlation": None, "diversity": 0}
 
 
 def test_auto_takes_the_better_direction_and_pays_for_it(web):
@@ -89,16 +97,336 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     ("asked", "kept"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
 )
 def test_number_of_features(web, asked, kept):
-    selector = fitted(web, n_features_to_select=asked)
+    selector = fitted(web, n_features_to_select=asked, **PLAIN)
     assert selector.support_.sum() == kept
     assert sorted(selector.ranking_[selector.support_]) == list(range(1, kept + 1))
     assert selector.transform(web.data).shape == (len(web.qid), kept)
 
 
 def test_alpha_and_lift_decide_without_a_number(web):
-    selector = fitted(web, alpha=0.01, min_lift=0.1)
+    selector = fitted(web, alpha=0.01, min_lift=0.1, **PLAIN)
     np.testing.assert_array_equal(
         selector.support_,
         (selector.qvalues_[:, 0] <= 0.01) & (selector.lift_[:, 0] >= 0.1),
     )
     assert 0 < selector.support_.sum() < len(selector.support_)
+
+
+# -- features that repeat others
+
+
+def by_definition(selector, number, limit, diversity):
+    """The features chosen, from lift and rank correlation alone."""
+    lift, rank = selector.lift_[:, 0], selector.ranking_
+    rho = np.round(np.abs(selector.rank_correlation_), 10)
+    left = list(np.argsort(rank))
+    chosen = []
+    while left and len(chosen) < number:
+        if not chosen:
+            best = left[0]
+        else:
+            closest = rho[:, chosen].max(axis=1)
+            left = [j for j in left if closest[j] <= limit and closest[j] < 1]
+            if not left:
+                break
+            value = (1 - diversity) * lift / lift.max() - diversity * closest
+            best = max(left, key=lambda j: (round(value[j], 10), -rank[j]))
+        chosen.append(best)
+        left.remove(best)
+    return chosen
+
+
+def similar_features(seed, n_features=8, n_queries=12):
+    """Features of which some are much alike, and labels that they tell something of."""
+    rng = np.random.default_rng(seed)
+    n = 8 * n_queries
+    y = rng.integers(0, 3, n)
+    common = y[:, None] + rng.normal(0, 1, (n, 3))
+    X = common[:, rng.integers(0, 3, n_features)]
+    scale = 10.0 ** rng.integers(0, 3, n_features)
+    X = np.round((X + rng.normal(0, 0.4, X.shape)) * scale) / scale
+    return Bunch(data=X, target=y, qid=np.repeat(np.arange(n_queries), 8))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_choice_is_that_of_the_definition(seed):
+    data = similar_features(seed)
+    rng = np.random.default_rng(seed)
+    number = int(rng.integers(1, 9))
+    for diversity in (0, 0.3, 0.5, 1):
+        for limit in (0.3, 0.8, 1.0):
+            selector = quietly_fitted(
+                data,
+                n_features_to_select=number,
+                max_correlation=limit,
+                diversity=diversity,
+            )
+            wanted = by_definition(selector, number, limit, diversity)
+            # repeats fill up, the best first
+            rest = [j for j in np.argsort(selector.ranking_) if j not in wanted]
+            order = [*wanted, *rest][:number]
+            assert selector.selection_order_.tolist() == order
+            assert np.flatnonzero(selector.support_).tolist() == sorted(order)
+
+
+def quietly_fitted(data, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fitted(data, **parameters)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_limit_and_diversity_the_best_are_chosen(seed):
+    data = similar_features(seed)
+    for number in (1, 3, 8):
+        selector = fitted(data, n_features_to_select=number, **PLAIN)
+        best = np.argsort(selector.ranking_)[:number]
+        assert selector.selection_order_.tolist() == best.tolist()
+        np.testing.assert_array_equal(selector.support_, selector.ranking_ <= number)
+        bare = fitted(
+            data, n_features_to_select=number, redundancy=False, **PLAIN
+        ).selection_order_
+        assert bare.tolist() == best.tolist()
+        assert (selector.repeats_ == -1).all()
+    by_q = fitted(data, alpha=0.2, **PLAIN)
+    np.testing.assert_array_equal(by_q.support_, by_q.qvalues_[:, 0] <= 0.2)
+    ranks = by_q.ranking_[by_q.selection_order_]
+    assert (np.diff(ranks) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_choice_does_not_depend_on_rows_columns_and_threads(seed):
+    data = similar_features(seed)
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(data.target)), rng.permutation(8)
+    options = {"n_features_to_select": 5, "max_correlation": 0.8}
+    order = quietly_fitted(data, **options).selection_order_
+    shuffled = Bunch(data=data.data[rows], target=data.target[rows], qid=data.qid[rows])
+    assert quietly_fitted(shuffled, **options).selection_order_.tolist() == (
+        order.tolist()
+    )
+    assert quietly_fitted(data, n_jobs=2, **options).selection_order_.tolist() == (
+        order.tolist()
+    )
+    turned = Bunch(data=data.data[:, columns], target=data.target, qid=data.qid)
+    found = columns[quietly_fitted(turned, **options).selection_order_]
+    assert found.tolist() == order.tolist()
+
+
+@pytest.mark.parametrize("missing", ["raise", "last"])
+@pytest.mark.parametrize("direction", ["auto", "descending"])
+def test_copies_under_every_monotone_map_are_recognised(web, missing, direction):
+    X = web.data[:, [1, 5, 2]] + 10.0
+    if missing == "last":
+        X[::7] = np.nan
+    given = Bunch(
+        data=np.hstack([np.log(X), X, 2 * X + 1, -X, X**3]),
+        target=web.target,
+        qid=web.qid,
+    )
+    options = {"missing": missing, "direction": direction, "measures": "ndcg@10"}
+    for diversity in (0, 0.4, 1):
+        selector = fitted(given, n_features_to_select=3, diversity=diversity, **options)
+        assert sorted(selector.selection_order_ % 3) == [0, 1, 2]
+        assert (selector.repeats_[~selector.support_] >= 0).all()
+        left_out = np.flatnonzero(selector.repeats_ >= 0)
+        assert (selector.repeats_[left_out] % 3 == left_out % 3).all()
+    by_q = fitted(given, **options)
+    assert sorted(by_q.selection_order_ % 3) == [0, 1, 2]
+
+
+def test_copies_are_chosen_last_and_with_a_warning(web):
+    # clicks and text_score; the noise and a similar feature remain before copies
+    X = web.data[:, [1, 5, 6]]
+    similar = X[:, [1]] + 0.1 * np.random.default_rng(0).normal(size=(len(X), 1))
+    data = Bunch(data=np.hstack([X, 2 * X, similar]), target=web.target, qid=web.qid)
+    for number, copies in [(3, 0), (4, 0), (5, 1), (7, 3)]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
+        order = selector.selection_order_
+        assert len(order) == number
+        ranked = np.array([0, 1, 2, 0, 1, 2, 1])[order]
+        assert sorted(ranked[:3]) == [0, 1, 2]
+        assert (ranked[3:4] == 1).all()
+        if copies:
+            (message,) = (str(one.message) for one in caught)
+            assert "but only 4 features rank differently" in message
+            which = "is an exact copy" if copies == 1 else "are exact copies"
+            assert f": {copies} of the selected features {which} of others" in message
+        else:
+            assert not caught
+
+
+def test_a_reversed_copy_is_left_out_whatever_its_score(web):
+    X = web.data[:, [1, 6]]
+    data = Bunch(data=np.hstack([X, -X]), target=web.target, qid=web.qid)
+    selector = fitted(data, n_features_to_select=2, direction="descending", diversity=0)
+    assert selector.selection_order_.tolist() == [0, 3]
+    assert selector.repeats_.tolist() == [-1, 3, 0, -1]
+    table = selector.to_pandas().set_index("feature")
+    assert table.loc["x2", "repeats"] == "x0"
+    assert table.loc["x2", "correlation"] == pytest.approx(-1)
+
+
+def test_what_is_left_out_names_the_most_similar_chosen_feature(web):
+    selector = fitted(web, n_features_to_select=4, max_correlation=0.3)
+    rho = np.abs(selector.rank_correlation_)
+    order = selector.selection_order_
+    for j in range(12):
+        closest = order[np.argmax(np.round(rho[j, order], 10))]
+        is_repeat = j not in order and rho[j, closest] > 0.3
+        assert selector.repeats_[j] == (closest if is_repeat else -1)
+    table = selector.to_pandas()
+    places = table.set_index("feature")["chosen"]
+    assert [places[f"x{j}"] for j in order] == [1, 2, 3, 4]
+    assert places.isna().sum() == 8
+    assert table["selected"].sum() == 4
+
+
+def test_constant_features_are_never_chosen(web):
+    rng = np.random.default_rng(0)
+    per_query = rng.random(web.qid.max() + 1)[web.qid]
+    X = np.column_stack([per_query, web.data[:, 1], web.data[:, 1] * 2])
+    data = Bunch(data=X, target=web.target, qid=web.qid)
+    with (
+        pytest.warns(UserWarning, match="only 2 of 3 features vary"),
+        pytest.warns(UserWarning, match="1 of the selected features is an exact copy"),
+    ):
+        selector = fitted(data, n_features_to_select=3)
+    assert selector.selection_order_.tolist() == [1, 2]
+    assert selector.repeats_.tolist() == [-1, -1, -1]
+
+
+def test_one_query_leaves_out_repeats(web):
+    X = np.column_stack([web.data[:, :2], -web.data[:, :2]])
+    one = Bunch(data=X, target=web.target, qid=np.zeros(len(web.qid)))
+    with pytest.warns(UserWarning, match="not constant and repeats no other is"):
+        selector = fitted(one)
+    assert sorted(selector.selection_order_ % 2) == [0, 1]
+
+
+def test_lift_need_not_be_positive():
+    # each of the features ranks worse than chance
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = -y[:, None] + rng.normal(0, [0.1, 0.5, 0.9], (60, 3))
+    data = Bunch(data=X, target=y, qid=np.repeat(np.arange(6), 10))
+    selector = fitted(data, n_features_to_select=2, direction="descending")
+    assert (selector.lift_ < 0).all()
+    assert selector.selection_order_[0] == np.argmin(selector.ranking_)
+    nothing = Bunch(data=X, target=np.zeros(60), qid=data.qid)
+    none = fitted(nothing, n_features_to_select=3, max_correlation=None)
+    assert len(none.selection_order_) == 3
+
+
+# -- parts of the data, and more features than are correlated in pairs
+
+
+def given_three_ways(web):
+    X = web.data[:, :10]  # no copies
+    data = np.hstack([X, 2 * X + 1, -X])
+    return Bunch(data=data, target=web.target, qid=web.qid)
+
+
+@pytest.mark.parametrize("diversity", [0, 0.4])
+def test_distinct_features_are_chosen_from_parts(web, diversity):
+    data = given_three_ways(web)
+    selector = RankingFeatureSelector(n_features_to_select=10, diversity=diversity)
+    whole = clone(selector).fit(data.data, data.target, data.qid)
+    assert sorted(whole.selection_order_ % 10) == list(range(10))
+    batches = np.array_split(np.unique(data.qid), 3)
+    parts = [np.isin(data.qid, some) for some in batches]
+    added = clone(selector)
+    fits, screenings = [], []
+    with warnings.catch_warnings():
+        # of a part, other features may be copies
+        warnings.simplefilter("ignore")
+        for rows in parts:
+            part = data.data[rows], data.target[rows], data.qid[rows]
+            added.partial_fit(*part)
+            fits.append(clone(selector).fit(*part))
+            screenings.append(clone(selector).screen(*part))
+        merged = fits[0].merge(fits[1]).merge(fits[2])
+        adopted = clone(selector).adopt(
+            screenings[0].merge(screenings[1]).merge(screenings[2]), data.data
+        )
+    for found in (added, merged, adopted):
+        assert found.selection_order_.tolist() == whole.selection_order_.tolist()
+        assert found.repeats_.tolist() == whole.repeats_.tolist()
+
+
+def test_a_column_of_query_ids_does_not_shift_what_is_chosen(web):
+    data = given_three_ways(web)
+    X = np.column_stack([data.data[:, :4], data.qid, data.data[:, 4:]])
+    selector = RankingFeatureSelector(n_features_to_select=6, qid=4).fit(X, data.target)
+    plain = fitted(data, n_features_to_select=6)
+    columns = np.delete(np.arange(31), 4)
+    assert selector.selection_order_.tolist() == (
+        columns[plain.selection_order_].tolist()
+    )
+    assert selector.repeats_[4] == -1
+    repeats = plain.repeats_ >= 0
+    assert selector.repeats_[columns[repeats]].tolist() == (
+        columns[plain.repeats_[repeats]].tolist()
+    )
+
+
+def many_features(seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 120)
+    X = y[:, None] * rng.random(400) + rng.normal(0, 1, (120, 400))
+    X = np.hstack([X, 2 * X + 1, -X])[:, rng.permutation(1200)]
+    return Bunch(data=X, target=y, qid=np.repeat(np.arange(8), 15))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_features_to_select": 10},
+        {"n_features_to_select": 10, "diversity": 0},
+        {"n_features_to_select": 10, "max_correlation": None, "diversity": 0.6},
+        {"n_features_to_select": 150, "diversity": 0.9},
+        {"n_features_to_select": 420, "diversity": 0, "missing": "last"},
+        {"alpha": 0.05, "max_correlation": 0.6},
+    ],
+)
+def test_of_many_features_fit_correlates_those_that_matter(options):
+    data = many_features()
+    data.data[::9, ::5] = data.data[0, 0]  # ties
+    if "missing" in options:
+        data.data[::7] = np.nan
+    found = quietly_fitted(data, measures="ap", **options)
+    wanted = quietly_fitted(data, measures="ap", redundancy=True, **options)
+    assert found.rank_correlation_ is None
+    assert found.selection_order_.tolist() == wanted.selection_order_.tolist()
+    assert found.repeats_.tolist() == wanted.repeats_.tolist()
+    sparse = Bunch(data=sp.csr_array(data.data), target=data.target, qid=data.qid)
+    if "missing" not in options:
+        again = quietly_fitted(sparse, measures="ap", **options)
+        assert again.selection_order_.tolist() == wanted.selection_order_.tolist()
+
+
+def test_many_features_in_parts_need_all_pairs():
+    data = many_features()
+    arguments = data.data, data.target, data.qid
+    selector = RankingFeatureSelector("ap", n_features_to_select=5)
+    fitted_one = clone(selector).fit(*arguments)
+    other = clone(selector).fit(data.data, data.target, data.qid + 100)
+    screening = clone(selector).screen(*arguments)
+    for call in (
+        lambda: clone(selector).partial_fit(*arguments),
+        lambda: clone(selector).adopt(screening, data.data),
+        lambda: fitted_one.merge(other),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"redundancy must be True for more than 1000 features .* with "
+            r"max_correlation=0.95 and diversity=0.4, got 'auto' and 1200 features.* "
+            r"set max_correlation=None and diversity=0",
+        ):
+            call()
+    selector.set_params(**PLAIN)
+    assert selector.partial_fit(*arguments).support_.sum() == 5
+    selector.set_params(redundancy=True, max_correlation=0.95)
+    assert clone(selector).partial_fit(*arguments).support_.sum() == 5

@@ -236,7 +236,7 @@ def test_merge_refuses_what_does_not_fit(web):
         {"direction": "ascending"},
         {"missing": "last"},
         {"zero_relevance": "skip"},
-        {"redundancy": False},
+        {"redundancy": False, "max_correlation": None},
     ):
         with pytest.raises(ValueError, match="other must have the features, measures"):
             a.merge(fitted(web, **different))
@@ -393,6 +393,25 @@ def test_progress_bar(web, capfd):
         ({"unjudged": "last"}, "unjudged must be one of .* got 'last'"),
         ({"zero_relevance": "keep"}, "zero_relevance must be one of .* got 'keep'"),
         ({"redundancy": "yes"}, "redundancy must be one of"),
+        ({"max_correlation": 1.5}, r"max_correlation must be in \[0, 1\] or None, got"),
+        ({"max_correlation": True}, "max_correlation must be .* got True"),
+        ({"max_correlation": "auto"}, "max_correlation must be .* got 'auto'"),
+        ({"diversity": -0.1}, r"diversity must be in \[0, 1\], got -0.1"),
+        ({"diversity": None}, r"diversity must be in \[0, 1\], got None"),
+        (
+            {"redundancy": False},
+            r"redundancy must be .* with max_correlation=0.95, got False; to select "
+            r"without correlations, set max_correlation=None$",
+        ),
+        (
+            {"redundancy": False, "n_features_to_select": 2},
+            "with max_correlation=0.95 and diversity=0.4, got False.* set "
+            "max_correlation=None and diversity=0$",
+        ),
+        (
+            {"redundancy": False, "n_features_to_select": 2, "max_correlation": None},
+            "with diversity=0.4, got False.* set diversity=0$",
+        ),
         ({"progress": "x"}, "progress must be True or False, got 'x'"),
     ],
 )

@@ -7,7 +7,12 @@ import itertools
 import matplotlib
 from sklearn.tree import DecisionTreeRegressor
 
-from tieaware_sklearn import precision_study, query_permutation_importance
+from tieaware_sklearn import (
+    RankingFeatureSelector,
+    precision_study,
+    query_permutation_importance,
+    selection_curve,
+)
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.plots import (
     FeatureScreeningDisplay,
@@ -15,6 +20,7 @@ from tieaware_sklearn.plots import (
     PermutationImportanceDisplay,
     PrecisionLossDisplay,
     PrecisionRecallBandDisplay,
+    SelectionCurveDisplay,
     TieRangeDisplay,
     UserModelDisplay,
 )
@@ -34,6 +40,18 @@ IMPORTANCE = query_permutation_importance(
     measures=["ndcg@10", "esl"],
     columns={name: j for j, name in enumerate(WEB.feature_names)},
     n_repeats=2,
+)
+CURVE = selection_curve(
+    {
+        "$a$": RankingFeatureSelector("ap"),
+        "b": RankingFeatureSelector("rr", direction="ascending"),
+    },
+    DecisionTreeRegressor(max_depth=4, random_state=0),
+    WEB.data,
+    Y,
+    qid=QID,
+    cv=2,
+    measure="ap",
 )
 
 
@@ -89,6 +107,7 @@ DISPLAYS = {
     "recall": lambda **k: PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
+    "curve": lambda **k: SelectionCurveDisplay.from_curve(CURVE, **k),
     "users": lambda **k: UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),

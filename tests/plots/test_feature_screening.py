@@ -9,6 +9,7 @@ import pytest
 from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.plots import FeatureScreeningDisplay
+from tieaware_sklearn.plots._axes import GREY
 
 
 def test_features_are_those_of_the_selector():
@@ -58,3 +59,25 @@ def test_every_column_of_scores_is_a_feature():
     )
     assert named.feature_names == ("clicks",)
     assert alone.ax_ is alone.axes_[0]
+
+
+def test_selected_features_are_numbered_and_others_name_what_they_repeat():
+    selector = RankingFeatureSelector("ap", n_features_to_select=3)
+    selector.fit(WEB.data, Y, qid=QID)
+    display = FeatureScreeningDisplay.from_estimator(
+        selector, feature_names=WEB.feature_names
+    )
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    for place, j in enumerate(selector.selection_order_, start=1):
+        assert any(
+            label.startswith(f"{place}. {WEB.feature_names[j]}") for label in labels
+        )
+    repeats = np.flatnonzero(selector.repeats_ >= 0)
+    assert len(repeats)
+    for j in repeats:
+        chosen = WEB.feature_names[selector.repeats_[j]]
+        assert f"{WEB.feature_names[j]} (repeats {chosen})" in labels
+    assert sum(label[0].isdigit() for label in labels) == 3
+    grey = [label.get_color() for label in display.ax_.get_yticklabels()]
+    assert grey.count(GREY) == 9
+    assert check_layout(display.figure_)

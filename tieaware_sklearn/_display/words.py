@@ -20,8 +20,9 @@ _MEANINGS = {
     "q": "p-value of the test against chance, adjusted for the number of features "
     "(Benjamini and Hochberg)",
     "first": "whether high or low values rank first",
-    "repeats": "the better feature with the most similar ranking (mean of Spearman's "
-    "rho)",
+    "chosen": "order in which features are selected",
+    "repeats": "the selected feature for which a feature is left out, otherwise the "
+    "better feature with the most similar ranking (mean of Spearman's rho)",
     "trec_eval": "value with ties broken as trec_eval does (document id, descending); "
     "- for measures that trec_eval defines differently",
     "topics": "number of topics averaged",

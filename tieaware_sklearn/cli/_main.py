@@ -200,6 +200,15 @@ def _count(text: str) -> int:
     return value
 
 
+def _limit(text: str) -> float | None:
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be a number or none, got {text[:40]!r}"
+        ) from None
+
+
 def _zero_relevance(text: str) -> float | str:
     return text if text in ("skip", "raise") else float(text)
 
@@ -236,6 +245,9 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--queries": {"type": _integer, "default": 100},
     "--measures": {"nargs": "+"},
     "--top": {"type": _count},
+    "--select": {"type": _integer},
+    "--max-correlation": {"type": _limit, "default": argparse.SUPPRESS},
+    "--diversity": {"type": float, "default": argparse.SUPPRESS},
     "--direction": {"choices": DIRECTIONS, "default": "auto"},
     "--ignore": {"nargs": "+", "action": "extend"},
     "--query-file": {"action": "append"},
@@ -267,7 +279,7 @@ _OUTPUTS = {
 }
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie std")
-_OF_FEATURES = ("chance", "first", "±95%", "q", "repeats", "lift", "tie std")
+_OF_FEATURES = ("chance", "first", "chosen", "±95%", "q", "repeats", "lift", "tie std")
 _COMMON = {
     "--jobs N": "number of threads; -1 uses every core (default: 1)",
     "--quiet": "show no progress bar",
@@ -304,6 +316,7 @@ _COMMANDS = {
             "tieaware screen train.txt.gz",
             "tieaware screen train.csv --label grade --qid query --ignore date",
             "tieaware screen train.txt --measures ndcg@10 p@5 --top 0 --csv=found.csv",
+            "tieaware screen train.txt --select 10 --max-correlation 0.9 --csv=ten.csv",
             "tieaware screen train.txt --report report.html",
         ],
         {
@@ -314,6 +327,13 @@ _COMMANDS = {
             "measures (default: the first)",
             "--top N": "show the best N features; 0 shows all (default: "
             f"{SHOWN} in the table, all in CSV and JSON)",
+            "--select K": "select K features (default: all that beat chance and "
+            "repeat no better one)",
+            "--max-correlation RHO": "leave out features whose rank correlation with "
+            "a selected one is above RHO or below -RHO; none leaves out nothing "
+            "(default: 0.95)",
+            "--diversity SHARE": "with --select, the weight of being different from "
+            "the features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
             "--direction": "rank high values first (descending), low values first "
             "(ascending), or whichever is better (auto, the default)",
             "--label COLUMN": "column of labels in CSV and Parquet (default: label)",

@@ -24,12 +24,16 @@ def run(arguments: argparse.Namespace) -> None:
         direction=arguments.direction,
         missing=arguments.missing,
         zero_relevance=arguments.zero_relevance,
+        n_features_to_select=arguments.select,
         n_jobs=arguments.jobs,
     )
+    for name in ("max_correlation", "diversity"):
+        if name in arguments:
+            selector.set_params(**{name: getattr(arguments, name)})
     screened = screen_files(arguments, selector)
     names = screened.feature_names
     screening = selector.screening_.named(names)
-    rows = screening.rows(selector.support_)
+    rows = screening.rows()
     top = arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[:SHOWN] if top is None else chosen
@@ -73,10 +77,12 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
     """How many features are selected, and how many queries are averaged over."""
     screening = selector.screening_
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
+    q = screening.qvalues[:, screening.rule.sort]
     lines = [
-        f"{int(selector.support_.sum())} of {selector.n_features_in_} features beat "
-        f"chance by {screening.sort_by} (q <= {selector.alpha:g}; "
+        f"{int((q <= selector.alpha).sum())} of {selector.n_features_in_} features "
+        f"beat chance by {screening.sort_by} (q <= {selector.alpha:g}; "
         f"{used[screening.sort_by]} queries).",
+        *_chosen(selector),
         "Scores are exact means over all orders of tied documents.",
     ]
     for m, measure in enumerate(screening.rule.measures):
@@ -93,12 +99,25 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
     return lines
 
 
+def _chosen(selector: RankingFeatureSelector) -> list[str]:
+    """How many features are selected, if not all those that beat chance."""
+    repeats = int((selector.repeats_ >= 0).sum())
+    if selector.n_features_to_select is None and not repeats:
+        return []
+    said = f"{len(selector.selection_order_)} are selected"
+    if repeats:
+        of_them = "1 other repeats" if repeats == 1 else f"{repeats} others repeat"
+        limit = f"|rho| > {selector.max_correlation:g}"
+        said += f"; {of_them} one of them ({limit})"
+    return [f"{said}."]
+
+
 def _about(
     rows: list[dict[str, Any]], screened: Screened, files: list[str]
 ) -> dict[str, Any]:
     """The rows, and what they were made from."""
     screening = screened.selector.screening_
-    measures = screening.measures
+    measures, names = screening.measures, screened.feature_names
     return {
         "files": files,
         "complete": not screened.interrupted,
@@ -109,5 +128,6 @@ def _about(
         "sort_by": screening.sort_by,
         "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
         "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
+        "selected": [names[j] for j in screened.selector.selection_order_.tolist()],
         "features": rows,
     }

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 from .._display.progress import shows_progress
 from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector, Screening
+from ..feature_selection._rule import AUTO_REDUNDANCY
 from ..io._batches import estimated_bytes, rows_of_batch, scan_files, track
 from ..io._scan import Scan
 from ..io._tabular_frames import all_tabular
@@ -49,6 +50,8 @@ def screen_files(
         progress=bar and rows is None,
         unjudged="raise" if arguments.unjudged == "skip" else arguments.unjudged,
     )
+    if rows is not None:
+        _leave_repeats(arguments, selector, len(names))
     n_documents = 0
     interrupted = False
     screening: Screening | None = None
@@ -66,6 +69,9 @@ def screen_files(
                 values if judged.all() else values[judged]
                 for values in (batch.data, batch.target, batch.qid)
             )
+            if rows is None:
+                selector.fit(data, target, qid=qid)
+                return Screened(selector, names, len(target), False)
             part = selector.screen(data, target, qid=qid)
             whole = part if screening is None else screening.merge(part)
             screening, n_documents = whole, n_documents + len(target)
@@ -81,6 +87,26 @@ def screen_files(
         raise ValueError(f"{arguments.files[0]}: no document has a label")
     selector.adopt(screening, np.empty((0, len(names))))
     return Screened(selector, names, n_documents, interrupted)
+
+
+def _leave_repeats(
+    arguments: argparse.Namespace, selector: RankingFeatureSelector, n_features: int
+) -> None:
+    """Of many features in batches no pairs are correlated; say so."""
+    if n_features <= AUTO_REDUNDANCY:
+        return
+    asked = [name for name in ("max_correlation", "diversity") if name in arguments]
+    if asked or arguments.select is not None:
+        raise ValueError(
+            f"features must be correlated to be selected, which batches allow up to "
+            f"{AUTO_REDUNDANCY} features, got {n_features}: read everything at once "
+            "(--batch-rows 0)"
+        )
+    selector.set_params(max_correlation=None)
+    _note(
+        f"more than {AUTO_REDUNDANCY} features in batches: repeats are not looked for "
+        "(--batch-rows 0 does)"
+    )
 
 
 def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]:

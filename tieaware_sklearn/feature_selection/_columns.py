@@ -48,6 +48,20 @@ class FeatureColumns:
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None"
             )
+        X, qid = self._check_features(X, qid, reset=reset)
+        labels = numbers_of(y, "y")
+        check_length(labels, X.shape[0], "y")
+        return X, labels, qid
+
+    def _check_features(
+        self,
+        X: Any,
+        qid: Any,
+        *,
+        reset: bool,
+        request: str = "set_fit_request(qid=False)",
+    ) -> tuple[Any, Any]:
+        """Features and query ids, `request` being what keeps routed ids away."""
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
         if self.qid is None:
@@ -56,7 +70,7 @@ class FeatureColumns:
             X = validate_data(self, without_mask(X), reset=reset, **options)
         else:
             names = self._look_at(X, reset=reset)
-            X, qid = resolve_qid(X, self.qid, qid)
+            X, qid = resolve_qid(X, self.qid, qid, request=request)
             check_kinds(X)
             if not names:
                 raise ValueError(
@@ -70,9 +84,7 @@ class FeatureColumns:
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
             check_no_nan(X, columns if columns is None else columns[self._is_feature()])
-        labels = numbers_of(y, "y")
-        check_length(labels, X.shape[0], "y")
-        return X, labels, qid
+        return X, qid
 
     def _is_feature(self) -> NDArray[np.bool_]:
         """Columns of X that are features."""
@@ -92,6 +104,10 @@ class FeatureColumns:
     def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
         """Take, or without `reset` compare, the columns of X; names of the features."""
         X = X if hasattr(X, "shape") else np.asarray(X)
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
+            )
         validate_data(self, X, reset=reset, skip_check_array=True)
         if self.qid is not None:
             self._qid_at_ = qid_index(X, self.qid)

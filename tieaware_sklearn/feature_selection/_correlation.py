@@ -27,6 +27,8 @@ _WHOLE = 3 * 2**53
 _WHOLE_SINGLE = 3 * 2**24
 #: cells of the products of queries that are multiplied in one call
 _PRODUCTS = 1 << 18
+#: |ρ| of copies, whose last bits may differ
+_COPY = 1 - 1e-10
 
 
 @dataclass
@@ -57,6 +59,26 @@ class FeatureCorrelation(AddedUp):
             return out * sign[:, None] * sign
         chosen = np.arange(n) + n * ascending
         return np.asarray(out[np.ix_(chosen, chosen)])
+
+    def likeness(self, ascending: NDArray[np.bool_]) -> FloatArray:
+        """The mean ρ by which copies are found.
+
+        It is that `of_directions`, but where missing values rank last either way, a
+        reversed copy in the same direction has ρ = -1, too.
+        """
+        rho = self.of_directions(ascending)
+        n = len(ascending)
+        if len(self.total) == n:
+            return rho
+        turned = np.arange(n) + n * ~ascending
+        chosen = np.arange(n) + n * ascending
+        at = np.ix_(chosen, turned)
+        nothing = np.zeros((n, n))
+        other = np.divide(
+            self.total[at], self.weight[at], out=nothing, where=self.weight[at] > 0
+        )
+        is_copy = (np.abs(other) > _COPY) | (np.abs(other.T) > _COPY)
+        return np.where(is_copy & (np.abs(rho) <= _COPY), -1.0, rho)
 
 
 def feature_correlation(

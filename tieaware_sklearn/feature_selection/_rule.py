@@ -12,7 +12,7 @@ from ..measures._parse import parse_measures
 
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
-_AUTO_REDUNDANCY = 1000
+AUTO_REDUNDANCY = 1000
 
 
 class Rule(NamedTuple):
@@ -47,11 +47,11 @@ class Rule(NamedTuple):
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
         check_flag(selector.progress, "progress")
         measures = tuple(parse_measures(selector.measures))
-        few = selector.redundancy == "auto" and n_features <= _AUTO_REDUNDANCY
+        few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
         return cls(
             measures,
             _place(measures, selector.sort_by),
-            _each_direction(selector.direction, n_features),
+            each_direction(selector.direction, n_features),
             selector.missing,
             selector.zero_relevance,
             selector.unjudged,
@@ -71,7 +71,7 @@ def _place(measures: tuple[Measure, ...], sort_by: str | Measure | None) -> int:
     return measures.index(wanted)
 
 
-def _each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
+def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     """The direction asked for, of each feature."""
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features

@@ -17,7 +17,9 @@ from .._display.words import meaning
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
+from ._likeness import AllPairs, Likeness
 from ._rule import Rule
+from ._selection import DECIMALS, Selection
 from ._statistics import FeatureStatistics, Worth
 
 #: rows of a table in print
@@ -26,8 +28,6 @@ SHOWN = 20
 _LEAST = 20
 #: lower correlations are no repetition
 _ALIKE = 0.5
-#: correlations differ in their last bits, which must not choose between copies
-_DECIMALS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,6 +77,9 @@ class Screening(Result):
     query_digests : ndarray, uint64
         Sorted digests of the query ids, 64 bits each, by which `merge` detects queries
         that are in both screenings.
+    selection : Selection or None
+        What a selector chose: ``order`` and, for features that were left out as
+        repeats, what they repeat. `screen` and `merge` choose nothing.
 
     See Also
     --------
@@ -105,6 +108,7 @@ class Screening(Result):
     rule: Rule
     statistics: FeatureStatistics
     query_digests: NDArray[np.uint64]
+    selection: Selection | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -207,6 +211,11 @@ class Screening(Result):
         found = self.statistics.correlation
         return None if found is None else found.of_directions(self._ascending)
 
+    def likeness(self) -> Likeness | None:
+        """The rank correlations by which repeats are found, if there are any."""
+        found = self.statistics.correlation
+        return None if found is None else AllPairs(found.likeness(self._ascending))
+
     def named(self, feature_names: Sequence[str]) -> Screening:
         """Rename the features.
 
@@ -301,20 +310,17 @@ class Screening(Result):
             self,
             statistics=self.statistics.merge(other.statistics),
             query_digests=digests,
+            selection=None,
         )
 
-    def rows(self, selected: NDArray[np.bool_] | None = None) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return a dict of plain values for each feature, the best first.
-
-        Parameters
-        ----------
-        selected : ndarray of shape (n_features,), bool, optional
-            Which features are selected; it adds the key ``selected``.
 
         Returns
         -------
         list of dict
-            The rows of `RankingFeatureSelector.to_pandas`.
+            The rows of `RankingFeatureSelector.to_pandas`, without the keys
+            ``selected`` and ``chosen`` if no selector has chosen.
         """
         figures = {
             "": self.mean,
@@ -329,6 +335,7 @@ class Screening(Result):
             "_q": self.qvalues,
         }
         order, directions = np.argsort(self.ranking), self.directions
+        places = None if self.selection is None else self.selection.places()
         rows = []
         for rank, j in enumerate(order.tolist(), start=1):
             row: dict[str, Any] = {
@@ -336,8 +343,9 @@ class Screening(Result):
                 "feature": self.feature_names[j],
                 "direction": directions[j],
             }
-            if selected is not None:
-                row["selected"] = bool(selected[j])
+            if places is not None:
+                row["selected"] = bool(places[j])
+                row["chosen"] = int(places[j]) or None
             for m, measure in enumerate(self.measures):
                 for name, values in figures.items():
                     row[measure + name] = float(values[j, m])
@@ -345,11 +353,15 @@ class Screening(Result):
         return rows
 
     def _repeats(self, feature: int, better: NDArray[np.int64]) -> dict[str, Any]:
-        """The better-ranked feature most like this one, the best of equals."""
+        """The chosen feature that this one repeats, or the better one most like it."""
+        selection = self.selection
+        if selection is not None and (like := int(selection.repeats[feature])) >= 0:
+            rho = float(selection.correlation[feature])
+            return {"repeats": self.feature_names[like], "correlation": rho}
         if self.rank_correlation is not None and len(better):
             rho = self.rank_correlation[feature, better]
-            at = int(np.argmax(np.round(rho, _DECIMALS)))
-            if rho[at] > 10.0**-_DECIMALS:
+            at = int(np.argmax(np.round(rho, DECIMALS)))
+            if rho[at] > 10.0**-DECIMALS:
                 like = self.feature_names[better[at]]
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
@@ -370,7 +382,7 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     """Some of the rows of a screening, with the chance level above them.
 
     A narrow terminal does without the intervals of all measures but `sort_by`, then
-    without their q, the rank, and the interval of `sort_by`.
+    without their q, the rank, the interval of `sort_by` and the order of choice.
     """
     features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
     half = np.diff(screening._t_interval[features])[..., 0] / 2
@@ -379,6 +391,9 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
         ("rank", ["", *(row["rank"] for row in rows)]),
         ("first", ["", *(_first(row["direction"]) for row in rows)]),
     ]
+    if screening.selection is not None and screening.selection.is_shown():
+        columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
+    start = len(columns)
     for m, measure in enumerate(screening.measures):
         means, q = ([row[measure + end] for row in rows] for end in ("", "_q"))
         columns += [
@@ -386,16 +401,15 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
             ("±95%", ["", *half[:, m].tolist()]),
             ("q", ["", *q], _probability),
         ]
-    if any(alike := [row["correlation"] >= _ALIKE for row in rows]):
+    if any(alike := [abs(row["correlation"]) >= _ALIKE for row in rows]):
         repeated = [
             f"{row['repeats']} ({row['correlation']:.2f})" if repeats else ""
             for row, repeats in zip(rows, alike, strict=True)
         ]
         columns.append(("repeats", ["", *repeated]))
-    first = 3 * screening.rule.sort + 4
-    others = [
-        3 * m + 4 for m in range(len(screening.measures)) if m != screening.rule.sort
-    ]
+    sort = screening.rule.sort
+    intervals = [start + 1 + 3 * m for m in range(len(screening.measures))]
+    others = [at for m, at in enumerate(intervals) if m != sort]
     worst, mean, best = (
         np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
         for end in ("_worst", "", "_best")
@@ -403,7 +417,8 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     return Table.of(
         *columns,
         wraps=[len(columns) - 1] if any(alike) else [],
-        drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, first],
+        drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, intervals[sort]]
+        + [3] * (start > 3),
         least=_LEAST,
         terms={"(chance)": meaning("chance")},
         ranges=Ranges(worst, mean, best),

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._engine.digests import by_content
 from .._engine.qid_column import take_rows
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
+from ..model_selection._fitting import fit_on_queries
 from ..model_selection._folds import check_cv
 from ..model_selection._predictions import check_response_method, predicted_scores
 from ..rankers._signature import options_of
@@ -212,19 +209,8 @@ class RankerObjective(QueryObjective):
         """`model` fitted on these rows."""
         X = self._X if isinstance(rows, slice) else take_rows(self._X, rows)
         number = self._number[rows]
-        fit = partial(model.fit, X, self._y[rows], **self._fit_params)
-        takes = inspect.signature(model.fit).parameters
         qid = self._queries.qid[number]
-        if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-            qid = number  # it takes numbers only
-        if "qid" in takes:
-            return fit(qid=qid)
-        if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-            return fit(group=np.unique(number, return_counts=True)[1])
-        with sklearn.config_context(enable_metadata_routing=True):
-            if get_routing_for_object(model).consumes("fit", ["qid"]):
-                return fit(qid=qid)
-        return fit()
+        return fit_on_queries(model, X, self._y[rows], qid, number, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.

@@ -6,6 +6,7 @@ from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_loss import PrecisionLossDisplay
 from ._precision_recall_band import PrecisionRecallBandDisplay
 from ._score_precision_front import ScorePrecisionDisplay
+from ._selection_curve import SelectionCurveDisplay
 from ._tie_range import TieRangeDisplay
 from ._user_model import UserModelDisplay
 
@@ -16,6 +17,7 @@ __all__ = [
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
     "ScorePrecisionDisplay",
+    "SelectionCurveDisplay",
     "TieRangeDisplay",
     "UserModelDisplay",
 ]

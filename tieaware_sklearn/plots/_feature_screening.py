@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count
 from ..feature_selection import RankingFeatureSelector
-from ._axes import plain, show_ranges
+from ._axes import GREY, plain, short, show_ranges
 from ._display_base import Display, Panels
 
 #: what a screening has of each feature and measure
@@ -38,6 +38,12 @@ class FeatureScreeningDisplay(Display):
         95% interval over queries.
     chance : ndarray of shape (n_measures,)
         Mean over queries if all documents of a query tie.
+    chosen : ndarray of shape (n_features,), int, optional
+        Place of each feature in the order of selection, which stands before its name; 0
+        for a feature that is not selected, whose name is grey.
+    repeats : tuple of str, optional
+        For each feature the selected one for which it was left out; empty if it was
+        not.
 
     Attributes
     ----------
@@ -75,6 +81,8 @@ class FeatureScreeningDisplay(Display):
     worst: FloatArray
     interval: FloatArray
     chance: FloatArray
+    chosen: NDArray[np.intp] | None = None
+    repeats: tuple[str, ...] | None = None
 
     @classmethod
     def from_estimator(
@@ -112,6 +120,7 @@ class FeatureScreeningDisplay(Display):
         screening = selector.screening_
         if feature_names is not None:
             screening = screening.named(feature_names)
+        selection = screening.selection
         names = [
             row["feature"] + " (low first)" * (row["direction"] == "ascending")
             for row in screening.rows()[:max_features]
@@ -121,7 +130,21 @@ class FeatureScreeningDisplay(Display):
             name: getattr(screening, name)[shown] for name in _TABLES
         }
         measures, chance = screening.measures, screening.chance
-        return cls(tuple(names), measures, **tables, chance=chance).plot(ax)
+        chosen, repeats = None, None
+        if selection is not None:
+            chosen = selection.places()[shown]
+            of = [screening.feature_names[j] for j in selection.repeats[shown]]
+            is_repeat = selection.repeats[shown] >= 0
+            repeats = tuple(np.where(is_repeat, of, "").tolist())
+        display = cls(
+            tuple(names),
+            measures,
+            **tables,
+            chance=chance,
+            chosen=chosen,
+            repeats=repeats,
+        )
+        return display.plot(ax)
 
     @classmethod
     def from_predictions(
@@ -183,4 +206,22 @@ array-like of shape (n_documents,) or (n_documents, n_features)
             mean, best, worst, interval = (table[:, m] for table in tables)
             ranges = self.feature_names, mean, best, worst
             show_ranges(axis, *ranges, interval=interval, chance=self.chance[m])
+            self._show_selection(axis)
             axis.set_xlabel(f"{plain(measure)}, mean over queries")
+
+    def _show_selection(self, axis: Any) -> None:
+        """Selected features by number; others are grey, with what they repeat."""
+        if self.chosen is None:
+            return
+        names = short(self.feature_names)
+        repeats = self.repeats or [""] * len(names)
+        for j, place in enumerate(self.chosen.tolist()):
+            if place:
+                names[j] = f"{place}. {names[j]}"
+            elif repeats[j]:
+                names[j] += f" (repeats {short([repeats[j]])[0]})"
+        axis.set_yticks(range(len(names)), names)
+        # a panel that shares its names with the first has none of its own
+        for label, place in zip(axis.get_yticklabels(), self.chosen, strict=False):
+            if not place:
+                label.set_color(GREY)

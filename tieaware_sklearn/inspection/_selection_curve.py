@@ -1,0 +1,298 @@
+"""A measure on held-out queries by the number of features, selection included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._display.progress import show_progress
+from .._engine.exact import show
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import Queries, check_flag, check_share
+from ..evaluation._prepared_ranking import DEFAULT_MEASURE, Prepared
+from ..evaluation._undefined import Asked, ask
+from ..measures import Measure, parse_measure
+from ..model_selection._fitting import fit_rows
+from ..model_selection._predictions import check_response_method, predicted_scores
+from ._curve_result import SelectionCurve
+from ._query_rows import QueryRows, check_selectors, check_without_qid
+
+#: parameters that say how many features a selector keeps
+_SIZES = ("n_features_to_select", "k")
+
+
+def selection_curve(
+    selectors: Any,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    qid: Any,
+    n_features: Sequence[int] | None = None,
+    measure: str | Measure = DEFAULT_MEASURE,
+    cv: Any = 5,
+    response_method: str | Sequence[str] | None = None,
+    confidence: float = 0.95,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SelectionCurve:
+    """Compute a measure on held-out queries by the number of selected features.
+
+    In each fold, features are selected on the training queries alone, the estimator is
+    trained on the first k of them, and its ranking of the test queries is evaluated. No
+    feature is chosen on queries that it is tested on. The values of queries are kept,
+    so that differences are paired.
+
+    Parameters
+    ----------
+    selectors : selector or mapping of str to selector
+        Selectors of scikit-learn's interface, unfitted, by name. The first is the
+        baseline of the differences.
+    estimator : ranker, regressor, classifier or pipeline
+        It is cloned for every fit.
+    X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Labels.
+    qid : array-like of shape (n_rows,), or str or int
+        Query of each row, or the column of X that holds it (a name for data frames, an
+        index for arrays), which is no feature. Selectors and the estimator get the ids
+        if their `fit` takes or requests ``qid``; their own `qid` must be None.
+    n_features : list of int, optional
+        Numbers of features. By default 1, 2, 5, 10, 20, 50 and so on, below the number
+        of columns.
+    measure : str or Measure, default="ndcg@10"
+        Measure, as in `parse_measure`.
+    cv : int or cross-validator, default=5
+        Number of folds of `QueryKFold`, or a cross-validator, which is given the query
+        ids as `groups`. `RepeatedQueryKFold` repeats the folds; then the values of a
+        query are averaged over repeats.
+    response_method
+        As in `make_ranking_scorer`.
+    confidence : float, default=0.95
+        Confidence level of the intervals over queries.
+    zero_relevance, unjudged, query_weight
+        As in `evaluate`. Weights are of the averages; nothing is fitted with them.
+    n_jobs : int, optional
+        Number of processes over folds (joblib); no result depends on it.
+    progress : bool, default=False
+        Whether to show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    SelectionCurve
+        Means and differences, with intervals over queries.
+
+    Raises
+    ------
+    ValueError
+        If the folds split a query, if a number of features is larger than the number of
+        columns, if a selector cannot be told how many features to select, or as in
+        `evaluate`.
+
+    See Also
+    --------
+    tieaware_sklearn.plots.SelectionCurveDisplay : Draws the curve.
+    selection_stability : How much the selection depends on the queries.
+
+    Notes
+    -----
+    A selector is fitted once per fold, with the largest number of features as its
+    ``n_features_to_select``; its first k features are those of `selection_order_`, or
+    else of a `ranking_` without equal ranks. Other selectors are fitted for each number
+    of features, as their ``n_features_to_select`` or ``k``. A selector that keeps fewer
+    features than asked for is evaluated with those; where it keeps none, all documents
+    tie.
+
+    Intervals are t intervals over queries. They are for the difference between these
+    ways of selecting and training, averaged over training sets of this size; training
+    sets of different folds overlap, so they are approximate. To choose the number of
+    features by the curve and report its maximum is optimistic again.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=80, random_state=0)
+    >>> single = RankingFeatureSelector("ndcg@10", max_correlation=None, diversity=0)
+    >>> print(selection_curve(
+    ...     {"single": single, "default": RankingFeatureSelector("ndcg@10")},
+    ...     HistGradientBoostingRegressor(max_iter=30, random_state=0), web.data,
+    ...     web.target, qid=web.qid, n_features=[1, 3, 5]))
+    NDCG@10       features    mean    ±95%  difference      95% interval
+    --------------------------------------------------------------------
+    single               1  0.4048  0.0361           -                 -
+    single               3  0.4778  0.0365           -                 -
+    single               5  0.5306  0.0347           -                 -
+    default              1  0.4048  0.0361      0.0000  [0.0000, 0.0000]
+    default              3  0.5259  0.0382      0.0481  [0.0221, 0.0741]
+    default              5  0.5719  0.0374      0.0413  [0.0214, 0.0613]
+    all features        12  0.5794  0.0355           -                 -
+    """
+    named = check_selectors(selectors)
+    check_without_qid(estimator, "estimator")
+    check_share(confidence, "confidence")
+    check_flag(progress, "progress")
+    method = check_response_method(response_method)
+    asked = ask([parse_measure(measure)], zero_relevance, unjudged)
+    rows = QueryRows(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
+    sizes = _check_sizes(n_features, len(rows.names))
+    folds = rows.folds(cv)
+    task = _Task(tuple(named.values()), estimator, sizes, asked, method)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    found = parallel(delayed(_run)(task, rows, *fold) for fold in folds)
+    done = list(show_progress(found, progress, len(folds), "fold", "selection"))
+
+    shape = rows.queries.n_queries, len(named) * len(sizes) + 1
+    total, count = np.zeros(shape), np.zeros((shape[0], 1))
+    for (_, test), fold in zip(folds, done, strict=True):
+        total[test] += fold.values
+        count[test] += 1
+    with np.errstate(invalid="ignore"):
+        values = total / np.where(count > 0, count, np.nan)
+    return SelectionCurve(
+        selectors=tuple(named),
+        n_features=tuple(sizes),
+        measure=asked.names[0],
+        values=values[:, :-1].reshape(-1, len(named), len(sizes)),
+        all_features=values[:, -1],
+        qid=rows.queries.qid,
+        query_weight=rows.weight,
+        feature_names=rows.names,
+        selected=np.stack([fold.selected for fold in done]),
+        bounds=asked.bounds[0],
+        confidence=float(confidence),
+    )
+
+
+def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
+    """Numbers of features, ascending, each once."""
+    if n_features is None:
+        steps = [m * 10**e for e in range(len(str(n_columns))) for m in (1, 2, 5)]
+        return [step for step in steps if step < n_columns] or [1]
+    sizes = np.ravel(np.asarray(n_features, dtype=object)).tolist()
+    for size in sizes:
+        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        if not whole or not 1 <= size <= n_columns:
+            raise ValueError(
+                f"n_features must be integers from 1 to the number of features "
+                f"({n_columns}), got {show(size)}"
+            )
+    if not sizes:
+        raise ValueError("n_features must have at least one entry, got none")
+    return sorted({int(size) for size in sizes})
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is done in each fold."""
+
+    selectors: tuple[Any, ...]
+    estimator: Any
+    sizes: list[int]
+    asked: Asked
+    method: Any
+
+
+class _Fold(NamedTuple):
+    """Values of the test queries, one more column for all features; what was chosen."""
+
+    values: FloatArray
+    selected: NDArray[np.bool_]
+
+
+def _run(task: _Task, rows: QueryRows, train: IntArray, test: IntArray) -> _Fold:
+    X, y, queries = rows.part(train)
+    X_test, y_test, queries_test = rows.part(test)
+    prepared = Prepared(y_test, queries_test, keep=True)
+
+    def values(columns: IntArray | None) -> FloatArray:
+        scores = np.zeros(queries_test.n_rows)
+        if columns is None or len(columns):
+            own = clone(task.estimator)
+            own = fit_rows(own, take_columns(X, columns), y, queries)
+            scores = predicted_scores(
+                own,
+                take_columns(X_test, columns),
+                queries_test.n_rows,
+                task.method,
+                qid=queries_test.qid[queries_test.codes],
+            )
+        return prepared.values(task.asked, scores)["expected"][:, 0]
+
+    shape = len(task.selectors), len(task.sizes), len(rows.names)
+    selected = np.zeros(shape, dtype=bool)
+    known: dict[tuple[int, ...], FloatArray] = {}
+    found = []
+    for s, selector in enumerate(task.selectors):
+        for k, columns in enumerate(
+            first_features(selector, task.sizes, X, y, queries)
+        ):
+            selected[s, k, columns] = True
+            # a ranker may draw by the order of columns: that of X for all selectors
+            columns = np.sort(columns)
+            key = tuple(columns.tolist())
+            if key not in known:
+                known[key] = values(columns)
+            found.append(known[key])
+    return _Fold(np.column_stack([*found, values(None)]), selected)
+
+
+def first_features(
+    selector: Any, sizes: list[int], X: Any, y: FloatArray, queries: Queries
+) -> list[IntArray]:
+    """The first features that a selector chooses, for each of these numbers."""
+    parameters = selector.get_params() if hasattr(selector, "get_params") else {}
+    size = next((name for name in _SIZES if name in parameters), None)
+    own = clone(selector)
+    if size is not None:
+        own.set_params(**{size: sizes[-1]})
+    own = fit_rows(own, X, y, queries)
+    order = _order(own)
+    if order is not None:
+        return [order[:number] for number in sizes]
+    if size is None:
+        raise ValueError(
+            "selectors must have selection_order_ or ranking_, or a parameter "
+            f"n_features_to_select or k, got {show(selector)}"
+        )
+    found = [
+        fit_rows(clone(selector).set_params(**{size: number}), X, y, queries)
+        for number in sizes[:-1]
+    ]
+    return [np.flatnonzero(one.get_support()) for one in [*found, own]]
+
+
+def _order(fitted: Any) -> IntArray | None:
+    """The features that a fitted selector chose, the first first, if it says so."""
+    order = getattr(fitted, "selection_order_", None)
+    if order is not None:
+        return np.asarray(order, dtype=np.intp)
+    ranking = getattr(fitted, "ranking_", None)
+    if ranking is None or len(np.unique(ranking)) < len(ranking):
+        return None
+    order = np.argsort(ranking)
+    return np.asarray(order[fitted.get_support()[order]])
+
+
+def take_columns(X: Any, columns: IntArray | None) -> Any:
+    """These columns of a matrix of any kind; all for None."""
+    if columns is None:
+        return X
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    if hasattr(X, "column_names"):  # an Arrow table
+        return X.select(columns.tolist())
+    if hasattr(X, "columns"):  # polars
+        return X[:, columns.tolist()]
+    return X[:, columns]

@@ -1,0 +1,287 @@
+"""How much a selection of features depends on the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._display.progress import show_progress
+from .._display.result import Result
+from .._display.tables import Table, bracketed, number
+from .._engine.seeds import check_seed
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_count, check_flag, check_share
+from ..model_selection._fitting import fit_rows
+from ._query_rows import QueryRows, check_selector
+
+#: rows of the table in print
+_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionStability(Result):
+    """Features that a selector chooses on samples of the queries; prints as a table.
+
+    `selection_stability` returns it. The features that are chosen most often are on
+    top.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        Names of the features.
+    frequency : ndarray of shape (n_features,)
+        Share of the samples in which each feature is chosen.
+    selected : ndarray of shape (n_samples, n_features), bool
+        The features that are chosen in each sample.
+    stability : float
+        Index of Nogueira, Sechidis and Brown (2018): 1 if all samples give the same
+        features, about 0 if features are chosen at random. NaN if no feature is ever
+        chosen, or all always are.
+    interval : ndarray of shape (2,)
+        Asymptotic interval of `stability`, clipped to its range.
+    n_queries : int
+        Number of queries that the samples are drawn from.
+    samples : str
+        "bootstrap samples" or "training sets".
+    confidence : float
+        Confidence level of `interval`.
+
+    See Also
+    --------
+    selection_stability : Returns such a result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RankingFeatureSelector, selection_stability
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> X, y, qid = make_web_search(n_queries=30, as_frame=True, return_X_y_qid=True)
+    >>> found = selection_stability(
+    ...     RankingFeatureSelector("ap", n_features_to_select=3), X, y, qid=qid, cv=5)
+    >>> found.selected.shape, found.selected.sum(axis=1)
+    ((5, 12), array([3, 3, 3, 3, 3]))
+    """
+
+    feature_names: tuple[str, ...]
+    frequency: FloatArray
+    selected: NDArray[np.bool_]
+    stability: float
+    interval: FloatArray
+    n_queries: int
+    samples: str
+    confidence: float
+
+    def _order(self) -> IntArray:
+        return np.argsort(-self.frequency, kind="stable")
+
+    def _columns(self) -> dict[str, Any]:
+        order = self._order()
+        return {
+            "feature": [self.feature_names[j] for j in order],
+            "frequency": self.frequency[order],
+        }
+
+    def _tables(self) -> list[Table]:
+        order = self._order()
+        more = len(order) - _SHOWN
+        shown = order[:_SHOWN]
+        n_samples = len(self.selected)
+        times = np.rint(self.frequency * n_samples).astype(int)
+        notes = [f"... and {more} more"] if more > 0 else []
+        notes += [
+            f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
+            f"{bracketed(self.interval)} ({n_samples} {self.samples} of "
+            f"{self.n_queries} queries, {self.selected.sum() / n_samples:.1f} features "
+            "on average).",
+        ]
+        return [
+            Table.of(
+                ("feature", [self.feature_names[j] for j in shown]),
+                ("chosen", self.frequency[shown]),
+                ("samples", times[shown].tolist()),
+                notes=notes,
+                terms={
+                    "chosen": "share of the samples in which the feature is chosen",
+                    "samples": "number of these samples",
+                },
+            )
+        ]
+
+
+def selection_stability(
+    selector: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    qid: Any,
+    n_bootstraps: int = 50,
+    cv: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SelectionStability:
+    """Measure how much a selection of features depends on the queries.
+
+    The selector is fitted on bootstrap samples of whole queries, or on the training
+    sets of folds.
+
+    Parameters
+    ----------
+    selector : selector
+        A selector of scikit-learn's interface, unfitted; it is cloned for every fit.
+    X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Labels.
+    qid : array-like of shape (n_rows,), or str or int
+        Query of each row, or the column of X that holds it (a name for data frames, an
+        index for arrays), which is no feature. The selector gets the ids if its `fit`
+        takes or requests ``qid``; its own `qid` must be None.
+    n_bootstraps : int, default=50
+        Number of bootstrap samples, at least 2. A query that is drawn twice counts as
+        two queries.
+    cv : int or cross-validator, optional
+        Number of folds of `QueryKFold`, or a cross-validator that makes at least two,
+        which is given the query ids as `groups`. Then the selector is fitted on their
+        training sets instead.
+    confidence : float, default=0.95
+        Confidence level of the interval of the index.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the bootstrap samples.
+    n_jobs : int, optional
+        Number of processes over samples (joblib); no result depends on it.
+    progress : bool, default=False
+        Whether to show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    SelectionStability
+        How often each feature is chosen, and the index with its interval.
+
+    Raises
+    ------
+    ValueError
+        If `selector` has no `fit` or `get_support`, if there are fewer than two samples
+        or folds, if folds split a query, or if the input breaks a rule above.
+
+    See Also
+    --------
+    selection_curve : Scores the rankers that are trained on selected features.
+
+    Notes
+    -----
+    With p_f the share of the M samples in which feature f of d is chosen, and k the
+    mean number of features chosen, the index is equation 4 of Nogueira, Sechidis and
+    Brown (2018, "On the stability of feature selection algorithms", JMLR 18), ::
+
+        1 - mean over f of M/(M - 1) p_f (1 - p_f) / ((k/d) (1 - k/d)),
+
+    which is corrected for chance and takes selections of different sizes. They suggest
+    to call values below 0.4 poor and values above 0.75 excellent. The interval is the
+    asymptotic one of their section 4, which takes the samples for independent. The
+    training sets of folds overlap, which makes the index larger and the interval too
+    short: bootstrap samples say more.
+
+    Two features that carry the same information can replace each other, which lowers
+    the index although nothing is lost.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RankingFeatureSelector, selection_stability
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=60, as_frame=True, random_state=0)
+    >>> selector = RankingFeatureSelector("ndcg@10", n_features_to_select=4)
+    >>> print(selection_stability(selector, web.data, web.target, qid=web.qid))
+    feature        chosen  samples
+    ------------------------------
+    clicks         1.0000       50
+    text_score     1.0000       50
+    page_visits    0.8800       44
+    in_degree      0.5600       28
+    url_length     0.5600       28
+    n_slashes      0.0000        0
+    noise_1        0.0000        0
+    noise_2        0.0000        0
+    noise_3        0.0000        0
+    noise_4        0.0000        0
+    log_in_degree  0.0000        0
+    log_clicks     0.0000        0
+    Stability 0.7710, 95% interval [0.7494, 0.7926] (50 bootstrap samples of 60
+    queries, 4.0 features on average).
+    """
+    check_selector(selector)
+    check_share(confidence, "confidence")
+    check_flag(progress, "progress")
+    check_count(n_bootstraps, "n_bootstraps", least=2)
+    rng = check_seed(random_state)
+    rows = QueryRows(X, y, qid)
+    n_queries = rows.queries.n_queries
+    if cv is None:
+        samples = "bootstrap samples"
+        parts = [
+            np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
+        ]
+    else:
+        samples = "training sets"
+        parts = [train for train, _ in rows.folds(cv)]
+        if len(parts) < 2:
+            raise ValueError(f"cv must make at least two folds, got one from {cv!r}")
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    found = parallel(delayed(_support)(selector, rows, part) for part in parts)
+    bar = show_progress(found, progress, len(parts), "sample", "stability")
+    selected = np.stack(list(bar))
+    stability, error = nogueira(selected)
+    half = ndtri((1 + confidence) / 2) * error
+    # the least is that of samples in which all features are chosen equally often
+    least = -1 / (len(selected) - 1)
+    ends = np.clip([stability - half, stability + half], least, 1.0)
+    return SelectionStability(
+        feature_names=rows.names,
+        frequency=selected.mean(axis=0),
+        selected=selected,
+        stability=stability,
+        interval=ends,
+        n_queries=n_queries,
+        samples=samples,
+        confidence=float(confidence),
+    )
+
+
+def _support(selector: Any, rows: QueryRows, part: IntArray) -> NDArray[np.bool_]:
+    own = fit_rows(clone(selector), *rows.part(part))
+    support = np.asarray(own.get_support())
+    if support.dtype != bool or support.shape != (len(rows.names),):
+        raise ValueError(
+            "selector must give a mask of all columns by get_support(), got shape "
+            f"{support.shape} for {len(rows.names)} columns"
+        )
+    return support
+
+
+def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:
+    """The stability of selections (n_samples, n_features), and its standard error.
+
+    Both are NaN where no feature is ever selected, or every one always is.
+    """
+    n_samples, n_features = selected.shape
+    z = selected.astype(np.float64)
+    share = z.mean(axis=0)
+    size = z.sum(axis=1) / n_features
+    if selected.all() or not selected.any():
+        return np.nan, np.nan
+    mean_size = float(size.mean())
+    spread = mean_size * (1 - mean_size)
+    unbiased = n_samples / (n_samples - 1)
+    index = 1 - unbiased * float(np.mean(share * (1 - share))) / spread
+    # what each sample contributes: the theorem of section 4
+    own = (z * share).mean(axis=1) - size * mean_size
+    own += index / 2 * (2 * mean_size * size - size - mean_size + 1)
+    own /= spread
+    error = 2 / n_samples * float(np.sqrt(np.sum((own - own.mean()) ** 2)))
+    return index, error
