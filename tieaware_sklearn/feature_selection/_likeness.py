@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from .._engine.segments import offsets_of
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from ._correlation import feature_correlation
+from .._kernel.midranks import rank_within
+from ._correlation import FeatureCorrelation
 
 #: features that are correlated at once where not all pairs are
 _AT_ONCE = 64
+#: cells of a matrix of midranks, and its rows at the least
+_CELLS, _ROWS = 1 << 20, 1 << 10
 
 
 class Likeness(Protocol):
@@ -84,6 +90,8 @@ class PairsAsNeeded:
         self._queries = queries
         self._query_weight = query_weight
         self._ascending = ascending
+        chosen = queries.sorted()
+        self._chosen = chosen[queries.sizes[chosen] > 1]
         self._both_ways = both_ways
         self._n_jobs = n_jobs
         #: place of each feature among those that are held, or -1
@@ -98,13 +106,18 @@ class PairsAsNeeded:
             return features[held]
         some = features[: max(_AT_ONCE, len(others))]
         both = np.union1d(some, others)
-        found = feature_correlation(
-            self._X[:, both],
-            self._queries,
-            self._query_weight,
-            both_ways=self._both_ways,
-            n_jobs=self._n_jobs,
+        X = self._X[:, both]
+        X = np.asarray(X.toarray() if sp.issparse(X) else X)
+        n_rankings = len(both) * (1 + self._both_ways)
+        batches = Parallel(
+            n_jobs=self._n_jobs, require="sharedmem", return_as="generator"
+        )(
+            delayed(self._correlate)(X, batch)
+            for batch in self._batches(n_rankings)
+            if len(batch)
         )
+        nothing = np.zeros((2, n_rankings, n_rankings))
+        found = reduce(FeatureCorrelation.merge, batches, FeatureCorrelation(*nothing))
         self._rho = found.likeness(self._ascending[both])
         self._place[:] = -1
         self._place[both] = np.arange(len(both))
@@ -114,3 +127,30 @@ class PairsAsNeeded:
         self, features: NDArray[np.intp], others: NDArray[np.intp]
     ) -> FloatArray:
         return np.asarray(self._rho[np.ix_(self._place[features], self._place[others])])
+
+    def _batches(self, n_rankings: int) -> list[NDArray[np.intp]]:
+        """Queries by their ids, so many at once that a product is worth its while."""
+        limit = max(_ROWS, _CELLS // n_rankings)
+        batch = np.cumsum(self._queries.sizes[self._chosen]) // limit
+        return np.split(self._chosen, np.flatnonzero(np.diff(batch)) + 1)
+
+    def _correlate(
+        self, X: NDArray[Any], chosen: NDArray[np.intp]
+    ) -> FeatureCorrelation:
+        """Of these columns and queries, in a product of all rows.
+
+        Other than in `feature_correlation`, terms are no whole numbers, and their last
+        bits depend on the order of the rows; the choice rounds them off.
+        """
+        sizes = self._queries.sizes[chosen]
+        rows = self._queries.given(self._queries.rows(chosen))
+        columns = np.ascontiguousarray(X[rows].T)
+        ranks = rank_within(columns, sizes, both_ways=self._both_ways)
+        length = np.sqrt(np.add.reduceat(ranks**2, offsets_of(sizes)[:-1]))
+        weight = np.ones(len(chosen))
+        if self._query_weight is not None:
+            weight = self._query_weight[chosen]
+        there = np.sqrt(weight)[:, None] * (length > 0)
+        scale = np.divide(there, length, out=np.zeros_like(length), where=length > 0)
+        ranks *= np.repeat(scale, sizes, axis=0)
+        return FeatureCorrelation(ranks.T @ ranks, there.T @ there)
