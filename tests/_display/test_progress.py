@@ -18,13 +18,16 @@ from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 TAKE_PROGRESS = {
+    "LinearRanker": lambda wanted: LinearRanker(progress=wanted).fit(
+        [[1], [2]], [0, 1], qid=[0, 1]
+    ),
     "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
         progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
     "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
     "query_permutation_importance": lambda wanted: query_permutation_importance(
-        LinearRanker().fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
+        LinearRanker("equal").fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
     ),
     "sampled": lambda wanted: sampled([0, 1], [1, 2], "rr", progress=wanted),
 }
