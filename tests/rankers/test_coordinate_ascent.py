@@ -22,7 +22,7 @@ from tieaware_sklearn import (
     make_ranking_scorer,
     ranking_score,
 )
-from tieaware_sklearn._kernel.engines import engine
+from tieaware_sklearn._kernel.engines import engine, use_engine
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=24, n_documents=15, random_state=0)
@@ -82,11 +82,11 @@ def test_no_bit_depends_on_rows_ids_or_threads(seed, share, texts):
     assert np.array_equal(one.predict(Z), two.predict(Z))
 
 
-def test_both_engines_agree(monkeypatch):
+def test_both_engines_agree():
     found = []
     for name in ("numpy", engine()):
-        monkeypatch.setenv("TIEAWARE_ENGINE", name)
-        found.append(quick().fit(X, Y, qid=QID))
+        with use_engine(name):
+            found.append(quick().fit(X, Y, qid=QID))
     assert np.array_equal(found[0].coef_, found[1].coef_)
     np.testing.assert_allclose(found[0].train_score_, found[1].train_score_, atol=1e-12)
 

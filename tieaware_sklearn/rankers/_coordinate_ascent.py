@@ -27,7 +27,7 @@ _MOVES[1::2] *= -1
 #: iterations in a row that may bring nothing
 _PATIENCE = 2
 #: a smaller difference of two means may be rounding
-_SAME = 1e-12
+SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +171,7 @@ def ascend(
             others.append(held_out.value(climb.coef))
         top = watched[n_iter]
         idle = 0 if watched[-1] > top + stopping.tol else idle + 1
-        if watched[-1] > top + _SAME:
+        if watched[-1] > top + SAME:
             best, n_iter = climb.coef, iteration
         if climb.value == before or idle == _PATIENCE:
             break
@@ -200,8 +200,9 @@ class _Climb:
             moves = np.append(-old[feature], moves)
         by = moves / self._scales[feature]
         found = rows.moved(self._scores, rows.X[:, feature], by)
-        at = int(np.argmax(found))
-        if found[at] <= self.value + _SAME:
+        # the first, a small one, of those that are equally good
+        at = int(np.argmax(found >= found.max() - SAME))
+        if found[at] <= self.value + SAME:
             return
         new = old.copy()
         new[feature] += moves[at]
@@ -211,7 +212,7 @@ class _Climb:
         self._set(new)
         # sums of other roundings may tie otherwise: what `predict` gives decides
         value = float(rows.values(self._scores[None])[0])
-        if value > self.value + _SAME:
+        if value > self.value + SAME:
             self.value = value
         else:
             self._weights, (self.coef, self._scores) = old, kept

@@ -33,6 +33,7 @@ from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ._coordinate_ascent import (
+    SAME,
     Ascent,
     RankedRows,
     Stopping,
@@ -308,7 +309,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             show_progress(ends, self.progress, len(begin), "ascent", "tuning")
         )
         # the first of those that are equally good
-        best = max(found, key=lambda ascent: ascent.value)
+        top = max(ascent.value for ascent in found) - SAME
+        best = next(ascent for ascent in found if ascent.value >= top)
         self.coef_, self.n_iter_ = best.coef, best.n_iter
         self.train_score_ = rows.sign * np.array(best.train)
         if held_out is not None:
