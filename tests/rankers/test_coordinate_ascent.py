@@ -218,6 +218,16 @@ def test_undefined_and_unjudged():
     assert np.array_equal(ranker.coef_, as_zero.coef_)
 
 
+def test_a_mean_is_needed():
+    with pytest.raises(
+        ValueError, match=r"ESL\(i=99\) must be defined .* no such query$"
+    ):
+        quick(measure="esl(i=99)").fit(X, Y, qid=QID)
+    one = QID[0] == QID
+    with pytest.raises(ValueError, match=r"no such query (held out|left to tune by)"):
+        quick(validation_fraction=0.3).fit(X, Y, qid=QID, query_weight=one)
+
+
 def test_a_column_of_ids():
     frame = pd.DataFrame(X, columns=WEB.feature_names)
     plain = quick().fit(frame, Y, qid=QID)

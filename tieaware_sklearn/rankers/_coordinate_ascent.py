@@ -8,6 +8,7 @@ are ranked in one call.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -254,9 +255,10 @@ def split_queries(
     Raises
     ------
     ValueError
-        If one of the two has no query, or none by which rankings differ.
+        If one of the two has no query, no relevant document, or no mean.
     """
     if share is None:
+        _check_mean(rows, "query")
         return rows, None
     n_queries = rows.prepared.queries.n_queries
     number = round(share * n_queries)
@@ -277,4 +279,13 @@ def split_queries(
                 f"parts, got none in the {part.prepared.queries.n_queries} queries "
                 f"{what}: another random_state draws other queries"
             )
+        _check_mean(part, f"query {what}")
     return parts
+
+
+def _check_mean(rows: RankedRows, which: str) -> None:
+    if math.isnan(rows.value(np.zeros(rows.X.shape[1]))):
+        raise ValueError(
+            f"{rows.asked.measures[0]} must be defined for a query whose weight is not "
+            f"0 to tune weights, got no such {which}"
+        )
