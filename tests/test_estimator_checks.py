@@ -137,9 +137,17 @@ TABLE = {
         NOTHING_VARIES,
     ),
     "fused, qid=0": Checked(FusedRanker(qid=0), {**QID, **INFINITE}),
-    "linear": Checked(LinearRanker(), SCORED_WITHOUT_QID),
-    "linear, log1p": Checked(LinearRanker(transforms="log1p"), SCORED_WITHOUT_QID),
-    "linear, rank": Checked(LinearRanker(transforms="rank"), SCORED_WITHOUT_QID),
+    "linear, equal": Checked(LinearRanker("equal"), SCORED_WITHOUT_QID),
+    "linear, log1p": Checked(
+        LinearRanker("equal", transforms="log1p"), SCORED_WITHOUT_QID
+    ),
+    "linear, rank": Checked(
+        LinearRanker("equal", transforms="rank"), SCORED_WITHOUT_QID
+    ),
+    "linear, tuned": Checked(LinearRanker(qid=0, max_iter=2), {**QID, **INFINITE}),
+    "linear, held out": Checked(
+        LinearRanker(qid=0, max_iter=2, validation_fraction=0.5), {**QID, **INFINITE}
+    ),
     "coarse, exact": Checked(
         CoarseRanker(LinearRegression(), None), SCORED_WITHOUT_QID
     ),
@@ -155,7 +163,7 @@ TABLE = {
         SCORED_WITHOUT_QID,
     ),
     "coarse, linear": Checked(
-        CoarseRanker(LinearRanker(), "significant=3"), SCORED_WITHOUT_QID
+        CoarseRanker(LinearRanker("equal"), "significant=3"), SCORED_WITHOUT_QID
     ),
     "coarse, qid=0": Checked(
         CoarseRanker(LinearRegression(), "rho=1.5", qid=0),

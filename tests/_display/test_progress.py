@@ -24,13 +24,16 @@ TAKE_PROGRESS = {
     "FusedRankingSelector": lambda wanted: FusedRankingSelector(
         n_features_to_select=1, progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
+    "LinearRanker": lambda wanted: LinearRanker(progress=wanted).fit(
+        [[1], [2]], [0, 1], qid=[0, 1]
+    ),
     "RankingFeatureSelector": lambda wanted: RankingFeatureSelector(
         progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
     "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
     "query_permutation_importance": lambda wanted: query_permutation_importance(
-        LinearRanker().fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
+        LinearRanker("equal").fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
     ),
     "selection_curve": lambda wanted: selection_curve(
         RankingFeatureSelector(),

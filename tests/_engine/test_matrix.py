@@ -87,7 +87,7 @@ def test_a_pipeline_says_what_no_feature_passed(qid):
 def test_masks_are_not_looked_through_elsewhere(tmp_path):
     X = np.ma.array([[1.0, 2], [3, 4]], mask=[[1, 0], [0, 0]])
     with pytest.raises(ValueError, match="contains NaN"):
-        LinearRanker().fit(X, [0, 1])
+        LinearRanker("equal").fit(X, [0, 1])
     with pytest.raises(ValueError, match="X must not hold masked values"):
         dump_letor(X, [0, 1], tmp_path / "a.txt", qid=[1, 1])
     with pytest.raises(ValueError, match="y1 must not be missing"):

@@ -16,7 +16,7 @@ from tieaware_sklearn.score_precision import CoarseRanker
 
 RANKERS = {
     "lightgbm": QueryLGBMRanker(n_estimators=3, verbosity=-1, n_jobs=1),
-    "linear": LinearRanker(),
+    "linear": LinearRanker("equal"),
     "coarse": CoarseRanker(LinearRegression(), "rho=1.5"),
 }
 

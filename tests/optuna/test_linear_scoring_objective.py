@@ -145,7 +145,7 @@ def test_features_of_extreme_scale(web):
     with pytest.raises(ValueError, match="from 1e-100 to 1e100, got"):
         LinearScoringObjective(X, web.target, qid=web.qid)
     with pytest.raises(ValueError, match="in column 1"):
-        LinearRanker().fit(np.array([[1.0, 1e200], [2.0, 0.0]]))
+        LinearRanker("equal").fit(np.array([[1.0, 1e200], [2.0, 0.0]]))
 
 
 def test_the_estimator_knows_the_columns(web):

@@ -63,14 +63,14 @@ def test_transforms():
     assert (low, between, high) == (0.0, 0.5, 1.0)
 
 
-def test_default_weights_put_features_on_one_scale():
+def test_equal_weights_put_features_on_one_scale():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) * [1, 1000, 0]
-    ranker = LinearRanker().fit(X)
+    ranker = LinearRanker("equal").fit(X)
     np.testing.assert_allclose(ranker.coef_[:2] * X[:, :2].std(axis=0), [1, 1])
     assert ranker.coef_[2] == 0
     order = rng.permutation(200)
-    assert np.array_equal(LinearRanker().fit(X[order]).coef_, ranker.coef_)
+    assert np.array_equal(LinearRanker("equal").fit(X[order]).coef_, ranker.coef_)
 
 
 def test_in_a_pipeline_and_a_search():
@@ -124,13 +124,14 @@ def test_it_is_unpickled_without_optuna(tmp_path):
         ({"coef": [1.0, np.nan]}, "coef must be finite"),
         ({"coef": ["a", "b"]}, "coef must be numeric, got .* 'a' in row 0"),
         ({"coef": 1.0}, r"coef must be 1-dimensional, got shape \(\)"),
+        ({"coef": "same"}, "coef must be \"equal\", one weight .* got 'same'"),
         ({"transforms": "square"}, "transforms must be one of"),
         ({"transforms": ["rank"]}, r"one entry per feature \(2\), got \['rank'\]"),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        LinearRanker(**parameters).fit(np.ones((3, 2)))
+        LinearRanker(**{"coef": "equal", **parameters}).fit(np.ones((3, 2)))
 
 
 def test_ties_survive_where_blas_breaks_them():

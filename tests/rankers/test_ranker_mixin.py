@@ -26,7 +26,8 @@ WEB = make_web_search(n_queries=40, n_documents=20, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
 WEIGHT = QID % 3 + 0.5
 RANKERS = [
-    LinearRanker(),
+    LinearRanker("equal"),
+    LinearRanker(n_restarts=0, max_iter=1),
     CoarseRanker(LinearRegression(), "rho=1.5"),
     CoarseRanker(LinearRegression(), "levels=4", scale="query"),
     QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1),
@@ -34,8 +35,7 @@ RANKERS = [
 
 
 def fitted(ranker, X=X):
-    given = {} if isinstance(ranker, LinearRanker) or ranker.qid else {"qid": QID}
-    return sklearn.base.clone(ranker).fit(X, Y, **given)
+    return sklearn.base.clone(ranker).fit(X, Y, qid=QID)
 
 
 def predicted(ranker, X):
@@ -59,13 +59,12 @@ def test_it_is_that_of_ranking_score(ranker, weight):
 def test_it_is_routed_without_being_asked(ranker):
     with sklearn.config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(StandardScaler(), ranker)
-        given = {} if isinstance(ranker, LinearRanker) else {"qid": QID}
-        model = pipeline.fit(X, Y, **given)
+        model = pipeline.fit(X, Y, qid=QID)
         found = model.score(X, Y, qid=QID)
         Z = model[0].transform(X)
         assert found == model[-1].score(Z, Y, qid=QID)
         asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
-        weighted = make_pipeline(StandardScaler(), asking).fit(X, Y, **given)
+        weighted = make_pipeline(StandardScaler(), asking).fit(X, Y, qid=QID)
         assert weighted.score(X, Y, qid=QID, sample_weight=WEIGHT) == weighted[
             -1
         ].score(Z, Y, qid=QID, sample_weight=WEIGHT)
@@ -76,7 +75,7 @@ def test_searches_without_scoring():
     with sklearn.config_context(enable_metadata_routing=True):
         found, expected = (
             GridSearchCV(
-                LinearRanker(),
+                LinearRanker("equal"),
                 grid,
                 cv=QueryKFold(3),
                 scoring=scoring,

@@ -13,7 +13,7 @@ from .._engine.matrix import check_kinds, check_no_nan, without_mask
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ..rankers import LinearRanker
-from ..rankers._linear import (
+from ..rankers._linear_scores import (
     TRANSFORMS,
     check_transforms,
     linear_scores,
