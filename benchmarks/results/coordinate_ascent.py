@@ -42,7 +42,7 @@ def parts_of(path: str, seed: int) -> list[Rows]:
 
 def best_feature(rows: Rows) -> LinearRanker:
     """The best single feature, in its better direction."""
-    selector = RankingFeatureSelector("ndcg@10", redundancy=False)
+    selector = RankingFeatureSelector("ndcg@10", redundancy=False, max_correlation=None)
     selector.fit(rows.X, rows.y, qid=rows.qid)
     best = int(np.argmin(selector.ranking_))
     coef = np.zeros(rows.X.shape[1])
