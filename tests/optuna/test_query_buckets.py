@@ -159,11 +159,11 @@ def test_a_list_of_one_measure_is_a_list(web):
 
 def test_ties_are_found_once_for_all_measures(web, monkeypatch):
     found = []
-    groups = LabelledQueries.groups
+    each_block = LabelledQueries.each_block
     monkeypatch.setattr(
         LabelledQueries,
-        "groups",
-        lambda self, *a, **more: (found.append(1), groups(self, *a, **more))[1],
+        "each_block",
+        lambda self, *a, **more: (found.append(1), each_block(self, *a, **more))[1],
     )
     counts = []
     for measure in ("ndcg@10", ["ndcg@10", "ap", "rr", "p@5"]):

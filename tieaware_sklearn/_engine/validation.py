@@ -47,6 +47,10 @@ class Queries:
     offsets: NDArray[np.int64]
     order: NDArray[np.intp] | None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # sizes are counted faster than they travel
+        return {name: own for name, own in vars(self).items() if name != "sizes"}
+
     @property
     def n_queries(self) -> int:
         return len(self.offsets) - 1

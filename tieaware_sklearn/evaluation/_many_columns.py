@@ -88,9 +88,9 @@ class PreparedRanking:
     >>> relevance, query = [0, 1, 0, 1, 0, 0], ["a", "a", "a", "b", "b", "b"]
     >>> prepared = PreparedRanking(relevance, query)
     >>> for scores in ([2, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]):
-    ...     print(prepared.score(scores, "rr"))
-    0.5833333333333333
-    0.6111111111111112
+    ...     print(f"{prepared.score(scores, 'rr'):.4f}")
+    0.5833
+    0.6111
     >>> prepared.evaluate([2, 1, 1, 1, 1, 0], ["rr", "p@2"]).best
     array([[0.5, 0.5],
            [1. , 0.5]])

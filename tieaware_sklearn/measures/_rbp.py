@@ -145,8 +145,8 @@ class CWL(_AttentionMeasure):
     Examples
     --------
     >>> from tieaware_sklearn import CWL, ranking_score
-    >>> ranking_score([1, 0, 1], [2, 1, 1], measure=CWL([1, 1]))
-    0.6666666666666666
+    >>> round(ranking_score([1, 0, 1], [2, 1, 1], measure=CWL([1, 1])), 4)
+    0.6667
     """
 
     name: ClassVar[str] = "CWL"
