@@ -178,7 +178,10 @@ def test_what_is_masked_is_missing():
     data = {"y": [0, 1, 0, 1], "qid": [1, 1, 2, 2]}
     with pytest.raises(ValueError, match="X must not hold NaN, got 1 in column 0"):
         RankingFeatureSelector("rr").fit(X, **data)
-    found = RankingFeatureSelector("rr", missing="last", n_features_to_select=2)
+    plain = {"max_correlation": None, "diversity": 0}
+    found = RankingFeatureSelector(
+        "rr", missing="last", n_features_to_select=2, **plain
+    )
     found.fit(X, **data)
     filled = np.ma.filled(X, np.nan)
     assert np.array_equal(found.mean_, found.fit(filled, **data).mean_)

@@ -136,7 +136,7 @@ class SelectionCurveDisplay(Display):
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any,
+        qid: Any = None,
         differences: bool = False,
         ax: Any = None,
         **options: Any,
