@@ -69,8 +69,9 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
     n_restarts : int, default=0
         Number of ascents from random weights, beside two from weights in proportion to
         the lift of each feature alone, and from the best single feature. The best
-        ascent counts. On real data, restarts raised the mean on the training queries,
-        but not the one on other queries.
+        ascent counts. Restarts fit the training queries better; on real data they did
+        not rank other queries better
+        (``python -m benchmarks.results.coordinate_ascent``).
     max_iter : int, default=25
         Largest number of iterations of an ascent. An iteration moves every weight once.
     tol : float, default=0.001
