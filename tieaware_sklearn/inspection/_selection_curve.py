@@ -120,24 +120,24 @@ def selection_curve(
 
     Examples
     --------
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn.tree import DecisionTreeRegressor
     >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=80, random_state=0)
     >>> single = RankingFeatureSelector("ndcg@10", max_correlation=None, diversity=0)
     >>> print(selection_curve(
     ...     {"single": single, "default": RankingFeatureSelector("ndcg@10")},
-    ...     HistGradientBoostingRegressor(max_iter=30, random_state=0), web.data,
+    ...     DecisionTreeRegressor(max_depth=6, random_state=0), web.data,
     ...     web.target, qid=web.qid, n_features=[1, 3, 5]))
-    NDCG@10       features    mean    ±95%  difference      95% interval
-    --------------------------------------------------------------------
-    single               1  0.4048  0.0361           -                 -
-    single               3  0.4778  0.0365           -                 -
-    single               5  0.5306  0.0347           -                 -
-    default              1  0.4048  0.0361      0.0000  [0.0000, 0.0000]
-    default              3  0.5259  0.0382      0.0481  [0.0221, 0.0741]
-    default              5  0.5719  0.0374      0.0413  [0.0214, 0.0613]
-    all features        12  0.5794  0.0355           -                 -
+    NDCG@10       features    mean    ±95%  difference       95% interval
+    ---------------------------------------------------------------------
+    single               1  0.3906  0.0357           -                  -
+    single               3  0.4582  0.0365           -                  -
+    single               5  0.5073  0.0366           -                  -
+    default              1  0.3906  0.0357      0.0000   [0.0000, 0.0000]
+    default              3  0.5093  0.0363      0.0512   [0.0222, 0.0802]
+    default              5  0.5113  0.0342      0.0040  [-0.0168, 0.0249]
+    all features        12  0.5040  0.0349           -                  -
     """
     named = check_selectors(selectors)
     check_without_qid(estimator, "estimator")
