@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from .._display.warn import warn
 from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
-from .._engine.qid_column import qid_index, resolve_qid
+from .._engine.qid_column import blank_qid_column, qid_index, resolve_qid
 from .._engine.validation import check_length
 
 #: columns that are copied at once: as many float64 as a line of the cache holds
@@ -85,6 +88,27 @@ class FeatureColumns:
             columns = getattr(self, "feature_names_in_", None)
             check_no_nan(X, columns if columns is None else columns[self._is_feature()])
         return X, qid
+
+    def _reduce(self, X: Any, transform: Callable[[Any], Any], why_none: str) -> Any:
+        """The selected columns of X, as `transform` of scikit-learn gives them.
+
+        `why_none` is a warning for a selection without a feature, or empty.
+        """
+        X = without_mask(X)
+        if self.qid is not None:
+            X = blank_qid_column(X, self.qid)
+        if why_none:
+            warn(why_none)
+        with warnings.catch_warnings():
+            if why_none:
+                warnings.filterwarnings("ignore", "No features were selected")
+            chosen = transform(X)
+        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
+        if self.qid is None or not objects:
+            return chosen
+        # ids may be texts, which make objects of the numbers beside them
+        finite = "allow-nan" if self.missing == "last" else True
+        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
 
     def _is_feature(self) -> NDArray[np.bool_]:
         """Columns of X that are features."""

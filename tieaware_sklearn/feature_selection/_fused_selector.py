@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
 from .._engine.digests import bits_of, mixed, row_digests, value_bits
-from .._engine.matrix import without_mask
-from .._engine.qid_column import blank_qid_column, spread_features
+from .._engine.qid_column import spread_features
 from .._engine.ties import FloatArray
 from .._engine.validation import check_count, check_flag, is_number
 from ..measures import Measure
@@ -356,21 +354,8 @@ class FusedRankingSelector(SelectorMixin, FusedFeatures, BaseEstimator):  # type
             If X has other columns than in `fit`.
         """
         check_is_fitted(self)
-        X = without_mask(X)
-        if self.qid is not None:
-            X = blank_qid_column(X, self.qid)
-        if not self.support_.any():
-            warn(_NOTHING)
-        with warnings.catch_warnings():
-            # the warning above says why
-            warnings.filterwarnings("ignore", "No features were selected")
-            chosen = super().transform(X)
-        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
-        if self.qid is None or not objects:
-            return chosen
-        # ids may be texts, which make objects of the numbers beside them
-        finite = "allow-nan" if self.missing == "last" else True
-        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
+        why_none = "" if self.support_.any() else _NOTHING
+        return self._reduce(X, super().transform, why_none)
 
     def predict(self, X: Any, qid: Any = None) -> FloatArray:
         """Return the fused scores of the rows of X by the selected features.

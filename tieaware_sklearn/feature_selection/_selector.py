@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -11,12 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._display.warn import warn
-from .._engine.matrix import without_mask
-from .._engine.qid_column import blank_qid_column, spread_features
+from .._engine.qid_column import spread_features
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures import Measure
 from ._in_parts import FitsInParts
@@ -306,23 +303,10 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
             If X has other columns than in `fit`.
         """
         check_is_fitted(self)
-        X = without_mask(X)
-        if self.qid is not None:
-            X = blank_qid_column(X, self.qid)
-        if self.support_.any():
-            chosen = super().transform(X)
-        else:
-            warn(nothing_passed(self.screening_, self.alpha, self.min_lift))
-            with warnings.catch_warnings():
-                # the warning above says why
-                warnings.filterwarnings("ignore", "No features were selected")
-                chosen = super().transform(X)
-        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
-        if self.qid is None or not objects:
-            return chosen
-        # ids may be texts, which make objects of the numbers beside them
-        finite = "allow-nan" if self.missing == "last" else True
-        return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
+        why_none = ""
+        if not self.support_.any():
+            why_none = nothing_passed(self.screening_, self.alpha, self.min_lift)
+        return self._reduce(X, super().transform, why_none)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
