@@ -84,6 +84,11 @@ class Queries:
         keys = list(map(_sort_key, ids))
         return np.array(sorted(rows, key=keys.__getitem__), dtype=np.intp)
 
+    def shortest_first(self) -> NDArray[np.intp]:
+        """The queries by length, then by id: no permutation of the rows changes it."""
+        by_id = self.sorted()
+        return by_id[np.argsort(self.sizes[by_id], kind="stable")]
+
     def given(self, arranged: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where arranged rows stand among the rows as they came."""
         return arranged if self.order is None else self.order[arranged]

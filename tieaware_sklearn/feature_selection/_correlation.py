@@ -96,9 +96,8 @@ def feature_correlation(
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
     # by length and id, single documents left out
-    chosen = queries.sorted()
+    chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
-    chosen = chosen[np.argsort(queries.sizes[chosen], kind="stable")]
     limit = max(1, _CELLS // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(

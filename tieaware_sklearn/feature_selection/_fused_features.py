@@ -96,14 +96,8 @@ class FusedFeatures(FeatureColumns):
         weight = check_query_weight(query_weight, queries)
         ordered = by_length(queries)
         if weight is not None:
-            weight = weight[_places(queries, ordered)]
+            weight = weight[queries.shortest_first()]
         return TrainingData(data, labels, queries, ordered, weight, asked)
-
-
-def _places(queries: Queries, ordered: Queries) -> NDArray[np.intp]:
-    """The number that each of the ordered queries has among the others."""
-    first = ordered.given(ordered.offsets[:-1])
-    return np.asarray(queries.row_codes()[first])
 
 
 def direction_names(ascending: NDArray[np.bool_]) -> NDArray[Any]:

@@ -257,8 +257,7 @@ class Correlation:
 
 def by_length(queries: Queries) -> Queries:
     """The same rows, the queries by length and id, which no order of rows changes."""
-    chosen = queries.sorted()
-    chosen = chosen[np.argsort(queries.sizes[chosen], kind="stable")]
+    chosen = queries.shortest_first()
     some = queries.some(chosen)
     return Queries(some.qid, some.offsets, queries.given(queries.rows(chosen)))
 
