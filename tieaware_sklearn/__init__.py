@@ -2,7 +2,7 @@
 
 from . import evaluation, measures
 from ._kernel.versions import show_versions
-from .comparison import SystemComparison, compare_systems
+from .comparison import SystemComparison, SystemComparisons, compare_systems
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
     FusedRanker,
@@ -54,6 +54,7 @@ __all__ = [
     "SelectionStability",
     "StratifiedQueryKFold",
     "SystemComparison",
+    "SystemComparisons",
     "compare_systems",
     "make_ranking_scorer",
     "precision_study",

@@ -23,17 +23,17 @@ def test_treatments_side_by_side():
         },
     )
     assert found.treatments == (
-        *("input order", "url", "length"),
-        *("optimistic", "pessimistic", "mean"),
+        *("input", "url", "length"),
+        *("best", "worst", "expected"),
     )
     rows = dict(zip(found.treatments, found.per_query[:, :, 0].tolist(), strict=True))
-    assert rows["input order"] == [1 / 2, 1 / 2]
+    assert rows["input"] == [1 / 2, 1 / 2]
     assert rows["url"] == [1 / 2, 1]
     # equal lengths are still tied: 1 or 1/2
     assert rows["length"] == [3 / 4, 1]
-    assert rows["optimistic"] == [1, 1]
-    assert rows["pessimistic"] == [1 / 2, 1 / 2]
-    assert rows["mean"] == pytest.approx([5 / 6, 3 / 4])
+    assert rows["best"] == [1, 1]
+    assert rows["worst"] == [1 / 2, 1 / 2]
+    assert rows["expected"] == pytest.approx([5 / 6, 3 / 4])
     assert found.mean[0].tolist() == [1 / 2, 0]
     assert found.to_pandas().set_index("treatment").loc["url", "RR"] == 3 / 4
     lines = str(found).splitlines()
@@ -62,7 +62,7 @@ def test_an_external_rule_ranks_by_score_first():
 @pytest.mark.parametrize(
     ("external", "message"),
     [
-        ({"mean": [1, 2]}, "external must not use the name of .* got 'mean'"),
+        ({"expected": [1, 2]}, "external must not use the name of .* got 'expected'"),
         ({"a": [1, 2, 3]}, r"external\['a'\] must have one value per row \(2\), got 3"),
         (
             {"a": [1, math.nan]},
@@ -95,10 +95,10 @@ def test_options_are_those_of_ranking_score(options):
     scores, qid = [1, 1, 2, 2, 1, 1], [1, 1, 2, 2, 3, 3]
     found = tie_treatments(labels, scores, qid=qid, measures=["ap@1"], **options)
     for treatment, ties in [
-        ("input order", "input"),
-        ("optimistic", "best"),
-        ("pessimistic", "worst"),
-        ("mean", "expected"),
+        ("input", "input"),
+        ("best", "best"),
+        ("worst", "worst"),
+        ("expected", "expected"),
     ]:
         wanted = ranking_score(
             labels, scores, qid=qid, measure="ap@1", ties=ties, **options

@@ -64,6 +64,7 @@ def test_false_findings_of_pairs():
         tau_ap=nothing[0],
         alpha=0.05,
         test="t",
+        ties="expected",
     )
     # the new one, and the one that is significant for the other system
     assert study.false_positives().tolist() == [0, 2]

@@ -1,16 +1,22 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
+from ._comparison_result import (
+    SystemComparison,
+    SystemComparisons,
+    SystemSummary,
+)
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
     rank_correlation,
 )
-from ._systems import SystemComparison, SystemSummary, compare_systems
+from ._systems import compare_systems
 
 __all__ = [
     "CorrelationSummary",
     "OrderingCorrelation",
     "SystemComparison",
+    "SystemComparisons",
     "SystemSummary",
     "compare_systems",
     "rank_correlation",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from .._engine.qid_column import array_of, list_columns
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_labels, check_qid, check_scores
 from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._tie_rules import TieRules
 from ..evaluation._undefined import ask
-from ..measures import Measure, parse_measure
+from ..measures import Measure
 
 #: the name of the only system, if it came without one
 ONE_SYSTEM = "scores"
@@ -27,7 +27,8 @@ class MeasuredSystems:
     ----------
     names : tuple of str
     scores : list of ndarray of shape (n_documents,)
-    measure : Measure
+    measures : list of Measure
+    rules : TieRules
     queries : Queries
         In order of first appearance.
     """
@@ -37,42 +38,57 @@ class MeasuredSystems:
         y_true: ArrayLike,
         y_score: Any,
         qid: Any,
-        measure: str | Measure,
+        measures: list[Measure],
         zero_relevance: float | str,
         unjudged: str,
         n_jobs: int | None,
+        external: Mapping[str, Any] | None = None,
     ) -> None:
-        self.measure = parse_measure(measure)
-        self._asked = ask([self.measure], zero_relevance, unjudged)
+        self.measures = measures
+        self._asked = ask(measures, zero_relevance, unjudged)
         labels = check_labels(y_true, unjudged=self._asked.unjudged)
         self.names, self.scores = check_systems(y_score, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
+        self.rules = TieRules(external, len(labels), len(self.names))
         self._n_jobs = n_jobs
         self._prepared = Prepared(labels, self.queries, keep=True)
 
     def values(
-        self, scores: NDArray[Any], statistics: Sequence[str]
+        self,
+        scores: NDArray[Any],
+        statistics: Sequence[str],
+        ties: str = "expected",
+        *,
+        column: int = 0,
     ) -> dict[str, FloatArray]:
-        """`expected` and each of `statistics` per query, under these scores."""
-        names = ("expected", *statistics)
-        found = self._prepared.values(self._asked, scores, names, n_jobs=self._n_jobs)
-        return {name: values[:, 0] for name, values in found.items()}
+        """`expected` and each of `statistics` per query and measure.
+
+        `column` says to which system these scores belong, for rules by system.
+        """
+        return self.rules.values(
+            self._prepared, self._asked, scores, ties, statistics,
+            column=column, n_jobs=self._n_jobs,
+        )  # fmt: skip
 
     @property
     def bounds(self) -> FloatArray:
-        """The least and the largest value of the measure."""
-        bounds: FloatArray = self._asked.bounds[0]
-        return bounds
+        """The least and the largest value of each measure, (n_measures, 2)."""
+        return self._asked.bounds
 
-    def warn_undefined(self) -> None:
-        """Warn of a system for which the measure is undefined throughout."""
-        self._asked.warn_of_nan([math.nan])
+    def warn_undefined(self, averages: Iterable[float]) -> None:
+        """Warn of each measure whose average over a system is NaN."""
+        self._asked.warn_of_nan(averages)
 
-    def all_values(self, statistics: Sequence[str]) -> dict[str, FloatArray]:
-        """The same of every system, of shape (n_queries, n_systems)."""
-        each = [self.values(scores, statistics) for scores in self.scores]
+    def all_values(
+        self, statistics: Sequence[str], ties: str = "expected"
+    ) -> dict[str, FloatArray]:
+        """The same of every system, of shape (n_measures, n_queries, n_systems)."""
+        each = [
+            self.values(scores, statistics, ties, column=j)
+            for j, scores in enumerate(self.scores)
+        ]
         return {
-            name: np.column_stack([values[name] for values in each])
+            name: np.stack([values[name].T for values in each], axis=-1)
             for name in ["expected", *statistics]
         }
 

@@ -2,229 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._display.result import Result, as_columns
-from .._display.tables import Ranges, Table, bracketed, number, probability
 from .._engine.qid_column import warn_one_query
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_choice, check_count, check_share
-from ..evaluation._averages import mean, means, std_of_mean, stds_of_means
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
+from ..evaluation._averages import mean, std_of_mean
+from ..evaluation._intervals import NO_DIFFERENCE, adjust
 from ..measures import Measure
+from ..measures._parse import parse_measures
+from ._comparison_result import SystemComparison, SystemComparisons
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
-
-_OF_PAIRS = (
-    *("difference", "tie_std", "tie_range", "survives", "statistic", "pvalues"),
-    *("adjusted_pvalues", "effect", "effect_interval", "n_queries"),
-)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SystemSummary(Result):
-    """Averages over queries of a `SystemComparison`; prints as a table.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Canonical name.
-    mean, worst, best : ndarray of shape (n_systems,)
-        Averages over queries of the expected, worst and best values.
-    tie_std : ndarray of shape (n_systems,)
-        Standard deviation of `mean` over the orders of tied documents.
-    chance : ndarray of shape (n_systems,)
-        Average over queries of the expected value if all documents of a query tie.
-    interval : ndarray of shape (n_systems, 2)
-        95% interval of `mean` over queries, as in `RankingSummary`.
-
-    See Also
-    --------
-    SystemComparison.summary : The method that returns this summary.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.summary().worst
-    array([1. , 0.5])
-    """
-
-    systems: tuple[str, ...]
-    measure: str
-    mean: FloatArray
-    worst: FloatArray
-    best: FloatArray
-    tie_std: FloatArray
-    chance: FloatArray
-    interval: FloatArray
-
-    def _tables(self) -> list[Table]:
-        columns: list[tuple[str, Any]] = [
-            (self.measure, self.systems),
-            ("mean", self.mean),
-            ("worst", self.worst),
-            ("best", self.best),
-            ("tie std", self.tie_std),
-        ]
-        return [Table.of(*columns, ranges=Ranges(self.worst, self.mean, self.best))]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SystemComparison(Result):
-    """Comparison of systems on the same queries; prints as two tables.
-
-    The first table has a row for each system, the second a row for each pair. In the
-    second, "holds" says whether the difference has the same sign in every order of
-    ties.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Canonical name.
-    greater_is_better : bool
-        Whether higher values of the measure are better.
-    qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance.
-    expected, best, worst, std, chance : ndarray of shape (n_queries, n_systems)
-        As in `RankingReport`.
-    bounds : ndarray of shape (2,)
-        Smallest and largest value that the measure can have.
-    pairs : ndarray of shape (n_pairs, 2), int
-        Indices, into `systems`, of the systems A and B of each pair.
-    difference : ndarray of shape (n_pairs,)
-        Mean of A minus mean of B, over the queries where both are defined.
-    tie_std : ndarray of shape (n_pairs,)
-        Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B.
-    tie_range : ndarray of shape (n_pairs, 2)
-        Smallest and largest difference over all orders of ties.
-    survives : ndarray of shape (n_pairs,), bool
-        Whether the difference has the same sign in every order of ties.
-    statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
-        Statistic and p-value of the paired test over queries, and the p-value
-        corrected for the number of pairs.
-    effect : ndarray of shape (n_pairs,)
-        Cohen's d of the differences: their mean divided by their standard deviation.
-    effect_interval : ndarray of shape (n_pairs, 2)
-        Interval of `effect`, from the non-central t distribution.
-    n_queries : ndarray of shape (n_pairs,), int
-        Number of queries where both systems are defined.
-    test, alternative : str
-        Test and alternative hypothesis, as given to `compare_systems`.
-    correction : str or None
-        Correction of the p-values, as given to `compare_systems`.
-    confidence : float
-        Confidence level of `effect_interval`.
-
-    See Also
-    --------
-    compare_systems : The function that returns this comparison.
-    tieaware_sklearn.plots.TieRangeDisplay : Draws the systems.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.difference
-    array([0.375])
-    >>> found.survives
-    array([ True])
-    """
-
-    systems: tuple[str, ...]
-    measure: str
-    greater_is_better: bool
-    qid: NDArray[Any]
-    expected: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    std: FloatArray
-    chance: FloatArray
-    bounds: FloatArray
-    pairs: IntArray
-    difference: FloatArray
-    tie_std: FloatArray
-    tie_range: FloatArray
-    survives: NDArray[np.bool_]
-    statistic: FloatArray
-    pvalues: FloatArray
-    adjusted_pvalues: FloatArray
-    effect: FloatArray
-    effect_interval: FloatArray
-    n_queries: IntArray
-    test: str
-    correction: str | None
-    alternative: str
-    confidence: float
-
-    def summary(self) -> SystemSummary:
-        """Average each system over queries.
-
-        Returns
-        -------
-        SystemSummary
-        """
-        return SystemSummary(
-            systems=self.systems,
-            measure=self.measure,
-            mean=means(self.expected),
-            worst=means(self.worst),
-            best=means(self.best),
-            tie_std=stds_of_means(self.std),
-            chance=means(self.chance),
-            interval=np.clip(QueryMoments.of(self.expected).interval(), *self.bounds),
-        )
-
-    def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
-        return as_columns({"a": first, "b": second, **of_pairs})
-
-    def _tables(self) -> list[Table]:
-        averages = self.summary()._tables()
-        return [*averages, self._pair_table()] if len(self.pairs) else averages
-
-    def _pair_table(self) -> Table:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        columns: list[tuple[Any, ...]] = [
-            ("A", first),
-            ("B", second),
-            ("A - B", self.difference),
-            ("tie std", self.tie_std),
-            ("tie range", self.tie_range),
-            ("holds", np.where(self.survives, "yes", "no")),
-            (f"p ({self.test})", self.pvalues, probability),
-        ]
-        if self.correction is not None and len(self.pairs) > 1:
-            corrected = f"p ({self.correction})"
-            columns.append((corrected, self.adjusted_pvalues, probability))
-        of_d = f"{self.confidence:.0%} interval of d"
-        columns += [
-            ("d", self.effect, partial(number, digits=2)),
-            (of_d, self.effect_interval, partial(bracketed, digits=2)),
-        ]
-        # the interval of d, tie std, d, and the p-value that is not corrected
-        drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
-        low, high = self.tie_range.T
-        return Table.of(
-            *columns,
-            left=2,
-            drop=drop,
-            ranges=Ranges(low, self.difference, high, head="tie range"),
-        )
 
 
 def compare_systems(
@@ -232,7 +26,9 @@ def compare_systems(
     y_score: Any,
     *,
     qid: Any = None,
-    measure: str | Measure = "ndcg@10",
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    ties: str | Sequence[str] = "expected",
+    external: Mapping[str, Any] | None = None,
     test: str = "t",
     alternative: str = "two-sided",
     correction: str | None = "holm",
@@ -242,7 +38,7 @@ def compare_systems(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     n_jobs: int | None = None,
-) -> SystemComparison:
+) -> Any:
     """Compare systems pair by pair, over queries and over the orders of their ties.
 
     Parameters
@@ -257,8 +53,16 @@ def compare_systems(
         data frame keep their own.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
-    measure : str or Measure, default="ndcg@10"
-        Name of the measure, or a `Measure`; see `parse_measure`.
+    measure : str, Measure or list of them, default="ndcg@10"
+        Name of the measure, or a `Measure`; see `parse_measure`. With a list, all are
+        measured in one pass.
+    ties : str or list of str, default="expected"
+        Treatment of ties: "expected", the exact mean over the orders of tied documents;
+        "best" or "worst" of these; "input", the order of rows; or the name of a rule
+        in `external`. With a list, several treatments side by side.
+    external : mapping of str to key, optional
+        External rules for ties by name, as in `tie_treatments`. A key of shape
+        (n_documents, n_systems) has a column for each system.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query: the paired t test, Wilcoxon's signed-rank
         test, or Fisher's randomisation test.
@@ -283,7 +87,8 @@ def compare_systems(
 
     Returns
     -------
-    SystemComparison
+    SystemComparison or SystemComparisons
+        The latter if `measure` or `ties` is a list: a comparison for each of both.
 
     Raises
     ------
@@ -344,19 +149,61 @@ def compare_systems(
         # a number, so that every pair draws alike
         "random_state": seed_of(random_state),
     }
+    several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
     systems = MeasuredSystems(
-        y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
-    )
-    found = systems.all_values(("best", "worst", "std", "chance"))
-    # whatever order the rows came in
-    by_id = systems.queries.sorted()
-    if np.isnan(found["expected"]).all(axis=0).any():
-        systems.warn_undefined()
+        y_true, y_score, qid, parse_measures(measure, name="measure"),
+        zero_relevance, unjudged, n_jobs, external,
+    )  # fmt: skip
+    treatments = systems.rules.check(ties)
     pairs = pairs_of(len(systems.names))
     if qid is None and len(pairs):
         warn_one_query(
             systems.queries.n_rows, "pass qid, because the test is over queries"
         )
+    found = {
+        treatment: systems.all_values(("best", "worst", "std", "chance"), treatment)
+        for treatment in treatments
+    }
+    systems.warn_undefined(_averages(found[treatments[0]]["expected"]))
+    comparisons = [
+        _comparison(
+            systems,
+            j,
+            treatment,
+            {name: values[j] for name, values in found[treatment].items()},
+            pairs,
+            correction,
+            confidence,
+            options,
+        )
+        for j in range(len(systems.measures))
+        for treatment in treatments
+    ]
+    if not several:
+        return comparisons[0]
+    return SystemComparisons(tuple(comparisons))
+
+
+def _averages(expected: FloatArray) -> list[float]:
+    """NaN for each measure that is undefined throughout for some system."""
+    undefined = np.isnan(expected).all(axis=1)
+    averages: list[float] = np.where(undefined, np.nan, 0.0).max(axis=1).tolist()
+    return averages
+
+
+def _comparison(
+    systems: MeasuredSystems,
+    j: int,
+    ties: str,
+    found: dict[str, FloatArray],
+    pairs: IntArray,
+    correction: str | None,
+    confidence: float,
+    options: dict[str, Any],
+) -> SystemComparison:
+    """The comparison by one measure under one treatment of ties."""
+    # whatever order the rows came in
+    by_id = systems.queries.sorted()
     rows = [
         _compare(
             {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
@@ -369,11 +216,11 @@ def compare_systems(
     difference, tie_std, low, high, statistic, pvalues, *effect, n_queries = columns
     return SystemComparison(
         systems=systems.names,
-        measure=str(systems.measure),
-        greater_is_better=systems.measure.greater_is_better,
+        measure=str(systems.measures[j]),
+        greater_is_better=systems.measures[j].greater_is_better,
         qid=systems.queries.qid,
         **found,
-        bounds=systems.bounds,
+        bounds=systems.bounds[j],
         pairs=pairs,
         difference=difference,
         tie_std=tie_std,
@@ -385,9 +232,10 @@ def compare_systems(
         effect=effect[0],
         effect_interval=np.column_stack(effect[1:]),
         n_queries=n_queries.astype(np.int64),
-        test=test,
+        ties=ties,
+        test=options["test"],
         correction=correction,
-        alternative=alternative,
+        alternative=options["alternative"],
         confidence=float(confidence),
     )
 

@@ -9,6 +9,7 @@ from ._residuals import ResidualReport, residuals
 from ._sampled_orders import SampledScore, sample_orderings, sampled
 from ._summary import RankingSummary, SegmentSummary
 from ._tie_report import TieReport, tie_report
+from ._tie_rules import break_ties
 from ._tie_treatments import TieTreatments, tie_treatments
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "SegmentSummary",
     "TieReport",
     "TieTreatments",
+    "break_ties",
     "contingency_table",
     "evaluate",
     "precision_recall_curve",

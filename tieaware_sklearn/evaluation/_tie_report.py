@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..measures._parse import parse_measures
 from ._averages import means
 from ._prepared_ranking import DEFAULT_MEASURES, prepare
 from ._ranked_queries import RankedQueries
+from ._tie_rules import TieRules
 from ._undefined import ask
 
 #: distinct neighbours closer than this many units in the last place look like
@@ -64,6 +65,10 @@ class TieReport(Result):
     n_nearly_tied : int
         Number of neighbouring scores of a query that differ in their last bits only.
         It is 0 where scores are so dense that this happens by chance.
+    treatments : tuple of str
+        Treatments of ties, as given to `tie_report`.
+    mean : ndarray of shape (n_treatments, n_measures)
+        Averages over queries under each treatment.
 
     See Also
     --------
@@ -91,14 +96,20 @@ class TieReport(Result):
     mean_gap: FloatArray
     largest_gap: FloatArray
     n_nearly_tied: int
+    treatments: tuple[str, ...]
+    mean: FloatArray
 
     def _columns(self) -> dict[str, Any]:
         rows: list[tuple[str, str, float]] = []
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
+            if name == "mean":
+                for treatment, averages in zip(self.treatments, value, strict=True):
+                    each = zip(self.measures, averages.tolist(), strict=True)
+                    rows += [(f"mean ({treatment})", *one) for one in each]
+            elif isinstance(value, np.ndarray):
                 gaps = zip(self.measures, value.tolist(), strict=True)
                 rows += [(name, measure, gap) for measure, gap in gaps]
-            elif name != "measures":
+            elif not isinstance(value, tuple):
                 rows.append((name, "", float(value)))
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
@@ -120,7 +131,7 @@ class TieReport(Result):
             ("scores differing in last bits only", str(self.n_nearly_tied)),
         ]
         names, values = zip(*figures, strict=True)
-        return [
+        tables = [
             Table.of(("ties", names), ("", values)),
             Table.of(
                 ("best - worst", self.measures),
@@ -128,6 +139,10 @@ class TieReport(Result):
                 ("largest gap", self.largest_gap),
             ),
         ]
+        if self.treatments:
+            averages = zip(self.measures, self.mean.T, strict=True)
+            tables.append(Table.of(("treatment", self.treatments), *averages))
+        return tables
 
 
 def tie_report(
@@ -137,6 +152,8 @@ def tie_report(
     qid: Any = None,
     k: int = 10,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    ties: str | Sequence[str] | None = None,
+    external: Mapping[str, Any] | None = None,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
@@ -146,11 +163,17 @@ def tie_report(
     Parameters
     ----------
     y_true, y_score, qid, zero_relevance, unjudged, query_weight
-        As in `ranking_score`. Weights affect `mean_gap` only.
+        As in `ranking_score`. Weights affect averages only.
     k : int, default=10
         Cut-off: the report states in how many queries it falls inside a tie group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures whose difference between best and worst value is reported.
+    ties : str or list of str, optional
+        Treatments of ties whose averages are reported, too: "expected", "best",
+        "worst", "input" or names of rules in `external`. If None, these rules and
+        "expected", if there are any.
+    external : mapping of str to key, optional
+        External rules for ties by name, as in `tie_treatments`.
 
     Returns
     -------
@@ -187,6 +210,10 @@ def tie_report(
     check_count(k, "k")
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    rules = TieRules(external, len(scores), lists=prepared.lists)
+    if ties is None:
+        ties = [*rules.external, "expected"] if rules.external else []
+    treatments = rules.check(ties) if ties else ()
     queries, labelled = prepared.queries, prepared.labelled
 
     def count(ranked: RankedQueries) -> tuple[list[int], int, FloatArray]:
@@ -230,6 +257,15 @@ def tie_report(
         mean_gap=means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
+        treatments=treatments,
+        mean=np.array(
+            [
+                means(values["expected"], prepared.weight)
+                for values in (
+                    rules.values(prepared, asked, scores, one) for one in treatments
+                )
+            ]
+        ).reshape(len(treatments), len(asked.measures)),
     )
 
 

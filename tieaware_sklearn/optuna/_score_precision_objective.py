@@ -13,7 +13,7 @@ from .._engine.validation import check_choices, check_share, is_number
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems
 from ..evaluation._averages import mean, std_of_mean
-from ..measures import Measure
+from ..measures import Measure, parse_measure
 from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness
 from ..score_precision._study import CoarseSystems
 from ._studies import StudyCreator, optuna
@@ -121,14 +121,15 @@ class ScorePrecisionObjective(StudyCreator):
         n_jobs: int | None = None,
     ) -> None:
         self._systems = MeasuredSystems(
-            y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
-        )
+            y_true, y_score, qid, [parse_measure(measure)],
+            zero_relevance, unjudged, n_jobs,
+        )  # fmt: skip
         if len(self._systems.names) > 1:
             raise ValueError(
                 "y_score must be the scores of one system, got "
                 f"{len(self._systems.names)}"
             )
-        self.measure = self._systems.measure
+        (self.measure,) = self._systems.measures
         self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
         if not is_number(max_rho, above=_LEAST_RHO):
             raise ValueError(

@@ -133,6 +133,8 @@ class PrecisionStudy(Result):
         Significance level of the tests.
     test : str
         Name of the test for pairs.
+    ties : str
+        Treatment of ties, as given to `precision_study`.
 
     See Also
     --------
@@ -168,6 +170,7 @@ class PrecisionStudy(Result):
     tau_ap: FloatArray
     alpha: float
     test: str
+    ties: str
 
     def summary(self) -> PrecisionSummary:
         """Average over queries for each system and level.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems, pairs_of
 from ..comparison._paired_tests import TESTS, paired_test
 from ..evaluation._averages import mean
-from ..measures import Measure
+from ..measures import Measure, parse_measure
 from ._bands import EXISTING_TIES, in_order
 from ._coarseness import Coarseness, parse_coarseness, several
 from ._result import PrecisionStudy, level_means
@@ -47,12 +47,19 @@ class CoarseValues(NamedTuple):
 class CoarseSystems:
     """Makes the scores of systems coarser and measures them."""
 
-    def __init__(self, systems: MeasuredSystems, existing_ties: str, scale: str):
+    def __init__(
+        self,
+        systems: MeasuredSystems,
+        existing_ties: str,
+        scale: str,
+        ties: str = "expected",
+    ):
         check_choice(existing_ties, "existing_ties", EXISTING_TIES)
         check_choice(scale, "scale", SCALES)
         self._systems = systems
         self._existing_ties = existing_ties
         self._scale = scale
+        self.ties = ties
         self._exact = systems.scores
         if existing_ties == "order":
             # what bands of documents as they stand make coarser is this very order
@@ -72,7 +79,8 @@ class CoarseSystems:
                 queries if by_query else self._together,
                 existing_ties=self._existing_ties,
             )
-        values = systems.values(scores, statistics)
+        found = systems.values(scores, statistics, self.ties, column=system)
+        values = {name: column[:, 0] for name, column in found.items()}
         return CoarseValues(values, *score_detail(scores, queries))
 
 
@@ -99,6 +107,8 @@ def precision_study(
     coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
     scale: str = "query",
+    ties: str | Sequence[str] = "expected",
+    external: Mapping[str, Any] | None = None,
     keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
     min_share: float = 0.0,
@@ -107,7 +117,7 @@ def precision_study(
     unjudged: str = "raise",
     n_jobs: int | None = None,
     progress: bool = False,
-) -> PrecisionStudy:
+) -> Any:
     """Measure how coarser scores change the evaluation of systems.
 
     Parameters
@@ -132,6 +142,12 @@ def precision_study(
     scale : {"query", "all"}, default="query"
         The range of evenly spaced levels: between the extreme scores of each query, or
         of all queries of a system.
+    ties : str or list of str, default="expected"
+        Treatment of ties, as in `compare_systems`, of the exact and of the coarse
+        scores alike.
+    external : mapping of str to key, optional
+        External rules for ties by name, as in `tie_treatments`. A key of shape
+        (n_documents, n_systems) has a column for each system.
     keep : list of float, default=(0.99, 0.97, 0.95)
         Shares of the mean to keep.
     alpha : float, default=0.05
@@ -150,8 +166,9 @@ def precision_study(
 
     Returns
     -------
-    PrecisionStudy
-        The values, tests and correlations at each level.
+    PrecisionStudy or dict of str to PrecisionStudy
+        The values, tests and correlations at each level; by treatment, if `ties` is a
+        list.
 
     Raises
     ------
@@ -201,10 +218,35 @@ def precision_study(
         raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
     levels = several(coarseness, "coarseness", parse_coarseness)
     systems = MeasuredSystems(
-        y_true, y_score, qid, measure, zero_relevance, unjudged, n_jobs
-    )
-    up = systems.measure.greater_is_better
-    measured = CoarseSystems(systems, existing_ties, scale)
+        y_true, y_score, qid, [parse_measure(measure)],
+        zero_relevance, unjudged, n_jobs, external,
+    )  # fmt: skip
+    treatments = systems.rules.check(ties)
+
+    def study(treatment: str) -> PrecisionStudy:
+        measured = CoarseSystems(systems, existing_ties, scale, treatment)
+        return _study(
+            systems, measured, levels, shares, float(alpha), min_share, test, progress
+        )
+
+    if isinstance(ties, str):
+        return study(ties)
+    return {treatment: study(treatment) for treatment in treatments}
+
+
+def _study(
+    systems: MeasuredSystems,
+    measured: CoarseSystems,
+    levels: Sequence[Coarseness],
+    shares: tuple[float, ...],
+    alpha: float,
+    min_share: float,
+    test: str,
+    progress: bool,
+) -> PrecisionStudy:
+    """The study under one treatment of ties."""
+    (measured_by,) = systems.measures
+    up = measured_by.greater_is_better
     ends = ("best", "worst")
     exact = [measured.measure(j, None, *ends) for j in range(len(systems.names))]
     kept = _kept([mean(one.values["expected"]) for one in exact], min_share, up)
@@ -223,14 +265,14 @@ def precision_study(
     expected = values["expected"]
     averages = level_means(expected)
     if np.isnan(averages[0]).any():
-        systems.warn_undefined()
+        systems.warn_undefined([math.nan])
     pairs = pairs_of(len(numbers))
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
     tau_b, tau_ap = np.array([_agreement(averages[0], row, up) for row in averages]).T
     return PrecisionStudy(
-        measure=str(systems.measure),
+        measure=str(measured_by),
         greater_is_better=up,
         levels=("exact", *map(str, levels)),
         systems=tuple(itertools.compress(systems.names, kept)),
@@ -246,8 +288,9 @@ def precision_study(
         pvalues=pvalues,
         tau_b=tau_b,
         tau_ap=tau_ap,
-        alpha=float(alpha),
+        alpha=alpha,
         test=test,
+        ties=measured.ties,
     )
 
 
