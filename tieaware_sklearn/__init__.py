@@ -2,7 +2,13 @@
 
 from . import evaluation, measures
 from ._kernel.versions import show_versions
-from .comparison import SystemComparison, SystemComparisons, compare_systems
+from .comparison import (
+    OfficialVsExact,
+    SystemComparison,
+    SystemComparisons,
+    compare_systems,
+    official_vs_exact,
+)
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
     FusedRanker,
@@ -40,6 +46,7 @@ __all__ = [
     "FusedRanker",
     "FusedRankingSelector",
     "LinearRanker",
+    "OfficialVsExact",
     "PermutationImportance",
     "PrecisionStudy",
     "QueryKFold",
@@ -57,6 +64,7 @@ __all__ = [
     "SystemComparisons",
     "compare_systems",
     "make_ranking_scorer",
+    "official_vs_exact",
     "precision_study",
     "query_learning_curve",
     "query_permutation_importance",

@@ -16,10 +16,12 @@ from tieaware_sklearn import (
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.plots import (
     FeatureScreeningDisplay,
+    OfficialVsExactDisplay,
     PairwisePValueDisplay,
     PermutationImportanceDisplay,
     PrecisionLossDisplay,
     PrecisionRecallBandDisplay,
+    PrecisionRecallScatterDisplay,
     SelectionCurveDisplay,
     TieRangeDisplay,
     UserModelDisplay,
@@ -28,6 +30,7 @@ from tieaware_sklearn.plots import (
 WEB = make_web_search(n_queries=40, random_state=2)
 Y, QID = WEB.target, WEB.qid
 FEW = QID <= 4
+DOCNO = [f"d{i:04}" for i in range(len(Y))]
 SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
 STUDY = precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
@@ -96,6 +99,9 @@ DISPLAYS = {
     "ranges": lambda **k: TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
     ),
+    "official": lambda **k: OfficialVsExactDisplay.from_predictions(
+        Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3, **k
+    ),
     "features": lambda **k: FeatureScreeningDisplay.from_predictions(
         Y, WEB.data, qid=QID, feature_names=WEB.feature_names, measures="ap", **k
     ),
@@ -106,6 +112,9 @@ DISPLAYS = {
     "pvalues": lambda **k: PairwisePValueDisplay.from_study(STUDY, **k),
     "recall": lambda **k: PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
+    ),
+    "queries": lambda **k: PrecisionRecallScatterDisplay.from_predictions(
+        Y, {n: SYSTEMS[n] for n in list(SYSTEMS)[:2]}, qid=QID, **k
     ),
     "curve": lambda **k: SelectionCurveDisplay.from_curve(CURVE, **k),
     "users": lambda **k: UserModelDisplay.from_measures(

@@ -7,7 +7,14 @@ from matplotlib import pyplot
 
 from tests.plots.helpers import DISPLAYS, check_layout
 
-PANELS = {"ranges": 2, "importances": 2, "recall": 6, "users": 3}
+PANELS = {
+    "ranges": 2,
+    "official": 2,
+    "importances": 2,
+    "recall": 6,
+    "queries": 2,
+    "users": 3,
+}
 
 
 @pytest.mark.parametrize("name", DISPLAYS)

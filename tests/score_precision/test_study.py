@@ -11,14 +11,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.score_precision.helpers import CLICKS, LEVELS, NAMES, SYSTEMS, TEXT, WEB
 from tieaware_sklearn import evaluate, precision_study, ranking_score
-from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.comparison import compare_systems, rank_correlation
 from tieaware_sklearn.score_precision import (
     band_scores,
     round_scores,
     worst_case_loss,
 )
-from tieaware_sklearn.score_precision._study import score_detail
 
 
 def coarse(scores, level, qid=WEB.qid):
@@ -264,14 +262,3 @@ def test_differences_are_of_the_queries_that_both_have():
     }
     study = precision_study(labels, systems, qid=qid, measure="esl", coarseness="rho=2")
     assert study.difference[0].tolist() == [1]
-
-
-def test_bits_and_ties_of_scores():
-    scores = np.array([1.0, 1.0, 2.0, 3.0, -np.inf, 5.0, -np.inf])
-    queries = check_qid([1, 2, 1, 1, 1, 2, 3], n_rows=7)
-    bits, tied = score_detail(scores, queries)
-    assert bits == pytest.approx((np.log2(3) + np.log2(2)) / 2)
-    assert tied == 0
-    assert score_detail(np.array([4, 4, 1]), check_qid(None, n_rows=3)) == (1, 2 / 3)
-    nothing = np.array([-np.inf])
-    assert score_detail(nothing, check_qid(None, n_rows=1)) == (0, 0)

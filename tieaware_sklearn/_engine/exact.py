@@ -116,6 +116,13 @@ def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     return floats
 
 
+def in_32_bits(values: NDArray[Any], name: str) -> NDArray[np.float32]:
+    """Numbers as trec_eval holds them; all beyond its range are alike, -inf is kept."""
+    floats, limit = as_floats(values, name), float(np.finfo(np.float32).max)
+    there = floats != -np.inf
+    return np.where(there, np.clip(floats, -limit, limit), -np.inf).astype(np.float32)
+
+
 def fits_floats(values: NDArray[Any]) -> bool:
     """Whether 64-bit floats tell all numbers of such an array apart, for certain."""
     kind, itemsize = values.dtype.kind, values.dtype.itemsize

@@ -5,19 +5,26 @@ from ._comparison_result import (
     SystemComparisons,
     SystemSummary,
 )
+from ._official import official_vs_exact
+from ._official_result import OfficialVsExact
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
     rank_correlation,
 )
 from ._systems import compare_systems
+from ._tie_statistics import TieStatistics, tie_statistics
 
 __all__ = [
     "CorrelationSummary",
+    "OfficialVsExact",
     "OrderingCorrelation",
     "SystemComparison",
     "SystemComparisons",
     "SystemSummary",
+    "TieStatistics",
     "compare_systems",
+    "official_vs_exact",
     "rank_correlation",
+    "tie_statistics",
 ]

@@ -98,7 +98,9 @@ def pairs_of(n: int) -> IntArray:
     return np.column_stack(np.triu_indices(n, k=1))
 
 
-def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]]:
+def check_systems(
+    y_score: Any, n_rows: int | None = None
+) -> tuple[tuple[str, ...], list[Any]]:
     """Names and score columns: a mapping, a data frame, or an array of one or more."""
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
         keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
@@ -127,7 +129,10 @@ def check_systems(y_score: Any, n_rows: int) -> tuple[tuple[str, ...], list[Any]
             raise ValueError(
                 f"y_score must have a different name for each system, got {name} twice"
             )
-    return names, [
-        check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
-        for name, column in given
-    ]
+    columns: list[Any] = []
+    for name, column in given:
+        checked = check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
+        # without labels, the first one says how many there are
+        n_rows = len(checked)
+        columns.append(checked)
+    return names, columns

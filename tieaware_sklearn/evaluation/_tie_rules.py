@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import as_floats, is_missing, none_for_masked
+from .._engine.exact import in_32_bits, is_missing, none_for_masked
 from .._engine.lists import Lists
 from .._engine.qid_column import array_of
 from .._engine.seeds import check_seed
@@ -27,7 +27,6 @@ from ._undefined import Asked
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them
 EQUALITIES = ("exact", "float32")
-_LARGEST_32_BITS = float(np.finfo(np.float32).max)
 
 
 def break_ties(
@@ -211,9 +210,7 @@ class _TieRule:
         retrieved = is_retrieved(scores)
         compared = scores[retrieved]
         if self._equality == "float32":
-            floats = as_floats(compared, "y_score")
-            limit = _LARGEST_32_BITS
-            compared = np.clip(floats, -limit, limit).astype(np.float32)
+            compared = in_32_bits(compared, "y_score")
         ranks, _ = dense_ranks(compared)
         own = self._columns[column if len(self._columns) > 1 else 0]
         codes = own.of(retrieved, self.name)

@@ -11,20 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display.progress import show_progress
-from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
-    Queries,
     check_choice,
     check_flag,
     check_qid,
     check_share,
     is_number,
-    is_retrieved,
 )
-from ..comparison import rank_correlation
 from ..comparison._inferiority import QueryLosses
 from ..comparison._measured_systems import MeasuredSystems, pairs_of
+from ..comparison._order_agreement import order_agreement
 from ..comparison._paired_tests import TESTS, paired_test
+from ..comparison._tie_statistics import score_ties
 from ..evaluation._averages import mean
 from ..measures import Measure, parse_measure
 from ._bands import EXISTING_TIES, in_order
@@ -81,21 +80,8 @@ class CoarseSystems:
             )
         found = systems.values(scores, statistics, self.ties, column=system)
         values = {name: column[:, 0] for name, column in found.items()}
-        return CoarseValues(values, *score_detail(scores, queries))
-
-
-def score_detail(scores: NDArray[Any], queries: Queries) -> tuple[float, float]:
-    """log2 of the distinct scores of a query, on average, and the share that ties."""
-    there = is_retrieved(scores)
-    ranks, n_ranks = dense_ranks(scores[there])
-    if not n_ranks:
-        return 0.0, 0.0
-    key = queries.row_codes()[there] * n_ranks + ranks
-    groups, sizes = np.unique(key, return_counts=True)
-    distinct = np.bincount(groups // n_ranks)
-    bits = np.log2(distinct[distinct > 0])
-    tied = int(sizes[sizes > 1].sum())
-    return math.fsum(bits.tolist()) / len(bits), tied / len(ranks)
+        ties = score_ties(scores, queries)
+        return CoarseValues(values, ties.bits, ties.tied_documents)
 
 
 def precision_study(
@@ -270,7 +256,9 @@ def _study(
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
-    tau_b, tau_ap = np.array([_agreement(averages[0], row, up) for row in averages]).T
+    tau_b, tau_ap = np.array(
+        [order_agreement(averages[0], row, up) for row in averages]
+    ).T
     return PrecisionStudy(
         measure=str(measured_by),
         greater_is_better=up,
@@ -322,18 +310,6 @@ def _inferiority(
             losses.inferiority(share, greater_is_better=up) for share in shares
         ]
     return out
-
-
-def _agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
-    """tau-b and tau-AP of the order of the systems that both means are there of."""
-    there = ~(np.isnan(exact) | np.isnan(coarse))
-    if not there.any():
-        return np.full(2, np.nan)
-    side = 1 if up else -1
-    found = rank_correlation(
-        side * exact[there], side * coarse[there], coefficients=("tau_b", "tau_ap")
-    )
-    return np.asarray(found.values[0])
 
 
 def _pairwise(

@@ -1,0 +1,234 @@
+"""What trec_eval's order of ties changes, against exact means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.result import Result
+from .._display.tables import Ranges, Table, probability
+from .._engine.ties import FloatArray, IntArray
+from ..evaluation._intervals import NO_DIFFERENCE
+from ._comparison_result import SystemComparison, SystemComparisons
+
+#: changes of conclusions, the gravest first
+CHANGES = {
+    "turned": "both differences are significant, in opposite directions",
+    "lost": "only the official difference is significant",
+    "new": "only the exact difference is significant",
+    "sign": "neither is significant, and the signs differ",
+}
+#: of more pairs, only those with a change are shown
+_MOST_PAIRS = 10
+
+
+def changes_of(
+    official: SystemComparison, exact: SystemComparison, alpha: float
+) -> NDArray[np.str_]:
+    """Of each pair, one of `CHANGES`, or nothing."""
+    sides = [
+        np.where(np.abs(one.difference) > NO_DIFFERENCE, np.sign(one.difference), 0)
+        for one in (official, exact)
+    ]
+    sure, truly = (one.pvalues < alpha for one in (official, exact))
+    opposite = sides[0] * sides[1] < 0
+    return np.select(
+        [sure & truly & opposite, sure & ~truly, ~sure & truly, ~sure & opposite],
+        list(CHANGES),
+        default="",
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfficialVsExact(Result):
+    """Systems by trec_eval's order of ties and by exact means; prints as tables.
+
+    For each measure there is a table of the systems and one of the pairs. Of more than
+    ten pairs, only those are printed whose conclusion changes; `to_pandas` has all.
+
+    Attributes
+    ----------
+    systems, measures : tuple of str
+        Names of the systems, and canonical names of the measures.
+    tied_documents : ndarray of shape (n_systems,)
+        Share of the retrieved documents that tie with another one of their query.
+    official, exact, worst, best : ndarray of shape (n_systems, n_measures)
+        Averages over queries: with ties broken by descending document id; over all
+        orders of ties; in the worst order; and in the best one.
+    tau_b, tau_ap : ndarray of shape (n_measures,)
+        Rank correlation of the order of systems by official means with that by exact
+        means. NaN where undefined.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Indices, into `systems`, of the systems A and B of each pair.
+    change : ndarray of shape (n_measures, n_pairs), str
+        What the exact means change: "turned" (both differences are significant, in
+        opposite directions), "lost" (only the official one is significant), "new"
+        (only the exact one is), "sign" (neither is, and the signs differ), or "".
+    comparisons : SystemComparisons
+        The comparisons by each measure, with ``ties`` "official" and "expected".
+    share, share_error : ndarray of shape (n_measures, n_pairs)
+        Share of the orders of ties in which p < alpha, and its standard error.
+    smallest, largest : ndarray of shape (n_measures, n_pairs)
+        Smallest and largest p-value found among these orders.
+    alpha : float
+        Significance level.
+
+    See Also
+    --------
+    official_vs_exact : The function that returns this result.
+    tieaware_sklearn.plots.OfficialVsExactDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import official_vs_exact
+    >>> found = official_vs_exact(
+    ...     [1, 0, 1, 0], {"a": [1, 1, 1, 1], "b": [2, 1, 1, 2]}, ["4", "3", "2", "1"],
+    ...     qid=[1, 1, 2, 2], measures="P@1")
+    >>> found.official[:, 0].tolist(), found.exact[:, 0].tolist()
+    ([1.0, 0.5], [0.5, 0.5])
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    tied_documents: FloatArray
+    official: FloatArray
+    exact: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    tau_b: FloatArray
+    tau_ap: FloatArray
+    pairs: IntArray
+    change: NDArray[np.str_]
+    comparisons: SystemComparisons
+    share: FloatArray
+    share_error: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
+    alpha: float
+
+    def _both(self, j: int) -> tuple[SystemComparison, SystemComparison]:
+        official, exact = (
+            self.comparisons[self.measures[j], ties] for ties in self.comparisons.ties
+        )
+        return official, exact
+
+    def _columns(self) -> dict[str, Any]:
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        n = len(self.measures)
+        columns: dict[str, Any] = {
+            "measure": np.repeat(self.measures, len(self.pairs)),
+            "a": np.tile(first, n),
+            "b": np.tile(second, n),
+        }
+        for number, ties in enumerate(("official", "exact")):
+            each = [self._both(j)[number] for j in range(n)]
+            columns[f"{ties}_difference"] = np.ravel([one.difference for one in each])
+            columns[f"{ties}_pvalue"] = np.ravel([one.pvalues for one in each])
+        ranges = np.concatenate([self._both(j)[1].tie_range for j in range(n)])
+        columns["tie_range_low"], columns["tie_range_high"] = ranges.T
+        for name in ("share", "share_error", "smallest", "largest"):
+            columns[name] = getattr(self, name).ravel()
+        columns["change"] = self.change.ravel()
+        return columns
+
+    def averages(self) -> Any:
+        """The means of the systems as a `pandas.DataFrame`, a row for each measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns measure, system, tied_documents, official, exact, worst and best.
+        """
+        return _Averages(self).to_pandas()
+
+    def _tables(self) -> list[Table]:
+        tables = []
+        for j in range(len(self.measures)):
+            tables += [self._system_table(j), self._pair_table(j)]
+        return tables
+
+    def _system_table(self, j: int) -> Table:
+        official, exact, worst, best = (
+            getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")
+        )
+        notes = []
+        if not np.isnan(self.tau_b[j]):
+            notes.append(
+                "order of systems, official against exact: tau-b "
+                f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
+            )
+        return Table.of(
+            (self.measures[j], self.systems),
+            ("tied", self.tied_documents, _percent),
+            ("official", official),
+            ("exact", exact),
+            ("worst", worst),
+            ("best", best),
+            notes=notes,
+            ranges=Ranges(worst, exact, best),
+            terms=_TERMS,
+        )
+
+    def _pair_table(self, j: int) -> Table:
+        official, exact = self._both(j)
+        change = self.change[j]
+        shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
+        first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
+        n_changed = int((change != "").sum())
+        note = f"{n_changed} of {len(change)} conclusions change"
+        kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
+        level = f"p < {self.alpha:g}"
+        columns: list[tuple[Any, ...]] = [
+            ("A", first),
+            ("B", second),
+            ("official", official.difference[shown]),
+            ("p", official.pvalues[shown], probability),
+            ("exact", exact.difference[shown]),
+            ("p exact", exact.pvalues[shown], probability),
+            (level, self.share[j, shown], _percent),
+            ("tie range", exact.tie_range[shown]),
+            ("change", change[shown].tolist()),
+        ]
+        return Table.of(
+            *columns,
+            left=2,
+            drop=[7],
+            notes=["; ".join([note, *kinds])],
+            terms=_TERMS
+            | {f"p < {self.alpha:g}": "share of the orders of ties with it"},
+        )
+
+
+class _Averages(Result):
+    """The systems of such a result, for a data frame."""
+
+    def __init__(self, found: OfficialVsExact) -> None:
+        self._found = found
+
+    def _columns(self) -> dict[str, Any]:
+        found, n = self._found, len(self._found.measures)
+        return {
+            "measure": np.repeat(found.measures, len(found.systems)),
+            "system": list(found.systems) * n,
+            "tied_documents": np.tile(found.tied_documents, n),
+            **{
+                name: getattr(found, name).T.ravel()
+                for name in ("official", "exact", "worst", "best")
+            },
+        }
+
+
+_TERMS = {
+    "tied": "share of the documents that tie with another one of their query",
+    "official": "by trec_eval's order of ties: descending document id",
+    "exact": "mean over all orders of ties",
+    "p": "p-value of the official difference",
+    "p exact": "p-value of the exact difference",
+}
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"

@@ -1,0 +1,181 @@
+"""trec_eval's order of ties against the exact means of systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._engine.ties import FloatArray
+from ..comparison import OfficialVsExact, official_vs_exact
+from ._axes import BLACK, GREY, MEAN, RANGE, VERMILLION, plain, short
+from ._display_base import Display, Panels
+
+#: lightest and darkest colour of a range, for no tied document and for all
+_COLOURS = "YlGnBu"
+_LIGHTEST, _DARKEST = 0.25, 0.8
+
+
+@dataclass(eq=False)
+class OfficialVsExactDisplay(Display):
+    """Means of systems over all orders of ties, with trec_eval's value in the range.
+
+    Make it with `from_result`, or with `from_predictions` and the options of
+    `official_vs_exact`.
+
+    Parameters
+    ----------
+    systems, measures : tuple of str
+        Names of the systems and measures.
+    official, exact, worst, best : ndarray of shape (n_systems, n_measures)
+        Averages over queries, as in `OfficialVsExact`.
+    tied_documents : ndarray of shape (n_systems,)
+        Share of documents that tie, which gives a range its colour.
+    greater_is_better : tuple of bool
+        For each measure, whether higher values are better. The best system by the first
+        measure is on top.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        One panel per measure.
+    ax_ : matplotlib Axes
+        The only panel, if there is one measure.
+
+    See Also
+    --------
+    official_vs_exact : Computes the averages.
+    TieRangeDisplay : Draws ranges without trec_eval's value.
+
+    Notes
+    -----
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 2.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import OfficialVsExactDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> systems = {name: web.data[:, j] for j, name in enumerate(web.feature_names[:3])}
+    >>> docno = [f"d{i:05}" for i in range(len(web.target))]
+    >>> display = OfficialVsExactDisplay.from_predictions(
+    ...     web.target, systems, docno, qid=web.qid, measures="P_10", n_orders=10)
+    >>> display.figure_.savefig("official.png")  # doctest: +SKIP
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    official: FloatArray
+    exact: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    tied_documents: FloatArray
+    greater_is_better: tuple[bool, ...]
+
+    @classmethod
+    def from_result(cls, found: OfficialVsExact, *, ax: Any = None) -> Self:
+        """Plot the result of `official_vs_exact`.
+
+        Parameters
+        ----------
+        found : OfficialVsExact
+            The result to draw.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per measure.
+
+        Returns
+        -------
+        OfficialVsExactDisplay
+        """
+        up = {one.measure: one.greater_is_better for one in found.comparisons}
+        return cls(
+            found.systems,
+            found.measures,
+            found.official,
+            found.exact,
+            found.worst,
+            found.best,
+            found.tied_documents,
+            tuple(up[name] for name in found.measures),
+        ).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, docno: Any, *, qid: Any = None, ax: Any = None,
+        **options: Any,
+    ) -> Self:  # fmt: skip
+        """Compare systems by both rules, and plot them.
+
+        Parameters
+        ----------
+        y_true, y_score, docno, qid
+            As in `official_vs_exact`.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per measure.
+        **options
+            Other options of `official_vs_exact`.
+
+        Returns
+        -------
+        OfficialVsExactDisplay
+        """
+        found = official_vs_exact(y_true, y_score, docno, qid=qid, **options)
+        return cls.from_result(found, ax=ax)
+
+    def _panels(self) -> Panels:
+        height = max(1.4 + 0.32 * len(self.systems), 2.4)
+        return Panels(len(self.measures), width=5.0, height=height, sharey=True)
+
+    def _draw(self, axes: list[Any]) -> None:
+        from matplotlib import colormaps
+
+        shade = _LIGHTEST + (_DARKEST - _LIGHTEST) * self.tied_documents
+        colours = colormaps[_COLOURS](shade)
+        side = -1 if self.greater_is_better[0] else 1
+        order = np.argsort(side * self.exact[:, 0], kind="stable")
+        rows = np.arange(len(order))
+        for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
+            worst, best = self.worst[order, j], self.best[order, j]
+            axis.hlines(
+                rows,
+                np.minimum(worst, best),
+                np.maximum(worst, best),
+                colors=colours[order],
+                linewidth=9,
+                label=RANGE,
+            )
+            tick = {"marker": "|", "markersize": 12, "markeredgewidth": 2}
+            axis.plot(
+                self.exact[order, j], rows, linestyle="none", color=BLACK, label=MEAN,
+                **tick,
+            )  # fmt: skip
+            axis.plot(
+                self.official[order, j],
+                rows,
+                linestyle="none",
+                marker="D",
+                markersize=5.5,
+                markerfacecolor=VERMILLION,
+                markeredgecolor="white",
+                markeredgewidth=0.7,
+                label="trec_eval's order of ties",
+            )
+            axis.locator_params(axis="x", nbins=5)
+            axis.set_yticks(rows, short([self.systems[i] for i in order]))
+            axis.set_ylim(len(rows) - 0.4, -0.6)
+            axis.tick_params(axis="y", length=0)
+            axis.grid(visible=False, axis="y")
+            axis.set_xlabel(f"{plain(measure)}, mean over queries")
+            beside = {
+                "transform": axis.get_yaxis_transform(),
+                "fontsize": "small",
+                "color": GREY,
+            }
+            axis.text(1.02, -0.65, "tied", va="bottom", **beside)
+            for row, share in enumerate(self.tied_documents[order].tolist()):
+                axis.text(1.02, row, f"{100 * share:.0f} %", va="center", **beside)
