@@ -17,8 +17,9 @@ from ..evaluation._averages import means, stds_of_means
 from ..evaluation._intervals import QueryMoments
 
 _OF_PAIRS = (
-    *("difference", "tie_std", "tie_range", "survives", "statistic", "pvalues"),
-    *("adjusted_pvalues", "effect", "effect_interval", "n_queries"),
+    *("difference", "difference_interval", "tie_std", "tie_range", "survives"),
+    *("statistic", "pvalues", "adjusted_pvalues", "effect", "effect_interval"),
+    "n_queries",
 )
 
 
@@ -100,6 +101,8 @@ class SystemComparison(Result):
         Indices, into `systems`, of the systems A and B of each pair.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries where both are defined.
+    difference_interval : ndarray of shape (n_pairs, 2)
+        Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
         are independent between A and B.
@@ -116,13 +119,15 @@ class SystemComparison(Result):
         Interval of `effect`, from the non-central t distribution.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
-    ties, test, alternative : str
-        Treatment of ties, test and alternative hypothesis, as given to
-        `compare_systems`.
+    ties, test, alternative, interval : str
+        Treatment of ties, test, alternative hypothesis and interval of the difference,
+        as given to `compare_systems`.
+    baselines : tuple of str
+        Systems that the others are compared with; empty if all pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
-        Confidence level of `effect_interval`.
+        Confidence level of `difference_interval` and `effect_interval`.
 
     See Also
     --------
@@ -152,6 +157,7 @@ class SystemComparison(Result):
     bounds: FloatArray
     pairs: IntArray
     difference: FloatArray
+    difference_interval: FloatArray
     tie_std: FloatArray
     tie_range: FloatArray
     survives: NDArray[np.bool_]
@@ -162,9 +168,11 @@ class SystemComparison(Result):
     effect_interval: FloatArray
     n_queries: IntArray
     ties: str
+    baselines: tuple[str, ...]
     test: str
     correction: str | None
     alternative: str
+    interval: str
     confidence: float
 
     def summary(self) -> SystemSummary:
@@ -196,32 +204,51 @@ class SystemComparison(Result):
 
     def _pair_table(self) -> Table:
         first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        level = f"{100 * self.confidence:g}%"
+        low, high = self.tie_range.T
+        interval, said = self._interval_column(level)
         columns: list[tuple[Any, ...]] = [
             ("A", first),
             ("B", second),
             ("A - B", self.difference),
+            interval,
             ("tie std", self.tie_std),
             ("tie range", self.tie_range),
             ("holds", np.where(self.survives, "yes", "no")),
             (f"p ({self.test})", self.pvalues, probability),
-        ]
-        if self.correction is not None and len(self.pairs) > 1:
-            corrected = f"p ({self.correction})"
-            columns.append((corrected, self.adjusted_pvalues, probability))
-        of_d = f"{self.confidence:.0%} interval of d"
-        columns += [
+            (f"p ({self.correction})", self.adjusted_pvalues, probability),
             ("d", self.effect, partial(number, digits=2)),
-            (of_d, self.effect_interval, partial(bracketed, digits=2)),
+            (
+                f"{level} interval of d",
+                self.effect_interval,
+                partial(bracketed, digits=2),
+            ),
         ]
-        # the interval of d, tie std, d, and the p-value that is not corrected
-        drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
-        low, high = self.tie_range.T
+        # what a narrow terminal does without; of the interval and the tie range, that
+        # which was not asked for
+        last = 3 if self.interval == "t" else 5
+        drop = [10, 4, 7, 9, last]
+        if self.correction is None or len(self.pairs) == 1:
+            del columns[8]
+            drop = [9, 4, 8, last]
         return Table.of(
             *columns,
             left=2,
             drop=drop,
+            terms={interval[0]: said},
             ranges=Ranges(low, self.difference, high, head="tie range"),
         )
+
+    def _interval_column(self, level: str) -> tuple[tuple[Any, ...], str]:
+        """The interval of the difference, half of it where it is symmetric."""
+        low, high = self.difference_interval.T
+        if self.interval == "t":
+            said = f"half of the {level} t interval of A - B over queries"
+            return (f"±{level}", (high - low) / 2), said
+        show = partial(bracketed, digits=3)
+        head = f"{level} interval"
+        said = f"{level} bootstrap interval of A - B over queries"
+        return (head, self.difference_interval, show), said
 
 
 @dataclass(frozen=True, eq=False, repr=False)
