@@ -2,7 +2,6 @@
 
 from ._comparison_result import (
     SystemComparison,
-    SystemComparisons,
     SystemSummary,
 )
 from ._rank_correlation import (
@@ -10,6 +9,7 @@ from ._rank_correlation import (
     OrderingCorrelation,
     rank_correlation,
 )
+from ._several_comparisons import SystemComparisons, SystemSummaries
 from ._systems import compare_systems
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "OrderingCorrelation",
     "SystemComparison",
     "SystemComparisons",
+    "SystemSummaries",
     "SystemSummary",
     "compare_systems",
     "rank_correlation",

@@ -26,9 +26,10 @@ from ..evaluation._intervals import (
 )
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison, SystemComparisons
+from ._comparison_result import SystemComparison
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
+from ._several_comparisons import SystemComparisons
 
 #: intervals of a difference, as in `RankingReport.summary`
 INTERVALS = ("t", "bootstrap")
