@@ -77,6 +77,13 @@ def results() -> dict[str, Result]:
             {name: RankingFeatureSelector(MEASURES[3]) for name in LONG[:3]},
             LinearRegression(), SCORES, Y, qid=QID, measure=MEASURES[4], cv=2,
         ),
+        compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[:4]),
+        compare_systems(
+            Y, SYSTEMS, qid=QID, measure=MEASURES[2:5], interval="bootstrap",
+            ties=["expected", LONG[2], "best", "input"], external={LONG[2]: QID},
+            n_resamples=99,
+        ),
+        compare_systems(Y, SYSTEMS, qid=QID, measure=[MEASURES[3]]).summary(),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

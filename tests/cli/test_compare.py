@@ -76,7 +76,7 @@ def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
     assert code == 0
     assert out.startswith(f"3 runs on 9 topics of {trec[0]}\n\nAP ")
     assert "gamma: 2 of 9 topics are not in the run, and count as empty lists\n" in out
-    for term in ("A - B", "tie range", "holds", "p (t)", "p (holm)"):
+    for term in ("A - B", "±95%", "tie range", "holds", "p (holm)"):
         assert f"\n{term}  " in out
     assert max(map(len, out.splitlines()[1:])) <= 80
     _, out, _ = run(capsys, "compare", *trec, "--correction", "none")

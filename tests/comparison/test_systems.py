@@ -67,12 +67,12 @@ def test_pairs_by_hand(measure):
 def test_row_order_does_not_matter(test):
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(WEB.qid))
-    options = {"test": test, "n_resamples": 199, "n_jobs": 2}
+    options = {"test": test, "n_resamples": 199, "n_jobs": 2, "interval": "bootstrap"}
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     a = compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, **options)
     b = compare_systems(WEB.target[rows], shuffled, qid=WEB.qid[rows], **options)
     names = ("difference", "tie_std", "tie_range", "pvalues", "adjusted_pvalues")
-    for name in (*names, "effect"):
+    for name in (*names, "effect", "difference_interval"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
     assert set(b.qid.tolist()) == set(a.qid.tolist())
 
@@ -100,6 +100,57 @@ def test_kinds_of_input_agree():
     assert one.systems == ("scores",)
     assert np.array_equal(one.expected, alone.expected)
     assert "A - B" not in str(alone)
+
+
+def test_a_baseline_and_the_systems_compared_with_it():
+    names = list(SYSTEMS)
+    every = compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, correction=None)
+    found = compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, baseline=names[1])
+    assert every.baselines == ()
+    assert found.baselines == (names[1],)
+    assert found.pairs.tolist() == [[0, 1], [2, 1], [3, 1]]
+    for i, (a, b) in enumerate(found.pairs.tolist()):
+        j = every.pairs.tolist().index(sorted([a, b]))
+        sign = 1 if a < b else -1
+        assert found.difference[i] == sign * every.difference[j]
+        assert sorted(sign * found.tie_range[i]) == sorted(every.tie_range[j])
+        assert found.pvalues[i] == every.pvalues[j]
+    # Holm over these three pairs only
+    ascending = sorted(found.pvalues.tolist())
+    stepped = [p * (3 - i) for i, p in enumerate(ascending)]
+    holm = [min(1, max(stepped[: i + 1])) for i in range(3)]
+    assert sorted(found.adjusted_pvalues.tolist()) == pytest.approx(holm)
+    several = compare_systems(
+        WEB.target, SYSTEMS, qid=WEB.qid, baseline=[names[3], names[0]]
+    )
+    assert several.baselines == (names[3], names[0])
+    assert several.pairs.tolist() == [[1, 3], [2, 3], [1, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("measure", ["ap", "esl"])
+def test_intervals_of_the_difference(measure, confidence):
+    options = {"qid": WEB.qid, "measure": measure, "confidence": confidence}
+    found = compare_systems(WEB.target, SYSTEMS, **options)
+    sampled = compare_systems(WEB.target, SYSTEMS, interval="bootstrap", **options)
+    assert (found.interval, sampled.interval) == ("t", "bootstrap")
+    for i, pair in enumerate(found.pairs):
+        apart = found.expected[:, pair[0]] - found.expected[:, pair[1]]
+        apart = apart[~np.isnan(apart)]
+        t = stats.ttest_1samp(apart, 0).confidence_interval(confidence)
+        assert found.difference_interval[i] == pytest.approx([*t])
+        bca = stats.bootstrap(
+            (np.sort(apart),), np.mean, n_resamples=9999, confidence_level=confidence,
+            rng=np.random.default_rng(0),
+        ).confidence_interval  # fmt: skip
+        # scipy draws the same samples in other batches
+        wide = t[1] - t[0]
+        assert sampled.difference_interval[i] == pytest.approx([*bca], abs=wide / 20)
+        assert np.array_equal(sampled.pvalues, found.pvalues)
+    assert f"±{confidence:.0%}" in str(found)
+    assert f"{confidence:.0%} interval" in str(sampled)
+    columns = found.to_pandas()[["difference_interval_low", "difference_interval_high"]]
+    assert np.array_equal(columns, found.difference_interval)
 
 
 def test_without_query_ids_it_says_that_rows_are_one_query():
@@ -163,6 +214,15 @@ def test_undefined_systems():
         ({"test": "z"}, "test must be one of"),
         ({"correction": "x"}, "correction must be one of"),
         ({"alternative": "x"}, "alternative must be one of"),
+        ({"interval": "x"}, "interval must be one of"),
+        ({"interval": "bootstrap", "n_resamples": 1}, "must be an integer >= 2"),
+        (
+            {"y_score": np.ones((3, 2)), "baseline": "bm25"},
+            r"baseline must be one of \('system 0', 'system 1'\), got 'bm25'",
+        ),
+        ({"baseline": ["a", "a"]}, "baseline must hold each value once, got 'a' twice"),
+        ({"baseline": []}, "baseline must not be empty"),
+        ({"baseline": "a"}, r"baseline must leave .* got \['a'\], which is every"),
         ({"confidence": 1}, r"confidence must be a number in \(0, 1\), got 1"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
         ({"y_score": {}}, "y_score must hold at least one system"),

@@ -103,9 +103,8 @@ def pair_rows(comparison: SystemComparison) -> list[dict[str, Any]]:
         name.replace("pvalues", "pvalue"): getattr(comparison, name)
         for name in (*_OF_PAIRS, *_MORE_OF_PAIRS)
     }
-    columns["tie_range_low"], columns["tie_range_high"] = comparison.tie_range.T
-    low, high = comparison.effect_interval.T
-    columns |= {"effect_interval_low": low, "effect_interval_high": high}
+    for name in ("difference_interval", "tie_range", "effect_interval"):
+        columns[f"{name}_low"], columns[f"{name}_high"] = getattr(comparison, name).T
     names = comparison.systems
     return [
         {"measure": comparison.measure, "a": names[a], "b": names[b]}

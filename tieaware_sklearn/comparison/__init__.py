@@ -2,7 +2,6 @@
 
 from ._comparison_result import (
     SystemComparison,
-    SystemComparisons,
     SystemSummary,
 )
 from ._official import official_vs_exact
@@ -12,6 +11,7 @@ from ._rank_correlation import (
     OrderingCorrelation,
     rank_correlation,
 )
+from ._several_comparisons import SystemComparisons, SystemSummaries
 from ._systems import compare_systems
 from ._tie_statistics import TieStatistics, tie_statistics
 
@@ -21,6 +21,7 @@ __all__ = [
     "OrderingCorrelation",
     "SystemComparison",
     "SystemComparisons",
+    "SystemSummaries",
     "SystemSummary",
     "TieStatistics",
     "compare_systems",

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result, as_columns
+from .._display.result import Result, as_columns, by_query
 from .._display.tables import Ranges, Table, bracketed, number, probability
 from .._engine.ties import FloatArray, IntArray
+from .._optional import import_optional
 from ..evaluation._averages import means, stds_of_means
 from ..evaluation._intervals import QueryMoments
 
+#: the treatment of ties that needs no word
+EXPECTED = "expected"
+_OF_QUERIES = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
-    *("difference", "tie_std", "tie_range", "survives", "statistic", "pvalues"),
-    *("adjusted_pvalues", "effect", "effect_interval", "n_queries"),
+    *("difference", "difference_interval", "tie_std", "tie_range", "survives"),
+    *("statistic", "pvalues", "adjusted_pvalues", "effect", "effect_interval"),
+    "n_queries",
 )
 
 
@@ -32,6 +37,8 @@ class SystemSummary(Result):
         Names of the systems.
     measure : str
         Canonical name.
+    ties : str
+        Treatment of ties.
     mean, worst, best : ndarray of shape (n_systems,)
         Averages over queries of the expected, worst and best values.
     tie_std : ndarray of shape (n_systems,)
@@ -56,6 +63,7 @@ class SystemSummary(Result):
 
     systems: tuple[str, ...]
     measure: str
+    ties: str
     mean: FloatArray
     worst: FloatArray
     best: FloatArray
@@ -64,14 +72,7 @@ class SystemSummary(Result):
     interval: FloatArray
 
     def _tables(self) -> list[Table]:
-        columns: list[tuple[str, Any]] = [
-            (self.measure, self.systems),
-            ("mean", self.mean),
-            ("worst", self.worst),
-            ("best", self.best),
-            ("tie std", self.tie_std),
-        ]
-        return [Table.of(*columns, ranges=Ranges(self.worst, self.mean, self.best))]
+        return [summary_table([self])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +101,8 @@ class SystemComparison(Result):
         Indices, into `systems`, of the systems A and B of each pair.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries where both are defined.
+    difference_interval : ndarray of shape (n_pairs, 2)
+        Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
         are independent between A and B.
@@ -116,13 +119,15 @@ class SystemComparison(Result):
         Interval of `effect`, from the non-central t distribution.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
-    ties, test, alternative : str
-        Treatment of ties, test and alternative hypothesis, as given to
-        `compare_systems`.
+    ties, test, alternative, interval : str
+        Treatment of ties, test, alternative hypothesis and interval of the difference,
+        as given to `compare_systems`.
+    baselines : tuple of str
+        Systems that the others are compared with; empty if all pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
-        Confidence level of `effect_interval`.
+        Confidence level of `difference_interval` and `effect_interval`.
 
     See Also
     --------
@@ -152,6 +157,7 @@ class SystemComparison(Result):
     bounds: FloatArray
     pairs: IntArray
     difference: FloatArray
+    difference_interval: FloatArray
     tie_std: FloatArray
     tie_range: FloatArray
     survives: NDArray[np.bool_]
@@ -162,9 +168,11 @@ class SystemComparison(Result):
     effect_interval: FloatArray
     n_queries: IntArray
     ties: str
+    baselines: tuple[str, ...]
     test: str
     correction: str | None
     alternative: str
+    interval: str
     confidence: float
 
     def summary(self) -> SystemSummary:
@@ -177,6 +185,7 @@ class SystemComparison(Result):
         return SystemSummary(
             systems=self.systems,
             measure=self.measure,
+            ties=self.ties,
             mean=means(self.expected),
             worst=means(self.worst),
             best=means(self.best),
@@ -185,107 +194,163 @@ class SystemComparison(Result):
             interval=np.clip(QueryMoments.of(self.expected).interval(), *self.bounds),
         )
 
+    def by_query(self) -> Any:
+        """The values of each query and system, for tables and tests of your own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each query and system, with the columns ``qid``, ``system``,
+            ``expected``, ``best``, ``worst``, ``std`` and ``chance``. `to_pandas` has
+            a row for each pair, and ``summary().to_pandas()`` one for each system.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+        >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
+        ...                         measure="rr")
+        >>> found.by_query().pivot(index="qid", columns="system", values="expected")
+        system    a     b
+        qid
+        1       1.0  0.75
+        2       1.0  0.50
+        """
+        pandas = import_optional("pandas", extra="io", purpose="by_query")
+        return pandas.DataFrame(self.query_columns())
+
+    def query_columns(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in _OF_QUERIES}
+        return by_query(self.qid, self.systems, values, "system")
+
     def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
         of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
+        first, second = self.names_of_pairs()
         return as_columns({"a": first, "b": second, **of_pairs})
+
+    def names_of_pairs(self) -> NDArray[np.object_]:
+        """A and B of each pair, of shape (2, n_pairs)."""
+        return np.array(self.systems, dtype=object)[self.pairs.T]
 
     def _tables(self) -> list[Table]:
         averages = self.summary()._tables()
-        return [*averages, self._pair_table()] if len(self.pairs) else averages
-
-    def _pair_table(self) -> Table:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        columns: list[tuple[Any, ...]] = [
-            ("A", first),
-            ("B", second),
-            ("A - B", self.difference),
-            ("tie std", self.tie_std),
-            ("tie range", self.tie_range),
-            ("holds", np.where(self.survives, "yes", "no")),
-            (f"p ({self.test})", self.pvalues, probability),
-        ]
-        if self.correction is not None and len(self.pairs) > 1:
-            corrected = f"p ({self.correction})"
-            columns.append((corrected, self.adjusted_pvalues, probability))
-        of_d = f"{self.confidence:.0%} interval of d"
-        columns += [
-            ("d", self.effect, partial(number, digits=2)),
-            (of_d, self.effect_interval, partial(bracketed, digits=2)),
-        ]
-        # the interval of d, tie std, d, and the p-value that is not corrected
-        drop = [len(columns) - 1, 3, len(columns) - 2, *range(6, len(columns) - 3)]
-        low, high = self.tie_range.T
-        return Table.of(
-            *columns,
-            left=2,
-            drop=drop,
-            ranges=Ranges(low, self.difference, high, head="tie range"),
-        )
+        return [*averages, pair_table([self])] if len(self.pairs) else averages
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SystemComparisons(Result):
-    """Comparisons by several measures or treatments of ties; prints as their tables.
+def summary_table(summaries: Sequence[SystemSummary]) -> Table:
+    """Systems by one or several measures, under one treatment of ties."""
+    mean, worst, best, tie_std = (
+        np.concatenate([getattr(one, name) for one in summaries])
+        for name in ("mean", "worst", "best", "tie_std")
+    )
+    names = names_of_systems(summaries)
+    largest, ties = None, summaries[0].ties
+    if len(summaries) > 1:
+        ends = [np.fmax.reduce([*one.best, *one.worst, 0]) for one in summaries]
+        largest = np.repeat(ends, [len(one.systems) for one in summaries])
+    table = Table.of(
+        *names,
+        ("mean", mean),
+        ("worst", worst),
+        ("best", best),
+        ("tie std", tie_std),
+        left=len(names),
+        ranges=Ranges(worst, mean, best, largest),
+    )
+    if ties == EXPECTED:
+        return table
+    terms = {"mean": f"average over queries, {treated(ties)}"}
+    return replace(table, notes=[f"ties: {ties}"], terms=terms)
 
-    Attributes
-    ----------
-    comparisons : tuple of SystemComparison
-        One for each measure and treatment: all treatments of the first measure, then
-        all of the second.
 
-    See Also
-    --------
-    compare_systems : The function that returns these comparisons.
+def names_of_systems(summaries: Sequence[SystemSummary]) -> list[tuple[Any, ...]]:
+    """The first columns of a table with a row for each measure and system."""
+    if len(summaries) == 1:
+        return [(summaries[0].measure, summaries[0].systems)]
+    return [
+        ("measure", [one.measure for one in summaries for _ in one.systems]),
+        ("system", [name for one in summaries for name in one.systems]),
+    ]
 
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
-    ...                         measure=["rr", "p@1"], ties=["expected", "worst"])
-    >>> found.measures, found.ties
-    (('RR', 'P@1'), ('expected', 'worst'))
-    >>> found["P@1", "worst"].difference
-    array([1.])
-    """
 
-    comparisons: tuple[SystemComparison, ...]
+def pair_table(comparisons: Sequence[SystemComparison]) -> Table:
+    """Pairs of systems by one or several measures, under one treatment of ties."""
 
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Canonical names of the measures."""
-        return tuple(dict.fromkeys(one.measure for one in self.comparisons))
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(one, name) for one in comparisons])
 
-    @property
-    def ties(self) -> tuple[str, ...]:
-        """Treatments of ties."""
-        return tuple(dict.fromkeys(one.ties for one in self.comparisons))
+    of = comparisons[0]
+    level = f"{100 * of.confidence:g}%"
+    difference, interval = joined("difference"), joined("difference_interval")
+    if of.interval == "t":
+        head, said = f"±{level}", f"half of the {level} t interval"
+        half = (interval[:, 1] - interval[:, 0]) / 2
+        shown: tuple[Any, ...] = (head, half)
+    else:
+        head, said = f"{level} interval", f"{level} bootstrap interval"
+        shown = (head, interval, partial(bracketed, digits=3))
+    tie_range = joined("tie_range")
+    columns: dict[str, tuple[Any, ...]] = {
+        "difference": ("A - B", difference),
+        "interval": shown,
+        "tie std": ("tie std", joined("tie_std")),
+        "tie range": ("tie range", tie_range),
+        "holds": ("holds", np.where(joined("survives"), "yes", "no")),
+        "p": (f"p ({of.test})", joined("pvalues"), probability),
+        "corrected p": (p_head(of), joined("adjusted_pvalues"), probability),
+        "d": ("d", joined("effect"), partial(number, digits=2)),
+        "interval of d": (
+            f"{level} interval of d",
+            joined("effect_interval"),
+            partial(bracketed, digits=2),
+        ),
+    }
+    # of the interval and the tie range, what was asked for is the last to go
+    last = ["interval", "tie range"]
+    if of.interval != "t" or of.ties != EXPECTED:
+        last.reverse()
+    drop = ["interval of d", "tie std", "p", "d", *last]
+    if p_head(of) == f"p ({of.test})":
+        del columns["corrected p"]
+        drop.remove("p")
+    names = names_of_pairs(comparisons)
+    places = {name: len(names) + j for j, name in enumerate(columns)}
+    ranges = None
+    if len(comparisons) == 1:
+        ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
+    return Table.of(
+        *names,
+        *columns.values(),
+        left=len(names),
+        drop=[places[name] for name in drop],
+        terms={head: f"{said} of A - B over queries"},
+        ranges=ranges,
+    )
 
-    def __iter__(self) -> Iterator[SystemComparison]:
-        return iter(self.comparisons)
 
-    def __len__(self) -> int:
-        return len(self.comparisons)
+def p_head(comparison: SystemComparison) -> str:
+    """What p-values are called: after the correction, if there is one."""
+    several = comparison.correction is not None and len(comparison.pairs) > 1
+    return f"p ({comparison.correction if several else comparison.test})"
 
-    def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
-        """The comparison by a measure, under a treatment of ties."""
-        for one in self.comparisons:
-            if (one.measure, one.ties) == key:
-                return one
-        known = [(one.measure, one.ties) for one in self.comparisons]
-        raise KeyError(f"{key!r} is not one of {known}")
 
-    def _columns(self) -> dict[str, Any]:
-        parts = [one._columns() for one in self.comparisons]
-        n_pairs = [len(one.pairs) for one in self.comparisons]
-        about = {
-            "measure": np.repeat([one.measure for one in self.comparisons], n_pairs),
-            "ties": np.repeat([one.ties for one in self.comparisons], n_pairs),
-        }
-        return about | {
-            name: np.concatenate([part[name] for part in parts]) for name in parts[0]
-        }
+def names_of_pairs(comparisons: Sequence[SystemComparison]) -> list[tuple[Any, ...]]:
+    """The first columns of a table with a row for each measure and pair."""
+    first, second = np.concatenate(
+        [one.names_of_pairs() for one in comparisons], axis=1
+    )
+    columns = [("A", first), ("B", second)]
+    if len(comparisons) == 1:
+        return columns
+    measures = [one.measure for one in comparisons for _ in one.pairs]
+    return [("measure", measures), *columns]
 
-    def _tables(self) -> list[Table]:
-        return [table for one in self.comparisons for table in one._tables()]
+
+def treated(ties: str) -> str:
+    """A treatment of ties, in words."""
+    return {
+        EXPECTED: "exact mean over all orders of tied documents",
+        "best": "in the most favourable order of ties",
+        "worst": "in the least favourable order of ties",
+        "input": "with ties in the order of rows",
+    }.get(ties, f"with ties broken by the rule {ties}")

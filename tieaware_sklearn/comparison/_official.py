@@ -134,6 +134,7 @@ def official_vs_exact(
         "measure": asked,
         "zero_relevance": zero_relevance,
         "unjudged": unjudged,
+        "baseline": baseline,
         "test": test,
         "random_state": random_state,
         "n_resamples": n_resamples,

@@ -12,7 +12,8 @@ from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._engine.ties import FloatArray, IntArray
 from ..evaluation._intervals import NO_DIFFERENCE
-from ._comparison_result import SystemComparison, SystemComparisons
+from ._comparison_result import SystemComparison
+from ._several_comparisons import SystemComparisons
 
 #: changes of conclusions, the gravest first
 CHANGES = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,14 +11,28 @@ from numpy.typing import ArrayLike
 from .._engine.qid_column import warn_one_query
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choice, check_count, check_share
+from .._engine.validation import (
+    check_choice,
+    check_choices,
+    check_count,
+    check_share,
+)
 from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._intervals import NO_DIFFERENCE, adjust
+from ..evaluation._intervals import (
+    NO_DIFFERENCE,
+    QueryMoments,
+    adjust,
+    bootstrap_interval,
+)
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison, SystemComparisons
+from ._comparison_result import SystemComparison
 from ._measured_systems import MeasuredSystems, pairs_of
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
+from ._several_comparisons import SystemComparisons
+
+#: intervals of a difference, as in `RankingReport.summary`
+INTERVALS = ("t", "bootstrap")
 
 
 def compare_systems(
@@ -29,9 +43,11 @@ def compare_systems(
     measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
     ties: str | Sequence[str] = "expected",
     external: Mapping[str, Any] | None = None,
+    baseline: str | Sequence[str] | None = None,
     test: str = "t",
     alternative: str = "two-sided",
     correction: str | None = "holm",
+    interval: str = "t",
     confidence: float = 0.95,
     n_resamples: int = 9999,
     random_state: Any = 0,
@@ -63,6 +79,11 @@ def compare_systems(
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system.
+    baseline : str or list of str, optional
+        Systems that all others are compared with. The pairs are then those of a system
+        (A) and a baseline (B), so that a difference says how much higher the system is
+        than the baseline; p-values are corrected for these pairs only. Baselines are
+        not compared with each other. If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query: the paired t test, Wilcoxon's signed-rank
         test, or Fisher's randomisation test.
@@ -73,13 +94,18 @@ def compare_systems(
         Correction of the p-values for the number of pairs. "holm" (Holm) controls the
         probability of any false positive; "bh" (Benjamini and Hochberg) and "by"
         (Benjamini and Yekutieli) control the false discovery rate.
+    interval : {"t", "bootstrap"}, default="t"
+        Interval of the difference, in units of the measure: Student's t interval, or
+        the BCa interval of `scipy.stats.bootstrap`, for which queries are resampled.
+        Each is the interval of its pair alone: it has two sides whatever the
+        `alternative`, and no correction for the number of pairs.
     confidence : float, default=0.95
-        Confidence level of the interval of the effect size.
+        Confidence level of the intervals of the difference and of the effect size.
     n_resamples : int, default=9999
-        Number of random assignments of signs for "randomization". If there are no
-        more than this, all of them are used.
+        Number of random assignments of signs for "randomization" (if there are no
+        more than this, all of them are used), and of samples for "bootstrap".
     random_state : int, Generator, RandomState or None, default=0
-        Seed of "randomization".
+        Seed of "randomization" and "bootstrap".
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
@@ -94,6 +120,7 @@ def compare_systems(
     ------
     ValueError
         As in `ranking_score`; for systems of another length or with the same name;
+        for a baseline that is no system, or that leaves no system to compare with it;
         and for an unknown option.
 
     Warns
@@ -133,29 +160,29 @@ def compare_systems(
     clicks  0.9167  0.8333  1.0000   0.0833
     age     0.4259  0.3333  0.5556   0.0944
     <BLANKLINE>
-    A       B     A - B  tie std         tie range  holds   p (t)     d
-    -------------------------------------------------------------------
-    clicks  age  0.4907   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
+    A       B     A - B    ±95%  tie std         tie range  holds   p (t)     d
+    ---------------------------------------------------------------------------
+    clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
     """
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)
     check_choice(correction, "correction", CORRECTIONS)
+    check_choice(interval, "interval", INTERVALS)
     check_share(confidence, "confidence")
-    check_count(n_resamples, "n_resamples")
-    options = {
-        "test": test,
-        "alternative": alternative,
-        "n_resamples": n_resamples,
-        # a number, so that every pair draws alike
-        "random_state": seed_of(random_state),
-    }
+    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
+    # a seed that is a number, so that every pair draws alike
+    seed = seed_of(random_state)
+    options = _Options(
+        test, alternative, correction, interval, float(confidence), n_resamples, seed
+    )
     several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
-    pairs = pairs_of(len(systems.names))
+    baselines = check_baselines(baseline, systems.names)
+    pairs = pairs_with(baselines, systems.names)
     if qid is None and len(pairs):
         warn_one_query(
             systems.queries.n_rows, "pass qid, because the test is over queries"
@@ -172,8 +199,7 @@ def compare_systems(
             treatment,
             {name: values[j] for name, values in found[treatment].items()},
             pairs,
-            correction,
-            confidence,
+            baselines,
             options,
         )
         for j in range(len(systems.measures))
@@ -182,6 +208,62 @@ def compare_systems(
     if not several:
         return comparisons[0]
     return SystemComparisons(tuple(comparisons))
+
+
+def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the baselines, none for None."""
+    if baseline is None:
+        return ()
+    chosen = check_choices(baseline, "baseline", names)
+    if len(chosen) == len(names):
+        raise ValueError(
+            "baseline must leave at least one other system to compare with it, got "
+            f"{chosen}, which is every system"
+        )
+    return tuple(chosen)
+
+
+def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
+    """Every other system and a baseline, or every pair without baselines."""
+    if not baselines:
+        return pairs_of(len(names))
+    return np.array(
+        [
+            (names.index(system), names.index(baseline))
+            for baseline in baselines
+            for system in names
+            if system not in baselines
+        ]
+    )
+
+
+class _Options(NamedTuple):
+    """How pairs are tested, as given to `compare_systems`."""
+
+    test: str
+    alternative: str
+    correction: str | None
+    interval: str
+    confidence: float
+    n_resamples: int
+    seed: int
+
+
+class _Pair(NamedTuple):
+    """What is found of a pair."""
+
+    difference: float
+    tie_std: float
+    least: float
+    largest: float
+    statistic: float
+    pvalue: float
+    low: float
+    high: float
+    effect: float
+    effect_low: float
+    effect_high: float
+    n_queries: int
 
 
 def _averages(expected: FloatArray) -> list[float]:
@@ -197,9 +279,8 @@ def _comparison(
     ties: str,
     found: dict[str, FloatArray],
     pairs: IntArray,
-    correction: str | None,
-    confidence: float,
-    options: dict[str, Any],
+    baselines: tuple[str, ...],
+    options: _Options,
 ) -> SystemComparison:
     """The comparison by one measure under one treatment of ties."""
     # whatever order the rows came in
@@ -207,13 +288,12 @@ def _comparison(
     rows = [
         _compare(
             {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
-            confidence,
             options,
         )
         for pair in pairs
     ]
-    columns = np.array(rows, dtype=float).reshape(len(pairs), 10).T
-    difference, tie_std, low, high, statistic, pvalues, *effect, n_queries = columns
+    columns = np.array(rows, dtype=float).reshape(len(pairs), len(_Pair._fields))
+    of = dict(zip(_Pair._fields, columns.T, strict=True))
     return SystemComparison(
         systems=systems.names,
         measure=str(systems.measures[j]),
@@ -222,28 +302,29 @@ def _comparison(
         **found,
         bounds=systems.bounds[j],
         pairs=pairs,
-        difference=difference,
-        tie_std=tie_std,
-        tie_range=np.column_stack([low, high]),
-        survives=(low > NO_DIFFERENCE) | (high < -NO_DIFFERENCE),
-        statistic=statistic,
-        pvalues=pvalues,
-        adjusted_pvalues=adjust(pvalues, correction),
-        effect=effect[0],
-        effect_interval=np.column_stack(effect[1:]),
-        n_queries=n_queries.astype(np.int64),
+        difference=of["difference"],
+        difference_interval=np.column_stack([of["low"], of["high"]]),
+        tie_std=of["tie_std"],
+        tie_range=np.column_stack([of["least"], of["largest"]]),
+        survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
+        statistic=of["statistic"],
+        pvalues=of["pvalue"],
+        adjusted_pvalues=adjust(of["pvalue"], options.correction),
+        effect=of["effect"],
+        effect_interval=np.column_stack([of["effect_low"], of["effect_high"]]),
+        n_queries=of["n_queries"].astype(np.int64),
         ties=ties,
-        test=options["test"],
-        correction=correction,
-        alternative=options["alternative"],
-        confidence=float(confidence),
+        baselines=baselines,
+        test=options.test,
+        correction=options.correction,
+        alternative=options.alternative,
+        interval=options.interval,
+        confidence=options.confidence,
     )
 
 
-def _compare(
-    values: dict[str, FloatArray], confidence: float, options: dict[str, Any]
-) -> list[float]:
-    """Difference, its tie std and range, test, effect and queries of a pair."""
+def _compare(values: dict[str, FloatArray], options: _Options) -> _Pair:
+    """Difference, its tie std and range, test, intervals, effect and queries."""
     there = ~np.isnan(values["expected"]).any(axis=1)
     a, b = values["expected"][there].T
     # best is the smallest where lower is better
@@ -251,12 +332,37 @@ def _compare(
     smallest, largest = ends.min(axis=0), ends.max(axis=0)
     spread = np.hypot(*values["std"][there].T)
     difference = a - b
-    return [
+    tested = paired_test(
+        difference,
+        options.test,
+        options.alternative,
+        n_resamples=options.n_resamples,
+        random_state=options.seed,
+    )
+    return _Pair(
         mean(a) - mean(b),
         std_of_mean(spread),
         mean(smallest[:, 0]) - mean(largest[:, 1]),
         mean(largest[:, 0]) - mean(smallest[:, 1]),
-        *paired_test(difference, **options),
-        *paired_effect(difference, confidence),
-        float(there.sum()),
-    ]
+        *tested,
+        *_difference_interval(difference, options),
+        *paired_effect(difference, options.confidence),
+        int(there.sum()),
+    )
+
+
+def _difference_interval(
+    difference: FloatArray, options: _Options
+) -> tuple[float, float]:
+    """Interval of the mean difference over queries."""
+    if options.interval == "bootstrap":
+        return bootstrap_interval(
+            difference,
+            None,
+            n_resamples=options.n_resamples,
+            random_state=options.seed,
+            confidence=options.confidence,
+        )
+    found = QueryMoments.of(difference[:, None]).interval(options.confidence)
+    low, high = found[0].tolist()
+    return low, high
