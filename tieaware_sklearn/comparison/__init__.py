@@ -5,6 +5,11 @@ from ._comparison_result import (
     SystemComparisons,
     SystemSummary,
 )
+from ._rank_biased_overlap import (
+    OverlapSummary,
+    RankBiasedOverlap,
+    rank_biased_overlap,
+)
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
@@ -15,9 +20,12 @@ from ._systems import compare_systems
 __all__ = [
     "CorrelationSummary",
     "OrderingCorrelation",
+    "OverlapSummary",
+    "RankBiasedOverlap",
     "SystemComparison",
     "SystemComparisons",
     "SystemSummary",
     "compare_systems",
+    "rank_biased_overlap",
     "rank_correlation",
 ]
