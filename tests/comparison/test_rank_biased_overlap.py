@@ -30,7 +30,7 @@ DEPTHS = st.sampled_from([None, None, 1, 2, 3, 4, 9])
 def one_query(first, second):
     """Both rankings and the number of their query, 0 throughout."""
     codes = np.zeros(len(first), dtype=np.int64)
-    a, b = (RankedLists.of_scores(np.array(s), codes, 1) for s in (first, second))
+    a, b = (RankedLists.of(np.array(s), codes, 1) for s in (first, second))
     return a, b, codes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,37 @@ class RankedLists(NamedTuple):
     first: IntArray
 
     @classmethod
-    def of(cls, rank: IntArray, codes: IntArray, n_queries: int) -> RankedLists:
-        """Of ranks of documents, and the number of the query of each."""
-        order = np.lexsort((-rank, codes))
-        order = order[rank[order] > _MISSING]
+    def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
+        """Of scores of any dtype, and the number of the query of each document."""
+        rank = dense_ranks(scores)[0]
+        rank[~is_retrieved(scores)] = _MISSING
+        retrieved = np.flatnonzero(rank > _MISSING)
+        order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
+        new = begins(codes[order]) | begins(rank[order])
+        return cls._of_order(rank, order, new, codes, n_queries)
+
+    def reordered(self, minor: IntArray, least: IntArray, codes: IntArray) -> Self:
+        """The same ranking, its ties broken: smaller `minor` first, then `least`."""
+        shown = np.flatnonzero(self.rank > _MISSING)
+        # groups are numbered query by query
+        keys = least[shown], minor[shown], self.group[shown]
+        order = shown[np.lexsort(keys)]
+        new = np.ones(len(order), dtype=bool)
+        return self._of_order(self.rank, order, new, codes, len(self.length))
+
+    @classmethod
+    def _of_order(
+        cls,
+        rank: IntArray,
+        order: IntArray,
+        new: NDArray[np.bool_],
+        codes: IntArray,
+        n_queries: int,
+    ) -> Self:
+        """Of the retrieved documents in order, and where groups begin."""
         query = codes[order]
         length = np.bincount(query, minlength=n_queries)
-        at = np.cumsum(begins(query) | begins(rank[order])) - 1
+        at = np.cumsum(new) - 1
         group = np.full(len(rank), _MISSING, dtype=np.int64)
         group[order] = at
         starts, size = runs(at)
@@ -71,15 +95,6 @@ class RankedLists(NamedTuple):
             length=length,
             first=offsets_of(np.bincount(owner, minlength=n_queries)),
         )
-
-    @classmethod
-    def of_scores(
-        cls, scores: NDArray[Any], codes: IntArray, n_queries: int
-    ) -> RankedLists:
-        """Of scores of any dtype."""
-        rank = dense_ranks(scores)[0]
-        rank[~is_retrieved(scores)] = _MISSING
-        return cls.of(rank, codes, n_queries)
 
     def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
         """The group at each place of a query; below its list, that after its last."""
@@ -159,17 +174,7 @@ def extreme_orders(
     Least: in its reverse, and in opposite orders. Neither depends on d, so that one
     order is extreme at all depths.
     """
-    n_queries, rows = len(a.length), np.arange(len(codes))
-    sign = 1 if best else -1
-    # last keys first: rank, rank in the other ranking, row
-    orders = (
-        np.lexsort((rows, sign * b.rank, a.rank)),
-        np.lexsort((sign * rows, sign * a.rank, b.rank)),
-    )
-    found = []
-    for order, ranking in zip(orders, (a, b), strict=True):
-        rank = np.empty(len(codes), dtype=np.int64)
-        rank[order] = rows
-        rank[ranking.rank == _MISSING] = _MISSING
-        found.append(RankedLists.of(rank, codes, n_queries))
-    return found[0], found[1]
+    rows = np.arange(len(codes))
+    if best:
+        return a.reordered(-b.rank, rows, codes), b.reordered(-a.rank, rows, codes)
+    return a.reordered(b.rank, rows, codes), b.reordered(a.rank, -rows, codes)

@@ -262,7 +262,7 @@ def rank_biased_overlap(
         check_count(depth, "depth")
     codes = queries.codes
     a, b = (
-        RankedLists.of_scores(queries.arrange(scores), codes, queries.n_queries)
+        RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
         for scores in (first, second)
     )
     lists = _Lists.of(a, b, depth)
