@@ -24,6 +24,7 @@ from tieaware_sklearn._display.result import Result
 from tieaware_sklearn._display.terminal import width
 from tieaware_sklearn.comparison import (
     compare_systems,
+    pairwise_overlap,
     rank_biased_overlap,
     rank_correlation,
 )
@@ -82,6 +83,7 @@ def results() -> dict[str, Result]:
             LinearRegression(), SCORES, Y, qid=QID, measure=MEASURES[4], cv=2,
         ),
         rank_biased_overlap(Y, score, qid=QID),
+        pairwise_overlap(SYSTEMS, qid=QID),
         rank_biased_overlap(Y, score, qid=QID, p=0.123456789, depth=10**9).summary(),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}

@@ -173,6 +173,13 @@ def test_another_package(first, second, p, expected):
     assert found.best[0] == found.worst[0] == found.expected[0]
 
 
+def test_numbers_of_other_types():
+    found = rank_biased_overlap([1, 2], [1, 1], p=Fraction(1, 2), depth=np.int64(10**9))
+    assert (found.p, found.depth) == (0.5, 10**9)
+    beyond = rank_biased_overlap([1, 2], [1, 1], p=0.5, depth=10**30)
+    assert found.expected[0] == beyond.expected[0] == 1 - 1 / 2 * 1 / 2
+
+
 def test_a_ranking_and_itself():
     untied = rank_biased_overlap([3, 2, 1], [30, 20, 10])
     assert untied.expected[0] == untied.worst[0] == 1

@@ -5,6 +5,7 @@ from ._comparison_result import (
     SystemComparisons,
     SystemSummary,
 )
+from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
 from ._rank_biased_overlap import (
     OverlapSummary,
     RankBiasedOverlap,
@@ -20,12 +21,14 @@ from ._systems import compare_systems
 __all__ = [
     "CorrelationSummary",
     "OrderingCorrelation",
+    "OverlapMatrix",
     "OverlapSummary",
     "RankBiasedOverlap",
     "SystemComparison",
     "SystemComparisons",
     "SystemSummary",
     "compare_systems",
+    "pairwise_overlap",
     "rank_biased_overlap",
     "rank_correlation",
 ]

@@ -211,6 +211,7 @@ def rank_biased_overlap(
 
     See Also
     --------
+    pairwise_overlap : Of every pair of systems.
     rank_correlation : Coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
     RBP : The measure with the same model of a reader.
@@ -221,21 +222,23 @@ def rank_biased_overlap(
     first d of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation 4). The
     rankings are known for s and l ranks only, s <= l. Their three values are computed:
     the extrapolated overlap RBO_EXT (equation 32, for lists of any two lengths), the
-    least overlap RBO_MIN (equation 11), and RBO_RES, so that the overlap of the whole
-    rankings lies between RBO_MIN and RBO_MIN + RBO_RES (equation 30).
+    least overlap RBO_MIN (equation 11), and the residual RBO_RES for lists of any two
+    lengths. The overlap of the whole rankings lies between RBO_MIN and
+    RBO_MIN + RBO_RES.
 
     RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. Their exact means over the orders
     of ties are therefore their values for the means of X_d. The orders of the ties of
     the two rankings are independent, so that the mean of X_d is the sum over
     documents of P(rank <= d) in one ranking times P(rank <= d) in the other. This is
-    the variant RBO^a of Corsi and Urbano (SIGIR 2024), with their expected
-    contribution of a document as P. RBO_RES is not linear, but depends only on X_l,
-    which no order of ties changes, unless `depth` ends inside a tie.
+    how the variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties. RBO_RES is not
+    linear, but depends only on X_l, which no order of ties changes, unless `depth`
+    ends inside a tie.
 
     `best` and `worst` are exact. One order of all ties has the greatest overlap at
     every depth: documents that tie in one ranking stand in the order of the other, and
-    in a common order if they tie there, too. With the reverse order in one ranking,
-    the overlap is least at every depth.
+    in a common order if they tie there, too. For the least overlap at every depth they
+    stand in the reverse order of the other ranking, and in opposite orders if they tie
+    there, too.
 
     A ranking with ties and itself have an expected overlap below 1, because their ties
     are ordered independently, but a best overlap of 1. Rank-biased distance is
@@ -257,42 +260,55 @@ def rank_biased_overlap(
     first = check_scores(y_true, name="y_true")
     second = check_scores(y_score, n_rows=len(first))
     queries = check_qid(qid, n_rows=len(first))
-    check_share(p, "p")
-    if depth is not None:
-        check_count(depth, "depth")
+    p, depth = check_reader(p, depth)
     codes = queries.codes
     a, b = (
         RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
         for scores in (first, second)
     )
+    return RankBiasedOverlap(
+        p=p,
+        depth=depth,
+        qid=queries.qid,
+        **overlap_values(a, b, codes, p, depth),
+        n_retrieved=np.column_stack([a.length, b.length]),
+    )
+
+
+def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
+    """Persistence and depth of evaluation."""
+    check_share(p, "p")
+    if depth is not None:
+        check_count(depth, "depth")
+        depth = int(depth)
+    return float(p), depth
+
+
+def overlap_values(
+    a: RankedLists, b: RankedLists, codes: IntArray, p: float, depth: int | None
+) -> dict[str, FloatArray]:
+    """All values of each query, NaN where a ranking retrieves nothing."""
     lists = _Lists.of(a, b, depth)
     overlaps = mean_overlaps(a, b, codes, lists.longer)
-    expected = lists.extrapolated(overlaps, p)
-    ends = [
+    worst, best = (
         lists.extrapolated(
             mean_overlaps(*extreme_orders(a, b, codes, best=best), codes, lists.longer),
             p,
         )
         for best in (False, True)
-    ]
+    )
     residual = lists.residual(overlaps, p)
     residual[a.cuts(lists.longer, codes) | b.cuts(lists.longer, codes)] = np.nan
     found = {
         # a mean that is equal to one of the ends may differ in its last bit
-        "expected": np.clip(expected, *ends),
-        "worst": ends[0],
-        "best": ends[1],
+        "expected": np.clip(lists.extrapolated(overlaps, p), worst, best),
+        "worst": worst,
+        "best": best,
         "minimum": lists.minimum(overlaps, p),
         "residual": residual,
     }
     nothing = lists.shorter == 0
-    return RankBiasedOverlap(
-        p=float(p),
-        depth=None if depth is None else int(depth),
-        qid=queries.qid,
-        **{name: np.where(nothing, np.nan, value) for name, value in found.items()},
-        n_retrieved=np.column_stack([a.length, b.length]),
-    )
+    return {name: np.where(nothing, np.nan, value) for name, value in found.items()}
 
 
 class _Lists(NamedTuple):

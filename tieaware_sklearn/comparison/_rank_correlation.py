@@ -44,7 +44,7 @@ class CorrelationSummary(Result):
         Mean, smallest and largest value over the queries where a coefficient is
         defined.
     n_significant : ndarray of shape (n_coefficients,), int
-        Number of queries with a p-value below 0.05.
+        Number of queries with a p-value below 0.05; 0 for tau_ap_b, which has none.
     n_queries : ndarray of shape (n_coefficients,), int
         Number of queries in the average.
 
