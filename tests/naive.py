@@ -388,3 +388,73 @@ def tau_ap_by_pairs(right, judged):
                 share = x / (tied - 1) * inside if x else 0.0
                 total += (agree + share) / (lo + x) / tied
     return 2 * total / (n - 1) - 1
+
+
+def tau_ap_b(right, judged):
+    """Urbano and Marrero's tau-AP for two observers; None where it is undefined."""
+    values = [_observer(right, judged), _observer(judged, right)]
+    return None if None in values else sum(values) / 2
+
+
+def _observer(right, judged):
+    shares = []
+    for e, score in enumerate(judged):
+        above = [d for d, other in enumerate(judged) if other > score]
+        if above:
+            agree = sum(right[d] > right[e] for d in above)
+            shares.append(Fraction(agree, len(above)))
+    return 2 * sum(shares) / len(shares) - 1 if shares else None
+
+
+def prefix_overlap(first, second, d):
+    """Documents among the first d of both rankings."""
+    return len(set(first[:d]) & set(second[:d]))
+
+
+def rbo_extrapolated(first, second, p):
+    """Equation 32 of Webber, Moffat and Zobel, term by term."""
+    s, long = sorted([len(first), len(second)])
+    x = [prefix_overlap(first, second, d) for d in range(long + 1)]
+    total = sum(Fraction(x[d], d) * p**d for d in range(1, long + 1))
+    total += sum(Fraction(x[s] * (d - s), s * d) * p**d for d in range(s + 1, long + 1))
+    return (1 - p) / p * total + (
+        Fraction(x[long] - x[s], long) + Fraction(x[s], s)
+    ) * p**long
+
+
+def rbo_bounds(first, second, p, terms):
+    """Least and greatest overlap if the rankings went on, depth by depth.
+
+    The series ends after so many terms: p**terms must be nothing.
+    """
+    s, long = sorted([len(first), len(second)])
+    overlaps = [prefix_overlap(first, second, d) for d in range(1, long + 1)]
+    return _rbo_bounds(tuple(overlaps), s, p, terms)
+
+
+@functools.cache
+def _rbo_bounds(overlaps, s, p, terms):
+    long, least, most = len(overlaps), Fraction(0), Fraction(0)
+    for d in range(1, terms + 1):
+        overlap = overlaps[min(d, long) - 1]
+        # each rank that is not known may hold a document of the other ranking
+        could = min(d, overlap + max(d - s, 0) + max(d - long, 0))
+        least += (1 - p) * p ** (d - 1) * Fraction(overlap, d)
+        most += (1 - p) * p ** (d - 1) * Fraction(could, d)
+    return least, most + p**terms
+
+
+def retrieved_orders(scores):
+    """All orders of the documents with a score above -inf, best first."""
+    kept = [i for i, score in enumerate(scores) if score != -math.inf]
+    orders = _linear_orders(tuple(scores[i] for i in kept))
+    return [tuple(kept[i] for i in order) for order in orders]
+
+
+def over_both_orders(value, first, second, depth=None):
+    """`value` of the first ranks of two rankings, for every pair of orders."""
+    return [
+        value(one[:depth], other[:depth])
+        for one in retrieved_orders(first)
+        for other in retrieved_orders(second)
+    ]

@@ -22,7 +22,12 @@ from tieaware_sklearn import (
 )
 from tieaware_sklearn._display.result import Result
 from tieaware_sklearn._display.terminal import width
-from tieaware_sklearn.comparison import compare_systems, rank_correlation
+from tieaware_sklearn.comparison import (
+    compare_systems,
+    pairwise_overlap,
+    rank_biased_overlap,
+    rank_correlation,
+)
 from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
 from tieaware_sklearn.score_precision import precision_study
 
@@ -84,6 +89,9 @@ def results() -> dict[str, Result]:
             n_resamples=99,
         ),
         compare_systems(Y, SYSTEMS, qid=QID, measure=[MEASURES[3]]).summary(),
+        rank_biased_overlap(Y, score, qid=QID),
+        pairwise_overlap(SYSTEMS, qid=QID),
+        rank_biased_overlap(Y, score, qid=QID, p=0.123456789, depth=10**9).summary(),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

@@ -76,6 +76,71 @@ def test_longer_lists(pairs):
             assert math.isnan(values[name])
 
 
+@settings(max_examples=100)
+@given(RANKS, st.randoms(use_true_random=False))
+def test_tau_ap_b_by_its_definition(pairs, random):
+    def value(first, second):
+        found = rank_correlation(first, second, coefficients="tau_ap_b")
+        assert math.isnan(found.pvalues[0, 0])
+        return found.values[0, 0]
+
+    right, judged = zip(*pairs, strict=True)
+    found, expected = value(right, judged), naive.tau_ap_b(right, judged)
+    if expected is None:
+        assert math.isnan(found)
+        assert len(set(right)) == 1 or len(set(judged)) == 1
+        return
+    assert found == pytest.approx(float(expected), abs=1e-12)
+    assert found == value(judged, right)
+    assert value(right, right) == value(judged, judged) == 1
+    random.shuffle(pairs)
+    assert found == value(*zip(*pairs, strict=True))
+
+
+@given(st.permutations(range(6)))
+def test_without_ties_tau_ap_b_is_the_mean_of_both_directions(judged):
+    right, names = list(range(6)), ["tau_ap", "tau_ap_b"]
+    one, other = (
+        rank_correlation(*pair, coefficients=names).values[0]
+        for pair in ((right, judged), (judged, right))
+    )
+    assert one[1] == pytest.approx((one[0] + other[0]) / 2, abs=1e-12)
+
+
+def test_tau_ap_b_of_four_documents():
+    # a (b c) d and (a b) c d. Down the first: a is above b and c, and the other
+    # ordering agrees on c; all three are above d, and it agrees. Down the second: a
+    # and b are above c, it agrees on a; three are above d
+    first = 2 / 3 * (0 + 1 + 3 / 3) - 1
+    second = 2 / 2 * (1 / 2 + 3 / 3) - 1
+    found = rank_correlation([3, 2, 2, 1], [3, 3, 2, 1], coefficients=["tau_ap_b"])
+    assert found.values[0, 0] == pytest.approx((first + second) / 2, abs=1e-15)
+    assert "tau_ap_b" in str(found)
+    assert found.summary().n_significant.tolist() == [0]
+    # undefined for one document, as well as where all tie
+    apart = rank_correlation(
+        [1, 1, 1], [1, 2, 3], qid=[1, 1, 2], coefficients="tau_ap_b"
+    )
+    assert np.isnan(apart.values).all()
+
+
+# tauap_a and tauap_b of pyircor 0.2.0, from PyPI, which is the R package of the
+# authors, ircor, in Python
+@pytest.mark.parametrize(
+    ("coefficient", "right", "judged", "expected"),
+    [
+        ("tau_ap", [5, 4, 3, 2, 1], [2, 2, 3, 1, 1], 0.0625),
+        ("tau_ap", [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 2, 3], 0.726666666666667),
+        ("tau_ap_b", [5, 4, 4, 2, 1], [5, 5, 3, 2, 2], 0.5208333333333333),
+        ("tau_ap_b", [3, 1, 2, 2, 1, 0], [1, 3, 3, 2, 0, 0], -0.2025),
+        ("tau_ap_b", [8, 7, 6, 5, 4, 3], [8, 6, 6, 6, 2, 3], 0.6866666666666665),
+    ],
+)
+def test_tau_ap_under_ties_of_another_package(coefficient, right, judged, expected):
+    found = rank_correlation(right, judged, coefficients=coefficient)
+    assert found.values[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
 def test_four_documents():
     found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])
     values = dict(zip(found.coefficients, found.values[0], strict=True))

@@ -6,6 +6,12 @@ from ._comparison_result import (
 )
 from ._official import official_vs_exact
 from ._official_result import OfficialVsExact
+from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
+from ._rank_biased_overlap import (
+    OverlapSummary,
+    RankBiasedOverlap,
+    rank_biased_overlap,
+)
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
@@ -19,6 +25,9 @@ __all__ = [
     "CorrelationSummary",
     "OfficialVsExact",
     "OrderingCorrelation",
+    "OverlapMatrix",
+    "OverlapSummary",
+    "RankBiasedOverlap",
     "SystemComparison",
     "SystemComparisons",
     "SystemSummaries",
@@ -26,6 +35,8 @@ __all__ = [
     "TieStatistics",
     "compare_systems",
     "official_vs_exact",
+    "pairwise_overlap",
+    "rank_biased_overlap",
     "rank_correlation",
     "tie_statistics",
 ]

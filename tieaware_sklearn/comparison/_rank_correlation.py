@@ -22,6 +22,8 @@ from .._engine.validation import check_choices, check_qid, check_scores
 from ..evaluation._averages import means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
+#: also those without a p-value
+_ALL = (*COEFFICIENTS, "tau_ap_b")
 #: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
 #: values this close are one
@@ -42,7 +44,7 @@ class CorrelationSummary(Result):
         Mean, smallest and largest value over the queries where a coefficient is
         defined.
     n_significant : ndarray of shape (n_coefficients,), int
-        Number of queries with a p-value below 0.05.
+        Number of queries with a p-value below 0.05; 0 for tau_ap_b, which has none.
     n_queries : ndarray of shape (n_coefficients,), int
         Number of queries in the average.
 
@@ -86,7 +88,7 @@ class OrderingCorrelation(Result):
         Coefficients. They are NaN where undefined: for a list of one document, and
         for a list whose scores are all equal (tau-a and tau-AP are 0 there).
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided p-values under random orders.
+        Two-sided p-values under random orders; NaN for tau_ap_b, which has none.
     n_documents : ndarray of shape (n_queries,), int
         Number of documents of each query.
 
@@ -159,8 +161,8 @@ def rank_correlation(
         Scores of the reference ordering; the highest ranks first. A document with a
         score of -inf is not retrieved.
     y_score : array-like of shape (n_documents,)
-        Scores of the ordering to compare with it. Only tau-AP is not symmetric in
-        the two orderings.
+        Scores of the ordering to compare with it. All coefficients but tau_ap are
+        symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all rows are one list, such as one of the
         means of systems.
@@ -168,7 +170,8 @@ def rank_correlation(
 "spearman", "pearson")
         Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
         tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
-        Pearson's r of the scores.
+        Pearson's r of the scores. On request "tau_ap_b", the τ_AP,b of Urbano and
+        Marrero, for which ties are opinions: documents that tie are equally good.
 
     Returns
     -------
@@ -183,6 +186,8 @@ def rank_correlation(
     See Also
     --------
     compare_systems : Tests whether systems differ by a measure.
+    rank_biased_overlap : How far two rankings agree that may retrieve different
+        documents.
     scipy.stats.kendalltau, scipy.stats.spearmanr : Coefficients of one pair of
         orderings.
 
@@ -192,14 +197,27 @@ def rank_correlation(
     above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
     and Robertson, SIGIR 2008, equation 3). Errors at the top of the ranking therefore
     cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
-    orderings. Its p-values are exact, from all orders, for up to 7 documents. For
+    orderings. Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR
+    2017). Its p-values are exact, from all orders, for up to 7 documents. For
     longer lists they come from the normal distribution with the variance over random
     orders, which accounts for ties.
 
+    τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
+    ordering and ties mean equality. It is the mean of two coefficients, in which
+    either ordering is the one that is walked down: 2/(N - t) Σ C(i)/lo(i) - 1. The sum
+    is over the N - t documents that do not tie at the top, lo(i) is the number of
+    documents above the tie group of i, and C(i) is how many of those the other
+    ordering, too, ranks strictly above i. A pair that ties in one ordering only thus
+    counts as disagreement, and a pair that ties in both does not count. An ordering
+    with ties agrees fully with itself: 1. Without ties, τ_AP,b is the mean of τ_AP in
+    both directions. This is the definition of the authors' package ircor. τ_AP,b is
+    undefined if all documents of one ordering tie. It has no p-value, because its
+    distribution under random orders is not known; under ties its mean is below 0.
+
     Documents that an ordering does not retrieve (-inf) tie below all others of that
     ordering; Pearson's r leaves them out. All coefficients and p-values except those
-    of τ_AP come from scipy. tau-a is computed from tau-b and has the same p-value,
-    because both have the same numerator.
+    of τ_AP and τ_AP,b come from scipy. tau-a is computed from tau-b and has the same
+    p-value, because both have the same numerator.
 
     Examples
     --------
@@ -214,7 +232,7 @@ def rank_correlation(
     spearman     0.8000  0.2000
     pearson      0.8000  0.2000
     """
-    names = check_choices(coefficients, "coefficients", COEFFICIENTS)
+    names = check_choices(coefficients, "coefficients", _ALL)
     right = check_scores(y_true, name="y_true")
     judged = check_scores(y_score, n_rows=len(right))
     queries = check_qid(qid, n_rows=len(right))
@@ -313,10 +331,29 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
 
 
+def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
+    """τ_AP,b, without a p-value; NaN where all documents of an ordering tie."""
+    both = _agreement_above(first, second), _agreement_above(second, first)
+    return (both[0] + both[1]) / 2, math.nan
+
+
+def _agreement_above(right: IntArray, judged: IntArray) -> float:
+    """τ_AP of the documents below the first tie group, each with those above it."""
+    order = np.argsort(-judged, kind="stable")
+    starts, sizes = runs(judged[order])
+    greater = _greater_above(right[order], sizes)
+    below = len(right) - int(sizes[0])
+    if not below:
+        return math.nan
+    agreeing = math.fsum((greater[1:] / starts[1:]).tolist())
+    return 2 * agreeing / below - 1
+
+
 _OF_RANKS: dict[str, Callable[[IntArray, IntArray], tuple[float, float]]] = {
     "tau_a": _tau_a,
     "tau_b": partial(_of_scipy, stats.kendalltau),
     "tau_ap": _tau_ap,
+    "tau_ap_b": _tau_ap_b,
     "spearman": partial(_of_scipy, stats.spearmanr),
 }
 
@@ -328,16 +365,16 @@ def _weight(lo: int, size: int) -> float:
 
 def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """Per group: pairs with a document above it that agree, ties halved."""
-    group = owners(sizes)
-    before = np.empty((2, len(right)), dtype=np.int64)
-    for counts, values in zip(before, (right, -right), strict=True):
-        # documents of the own group must not count: they are put in an order in
-        # which those before are never greater
-        order = np.lexsort((values, group))
-        counts[order] = _greater_before(values[order])
-    greater, less = before
-    agreeing = (greater + (np.repeat(starts, sizes) - less)) / 2
-    return sum_segments(agreeing, sizes)
+    greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
+    return (greater + (starts * sizes - less)) / 2
+
+
+def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
+    """Per group: pairs of a value and a greater one of a group above it."""
+    # documents of the own group must not count: they are put in an order in which
+    # those before are never greater
+    order = np.lexsort((values, owners(sizes)))
+    return sum_segments(_greater_before(values[order]), sizes, np.int64)
 
 
 def _greater_before(values: IntArray) -> IntArray:

@@ -1,0 +1,408 @@
+"""How far two rankings agree, the more the higher: rank-biased overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import exp1
+
+from .._display.result import Result
+from .._display.tables import Table
+from .._engine.segments import expand, starts_of, sum_segments
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import check_count, check_qid, check_scores, check_share
+from ..evaluation._averages import mean
+from ..measures._rank_weights import geometric_weight
+from ._prefix_overlaps import RankedLists, extreme_orders, mean_overlaps
+
+_OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
+_TERMS = {
+    "minimum": "lower bound if the lists went on",
+    "residual": "from this bound to the upper one",
+    "distance": "rank-biased distance, 1 - mean",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OverlapSummary(Result):
+    """Averages over queries of a `RankBiasedOverlap`; prints as a table.
+
+    Attributes
+    ----------
+    p : float
+        Persistence.
+    depth : int or None
+        Depth of evaluation.
+    mean, worst, best : float
+        Averages of the expected, worst and best values.
+    minimum, residual : float
+        Averages of the lower bound and of the residual. The residual is NaN if it is
+        for any query of the average.
+    distance : float
+        1 - mean.
+    n_queries : int
+        Number of queries in the averages.
+
+    See Also
+    --------
+    RankBiasedOverlap.summary : The method that returns this summary.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_biased_overlap
+    >>> found = rank_biased_overlap([2, 1, 2, 1], [1, 2, 2, 1], qid=[1, 1, 2, 2])
+    >>> round(found.summary().mean, 4)
+    0.95
+    """
+
+    p: float
+    depth: int | None
+    mean: float
+    worst: float
+    best: float
+    minimum: float
+    residual: float
+    distance: float
+    n_queries: int
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: [value] for name, value in vars(self).items()}
+
+    def _tables(self) -> list[Table]:
+        at = "" if self.depth is None else f"@{self.depth}"
+        cells = self._columns()
+        names = ["mean", "worst", "best", "minimum", "residual", "distance"]
+        columns = [(name, cells[name]) for name in names]
+        name = f"RBO(p={self.p:g}){at}"
+        last = ("queries", cells["n_queries"])
+        return [Table.of(("", [name]), *columns, last, terms=_TERMS)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankBiasedOverlap(Result):
+    """Rank-biased overlap of two rankings for each query; prints as a table.
+
+    All values are NaN for a query for which one ranking retrieves nothing.
+
+    Attributes
+    ----------
+    p : float
+        Persistence.
+    depth : int or None
+        Depth of evaluation.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected, worst, best : ndarray of shape (n_queries,)
+        Extrapolated overlap, RBO_EXT: its exact mean over the orders of the ties of
+        both rankings, and its value in the orders with the least and the most
+        overlap.
+    minimum : ndarray of shape (n_queries,)
+        RBO_MIN, its exact mean over the orders of ties: the overlap if the lists went
+        on, and had no further document in common.
+    residual : ndarray of shape (n_queries,)
+        RBO_RES: how much greater the overlap could be if the lists went on. It is the
+        same in every order of ties. NaN where `depth` ends inside a tie of a
+        ranking: there it depends on the order.
+    n_retrieved : ndarray of shape (n_queries, 2), int
+        Number of documents that each ranking retrieves.
+
+    See Also
+    --------
+    rank_biased_overlap : The function that returns this result.
+    OverlapSummary : The averages over queries.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_biased_overlap
+    >>> found = rank_biased_overlap([2, 1, 2, 1], [1, 2, 2, 1], qid=[1, 1, 2, 2])
+    >>> found.expected.round(4)
+    array([0.9, 1. ])
+    >>> found.distance.round(4)
+    array([0.1, 0. ])
+    """
+
+    p: float
+    depth: int | None
+    qid: NDArray[Any]
+    expected: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    minimum: FloatArray
+    residual: FloatArray
+    n_retrieved: IntArray
+
+    @property
+    def distance(self) -> FloatArray:
+        """Rank-biased distance, 1 - `expected`: ndarray of shape (n_queries,)."""
+        return 1.0 - self.expected
+
+    def summary(self) -> OverlapSummary:
+        """Average over the queries for which both rankings retrieve documents.
+
+        Returns
+        -------
+        OverlapSummary
+        """
+        there = ~np.isnan(self.expected)
+        values = {name: mean(getattr(self, name)[there]) for name in _OF_QUERIES}
+        if np.isnan(self.residual[there]).any():
+            values["residual"] = np.nan
+        return OverlapSummary(
+            p=self.p,
+            depth=self.depth,
+            mean=values.pop("expected"),
+            **values,
+            distance=mean(self.distance[there]),
+            n_queries=int(there.sum()),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in (*_OF_QUERIES, "distance")}
+        first, second = self.n_retrieved.T
+        counts = {"n_retrieved_true": first, "n_retrieved_score": second}
+        return {"qid": self.qid, **values, **counts}
+
+    def _tables(self) -> list[Table]:
+        return self.summary()._tables()
+
+
+def rank_biased_overlap(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    p: float = 0.9,
+    depth: int | None = None,
+) -> RankBiasedOverlap:
+    """Rank-biased overlap (RBO) of two rankings of the documents of each query.
+
+    Both rankings may have ties, and may retrieve different documents and different
+    numbers of them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Scores of the first ranking; the highest ranks first. A document with a score
+        of -inf is not retrieved.
+    y_score : array-like of shape (n_documents,)
+        Scores of the second ranking, for the same documents. No result depends on
+        which ranking is first.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all documents belong to one query.
+    p : float, default=0.9
+        Persistence: the probability that a reader who compares the rankings goes on
+        from a depth to the next. The first ten ranks have 86% of the weight if it is
+        0.9.
+    depth : int, optional
+        Depth of evaluation: only the first so many ranks of each ranking are compared.
+
+    Returns
+    -------
+    RankBiasedOverlap
+
+    Raises
+    ------
+    ValueError
+        For scores that are NaN or +inf, arrays of different lengths, missing query
+        ids, `p` outside (0, 1), and `depth` < 1.
+
+    See Also
+    --------
+    pairwise_overlap : Of every pair of systems.
+    rank_correlation : Coefficients of two orderings of the same documents.
+    compare_systems : Tests whether systems differ by a measure.
+    RBP : The measure with the same model of a reader.
+
+    Notes
+    -----
+    RBO = (1 - p) Σ_d p^(d - 1) X_d / d, where X_d is the number of documents among the
+    first d of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation 4). The
+    rankings are known for s and l ranks only, s <= l. Their three values are computed:
+    the extrapolated overlap RBO_EXT (equation 32, for lists of any two lengths), the
+    least overlap RBO_MIN (equation 11), and the residual RBO_RES for lists of any two
+    lengths. The overlap of the whole rankings lies between RBO_MIN and
+    RBO_MIN + RBO_RES.
+
+    RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. Their exact means over the orders
+    of ties are therefore their values for the means of X_d. The orders of the ties of
+    the two rankings are independent, so that the mean of X_d is the sum over
+    documents of P(rank <= d) in one ranking times P(rank <= d) in the other. This is
+    how the variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties. RBO_RES is not
+    linear, but depends only on X_l, which no order of ties changes, unless `depth`
+    ends inside a tie.
+
+    `best` and `worst` are exact. One order of all ties has the greatest overlap at
+    every depth: documents that tie in one ranking stand in the order of the other, and
+    in a common order if they tie there, too. For the least overlap at every depth they
+    stand in the reverse order of the other ranking, and in opposite orders if they tie
+    there, too.
+
+    A ranking with ties and itself have an expected overlap below 1, because their ties
+    are ordered independently, but a best overlap of 1. Rank-biased distance is
+    1 - RBO. It is the attribute `distance` of the result. The variants RBO^w (ties
+    share the highest of their ranks) and RBO^b (normalised so that a ranking with ties
+    agrees fully with itself) are not means over orders of ties, and are not computed.
+
+    Time is O(n log n) and memory O(n) in the number of documents, whatever their ties.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_biased_overlap
+    >>> found = rank_biased_overlap([4, 3, 2, 1], [2, 2, 2, 1])  # a b c d, (a b c) d
+    >>> print(found)
+                  mean   worst    best  minimum  residual  distance  queries
+    ------------------------------------------------------------------------
+    RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
+    """
+    first = check_scores(y_true, name="y_true")
+    second = check_scores(y_score, n_rows=len(first))
+    queries = check_qid(qid, n_rows=len(first))
+    p, depth = check_reader(p, depth)
+    codes = queries.codes
+    a, b = (
+        RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
+        for scores in (first, second)
+    )
+    return RankBiasedOverlap(
+        p=p,
+        depth=depth,
+        qid=queries.qid,
+        **overlap_values(a, b, codes, p, depth),
+        n_retrieved=np.column_stack([a.length, b.length]),
+    )
+
+
+def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
+    """Persistence and depth of evaluation."""
+    check_share(p, "p")
+    if depth is not None:
+        check_count(depth, "depth")
+        depth = int(depth)
+    return float(p), depth
+
+
+def overlap_values(
+    a: RankedLists, b: RankedLists, codes: IntArray, p: float, depth: int | None
+) -> dict[str, FloatArray]:
+    """All values of each query, NaN where a ranking retrieves nothing."""
+    lists = _Lists.of(a, b, depth)
+    overlaps = mean_overlaps(a, b, codes, lists.longer)
+    worst, best = (
+        lists.extrapolated(
+            mean_overlaps(*extreme_orders(a, b, codes, best=best), codes, lists.longer),
+            p,
+        )
+        for best in (False, True)
+    )
+    residual = lists.residual(overlaps, p)
+    residual[a.cuts(lists.longer, codes) | b.cuts(lists.longer, codes)] = np.nan
+    found = {
+        # a mean that is equal to one of the ends may differ in its last bit
+        "expected": np.clip(lists.extrapolated(overlaps, p), worst, best),
+        "worst": worst,
+        "best": best,
+        "minimum": lists.minimum(overlaps, p),
+        "residual": residual,
+    }
+    nothing = lists.shorter == 0
+    return {name: np.where(nothing, np.nan, value) for name, value in found.items()}
+
+
+class _Lists(NamedTuple):
+    """Down to which ranks the two rankings of each query are known.
+
+    Overlaps are those at ranks 1, 2, ... `longer` of each query, one after another.
+    """
+
+    shorter: IntArray
+    longer: IntArray
+
+    @classmethod
+    def of(cls, a: RankedLists, b: RankedLists, depth: int | None) -> _Lists:
+        lengths = np.stack([a.length, b.length])
+        if depth is not None:
+            lengths = np.minimum(lengths, min(depth, int(lengths.max())))
+        return cls(lengths.min(axis=0), lengths.max(axis=0))
+
+    def extrapolated(self, overlaps: FloatArray, p: float) -> FloatArray:
+        """RBO_EXT: the shorter list goes on as its end agrees with the other.
+
+        Equation 32 says that the agreement is (X_d + X_s (d - s)/s)/d below rank s,
+        and stays what it is at rank l.
+        """
+        owner, place = expand(self.longer)
+        depth, short = place + 1, np.maximum(self.shorter[owner], 1)
+        at_end = overlaps[starts_of(self.longer)[owner] + short - 1]
+        # documents in common that are expected below the end of the shorter list
+        more = at_end * (np.maximum(depth - short, 0) / short)
+        agreement = np.minimum((overlaps + more) / depth, 1.0)
+        last = self._last(agreement)
+        weight, beyond = geometric_weight(place, p), p**self.longer
+        direct = sum_segments(weight * agreement, self.longer) + beyond * last
+        # the weights sum to 1: near 1, what is missing is known better
+        lost = weight * (1.0 - agreement)
+        distance = sum_segments(lost, self.longer) + beyond * (1.0 - last)
+        return np.where(distance < 0.5, 1.0 - distance, direct)
+
+    def minimum(self, overlaps: FloatArray, p: float) -> FloatArray:
+        """RBO_MIN: no document in common below rank l."""
+        place = expand(self.longer)[1]
+        seen = geometric_weight(place, p) * (overlaps / (place + 1))
+        total = self._last(overlaps)
+        return np.asarray(
+            sum_segments(seen, self.longer) + total * _tail(self.longer, p)
+        )
+
+    def residual(self, overlaps: FloatArray, p: float) -> FloatArray:
+        """RBO_RES: all documents in common, below s and l, that could be.
+
+        Below rank s each rank may add one document, below l two, until all agree at
+        rank f = s + l - X_l.
+        """
+        total = self._last(overlaps)
+        full = np.maximum(self.shorter + self.longer - np.rint(total), 0)
+        full = full.astype(np.int64)
+        owner, place = expand(full - self.shorter)
+        rank = place + self.shorter[owner]
+        added = place + 1 + np.maximum(rank + 1 - self.longer[owner], 0)
+        weight = geometric_weight(rank, p)
+        below = sum_segments(weight * (added / (rank + 1)), full - self.shorter)
+        beyond = p**full - total * _tail(full, p)
+        return np.asarray(below + np.maximum(beyond, 0.0))
+
+    def _last(self, values: FloatArray) -> FloatArray:
+        """The value at rank l of each query; 0 where nothing is retrieved."""
+        out = np.zeros(len(self.longer))
+        filled = self.longer > 0
+        out[filled] = values[(np.cumsum(self.longer) - 1)[filled]]
+        return out
+
+
+#: terms of a series that are added one by one, before its integral stands for the rest
+_DIRECT = 64
+#: B_2j / (2j)! of the Euler-Maclaurin formula
+_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
+
+
+def _tail(above: IntArray, p: float) -> FloatArray:
+    """(1 - p) Σ p^(d - 1)/d over ranks d below `above`.
+
+    The closed form, -ln(1 - p) less the terms above, loses everything deep in a list.
+    The first terms are added up; for the rest, where p^64 matters at all, the
+    Euler-Maclaurin formula of exp(-λx)/x is right to the last bits.
+    """
+    ranks = above[:, None] + np.arange(1, _DIRECT + 1)
+    direct = (p ** (ranks - 1) / ranks).sum(axis=1)
+    rate, start = -np.log(p), (above + _DIRECT + 1).astype(float)
+    integral = exp1(rate * start) + np.exp(-rate * start) / start / 2
+    # derivatives of order m, without their sign and exp(-λx): sums of positive terms
+    derivative, correction = 1.0 / start, np.zeros(len(start))
+    for m in range(1, 2 * len(_BERNOULLI)):
+        derivative = (rate**m + m * derivative) / start
+        if m % 2:
+            correction = correction + _BERNOULLI[m // 2] * derivative
+    integral = integral + np.exp(-rate * start) * correction
+    return np.asarray((1.0 - p) * (direct + integral / p))
