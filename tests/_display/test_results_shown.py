@@ -11,6 +11,7 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     contingency_table,
     evaluate,
+    evaluate_subtopics,
     precision_recall_curve,
     query_permutation_importance,
     residuals,
@@ -76,6 +77,10 @@ def results() -> dict[str, Result]:
         selection_curve(
             {name: RankingFeatureSelector(MEASURES[3]) for name in LONG[:3]},
             LinearRegression(), SCORES, Y, qid=QID, measure=MEASURES[4], cv=2,
+        ),
+        evaluate_subtopics(
+            Y.reshape(-1, 1) >= [1, 2], score, qid=QID,
+            measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"],
         ),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}

@@ -57,11 +57,11 @@ def test_what_cannot_gain_any_more_is_not_ranked():
 
 @pytest.mark.parametrize("alpha", [0.8, 0.9, 0.3])
 def test_gains_that_are_equal_on_paper_tie(alpha):
-    # three subtopics seen once, twice and never: their sum in any order of columns
-    seen = [(1, 0, 1, 0, 1, 0, 0, 0), (0, 0, 1, 0, 0, 1, 1, 1)]
-    rows = [*seen, (1, 1, 1, 0, 0, 0, 0, 0), (0, 0, 1, 1, 1, 0, 0, 0)]
-    order = naive.greedy(rows, Fraction(alpha).limit_denominator(10))
-    assert found_order(rows, alpha=alpha) == [rows[i] for i in order]
+    # after these, the subtopics have been seen twice, once, never, never, once, twice
+    first = [(1, 0, 0, 0, 0, 1, 1, 1, 1), (1, 1, 0, 0, 1, 1, 0, 0, 0)]
+    # 0.01 + 0.1 + 1 is not 1 + 0.1 + 0.01 if each sum is rounded
+    tied = [(1, 1, 1, 0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 1, 1, 0, 0, 0)]
+    assert found_order([*tied, *first], alpha=alpha) == [*first, *tied]
 
 
 @pytest.mark.parametrize("depth", [None, 2])

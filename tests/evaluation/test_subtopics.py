@@ -249,6 +249,18 @@ def test_the_ideal_order_is_worth_just_one(case):
     assert report.expected.tolist() == [[1.0] * 4]
 
 
+def test_a_ranking_may_be_better_than_the_greedy_one():
+    # the first document is as good as any; without it the others repeat nothing
+    labels = [(1, 1, 0, 0), (1, 0, 1, 0), (0, 1, 0, 1)]
+    scores = [1, 3, 2]
+    report = evaluate_subtopics(labels * 2, scores * 2, qid=[1] * 3 + [2] * 3,
+                                measures="alpha_nDCG@2")  # fmt: skip
+    second = 1 / math.log2(3)
+    value = (2 + 2 * second) / (2 + 1.5 * second)
+    assert report.expected[:, 0] == pytest.approx([value, value])
+    assert report.interval[0] == pytest.approx([value, value])
+
+
 def test_equal_weights_are_no_weights(several):
     labels, scores, qid = several
     plain = evaluate_subtopics(labels, scores, qid=qid, measures=MEASURES)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine.segments import begins, sizes_of
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
 
@@ -39,26 +41,39 @@ def ideal_scores(
     ndarray of shape (n_rows,)
     """
     scores = np.full(len(relevant), -np.inf)
-    for query in range(queries.n_queries):
-        first, stop = queries.offsets[query : query + 2].tolist()
-        rows = first + np.flatnonzero(relevant[first:stop].any(axis=1))
-        if not len(rows):
-            continue
-        # documents that are relevant to the same subtopics are alike
-        kinds, kind, counts = np.unique(
-            relevant[rows], axis=0, return_inverse=True, return_counts=True
+    rows = np.flatnonzero(relevant.any(axis=1))
+    # documents that are relevant to the same subtopics are alike
+    bits, kind = np.unique(
+        np.packbits(relevant[rows], axis=1), axis=0, return_inverse=True
+    )
+    kind = kind.reshape(-1)
+    subtopics = [
+        np.flatnonzero(own).tolist()
+        for own in np.unpackbits(bits, axis=1, count=relevant.shape[1])
+    ]
+    query = queries.codes[rows]
+    order = np.lexsort((kind, query))
+    rows, kind, query = rows[order], kind[order], query[order]
+    starts = np.flatnonzero(begins(query) | begins(kind))
+    # the kinds of documents of each query
+    ends = np.searchsorted(query[starts], np.arange(queries.n_queries + 1)).tolist()
+    of_run, counts = kind[starts].tolist(), sizes_of(starts, len(rows)).tolist()
+    following, left = starts.tolist(), weights.tolist()
+    chosen: list[int] = []
+    ranks: list[int] = []
+    for number, (first, stop) in enumerate(pairwise(ends)):
+        found = _greedy(
+            [subtopics[own] for own in of_run[first:stop]],
+            counts[first:stop],
+            left[number],
+            keep,
+            depth,
         )
-        subtopics = [np.flatnonzero(own).tolist() for own in kinds]
-        limit = len(rows) if depth is None else min(depth, len(rows))
-        left = weights[query].tolist()
-        chosen = _greedy(subtopics, counts.tolist(), left, keep, limit)
-        of_kind = np.split(
-            rows[np.argsort(kind.ravel(), kind="stable")], np.cumsum(counts)[:-1]
-        )
-        taken = [0] * len(kinds)
-        for rank, own in enumerate(chosen):
-            scores[of_kind[own][taken[own]]] = -rank
-            taken[own] += 1
+        for own in found:
+            chosen.append(following[first + own])
+            following[first + own] += 1
+        ranks += range(len(found))
+    scores[rows[chosen]] = -np.array(ranks, dtype=np.float64)
     return scores
 
 
@@ -67,7 +82,7 @@ def _greedy(
     counts: list[int],
     left: list[float],
     keep: float,
-    limit: int,
+    limit: int | None,
 ) -> list[int]:
     """Kinds of documents, each with the largest gain after those before it.
 
@@ -82,7 +97,7 @@ def _greedy(
     heap = [(-gain(kind), -kind) for kind in range(len(subtopics))]
     heapq.heapify(heap)
     chosen: list[int] = []
-    while heap and len(chosen) < limit:
+    while heap and len(chosen) != limit:
         known, kind = -heap[0][0], -heap[0][1]
         now = gain(kind)
         if now == 0 or counts[kind] == 0:

@@ -60,8 +60,9 @@ class SubtopicReport(Result):
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
     maximum : ndarray of shape (n_measures,)
-        Largest value that each measure can have, infinite for sums and for measures
-        that are divided by an ideal found greedily. Intervals stay within it.
+        Largest value that each measure can have: infinite for sums, and 1 for measures
+        that are divided by a greedy ideal, which few values exceed. Intervals stay
+        below it, or below the largest value where that is larger.
     query_weight : ndarray of shape (n_queries,) or None
         Weight of each query in averages.
 
@@ -97,7 +98,8 @@ class SubtopicReport(Result):
     def interval(self) -> FloatArray:
         """95% t interval of the mean over queries, of shape (n_measures, 2)."""
         interval = QueryMoments.of(self.expected, self.query_weight).interval()
-        return np.clip(interval, 0.0, self.maximum[:, None])
+        most = np.fmax(self.maximum, np.fmax.reduce(self.expected))
+        return np.clip(interval, 0.0, most[:, None])
 
     def _columns(self) -> dict[str, Any]:
         names = ("expected", "chance", "n_subtopics")
@@ -254,9 +256,7 @@ default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
         chance=chance,
         n_subtopics=n_subtopics,
         n_undefined=undefined.sum(axis=0),
-        maximum=np.array(
-            [np.inf if one.normalised else one.maximum for one in measured]
-        ),
+        maximum=np.array([measure.maximum for measure in measured]),
         query_weight=weight,
     )
     for name, average in zip(report.measures, report.mean.tolist(), strict=True):
