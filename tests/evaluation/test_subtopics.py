@@ -286,6 +286,19 @@ def test_a_subtopic_of_weight_0_is_none(several):
     np.testing.assert_array_equal(found.n_subtopics, twin.n_subtopics)
 
 
+def test_a_subtopic_of_weight_0_breaks_no_tie_of_gains():
+    # of the first two the ideal begins with the first, unless column 0 counts
+    labels = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
+    options = {"measures": AlphaNDCG(2)}
+    found = evaluate_subtopics(
+        labels, [3, 2, 1], subtopic_weight=[0, 1, 1, 1, 1], **options
+    )
+    twin = evaluate_subtopics(labels[:, 1:], [3, 2, 1], **options)
+    turned = evaluate_subtopics(labels[:, [3, 1, 2, 4]], [3, 2, 1], **options)
+    assert found.expected == twin.expected
+    assert found.expected != turned.expected
+
+
 def test_queries_without_subtopics():
     labels, scores, qid = [[1, 0], [0, 1], [0, NAN]], [2, 1, 1], ["a", "a", "b"]
 

@@ -65,6 +65,22 @@ def test_names_of_ir_measures_and_ndeval(name, canonical):
     assert str(parse_subtopic_measure(name)) == canonical
 
 
+def test_measures_of_ir_measures_have_the_same_names():
+    theirs = pytest.importorskip("ir_measures", reason="needs ir-measures")
+    some = [
+        *(theirs.alpha_nDCG @ 20, theirs.alpha_nDCG(alpha=0.8, rel=2) @ 20),
+        *(theirs.alpha_DCG @ 5, theirs.ERR_IA @ 20, theirs.nERR_IA @ 20),
+        *(theirs.NRBP(beta=0.8), theirs.nNRBP, theirs.StRecall @ 10),
+        *(theirs.P_IA(rel=2) @ 5, theirs.AP_IA),
+    ]
+    for measure in some:
+        assert str(parse_subtopic_measure(str(measure))) in (
+            str(measure),
+            # parameters in another order
+            "alpha_nDCG(alpha=0.8,rel=2)@20",
+        )
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -293,27 +293,6 @@ class _SubtopicLists:
         own = Queries(np.arange(len(sizes)), offsets_of(sizes), None)
         self._lists = LabelledQueries(of_lists, own, keep=True) if len(sizes) else None
 
-    def _per_list(
-        self,
-        measures: Sequence[SubtopicMeasure],
-        ranked_by: NDArray[Any],
-        what: str,
-    ) -> NDArray[Any]:
-        """A method of measures for each list, the rows of queries ranked by scores."""
-        if self._lists is None:
-            return np.zeros((0, len(measures)))
-
-        def compute(ranked: RankedQueries) -> NDArray[Any]:
-            groups = ranked.groups
-            return np.column_stack([getattr(m, what)(groups) for m in measures])
-
-        parts = self._lists.each_block(
-            compute,
-            ranked_by[self._rows],
-            reaches=[measure.reach for measure in measures],
-        )
-        return self._lists.in_order(parts)
-
     def _over_subtopics(self, values: FloatArray) -> FloatArray:
         """Sums of the lists of each query, (n_queries, n_columns)."""
         n_queries, n_subtopics = self._weights.shape
@@ -325,12 +304,16 @@ class _SubtopicLists:
         self, measures: Sequence[SubtopicMeasure]
     ) -> tuple[IntArray, FloatArray]:
         """Subtopics of each query that count for each measure, and their weights."""
-        tied = np.zeros(self._queries.n_rows)
-        # no scores are needed: all of a list are known in any order
-        self._counts = self._per_list(measures, tied, "counts").astype(np.float64)
-        weights = self._counts * self._list_weights
-        number = self._over_subtopics(self._counts)
-        return number.astype(np.int64), self._over_subtopics(weights)
+        counts = np.zeros((0, len(measures)))
+        if self._lists is not None:
+            blocks = [
+                np.column_stack([m.counts(block.everything) for m in measures])
+                for block in self._lists.blocks()
+            ]
+            counts = self._lists.in_order(blocks).astype(np.float64)
+        number = self._over_subtopics(counts)
+        weights = self._over_subtopics(counts * self._list_weights)
+        return number.astype(np.int64), weights
 
     @property
     def _list_weights(self) -> FloatArray:
@@ -340,9 +323,21 @@ class _SubtopicLists:
         self, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
     ) -> FloatArray:
         """Weighted sums over subtopics of the values of each measure."""
-        values = self._per_list(measures, ranked_by, "of_lists")
+        if self._lists is None:
+            return np.zeros((self._queries.n_queries, len(measures)))
+
+        def compute(ranked: RankedQueries) -> FloatArray:
+            groups = ranked.groups
+            return np.column_stack([measure.of_lists(groups) for measure in measures])
+
+        parts = self._lists.each_block(
+            compute,
+            ranked_by[self._rows],
+            reaches=[measure.reach for measure in measures],
+        )
         # where a subtopic does not count, its value is 0
-        return self._over_subtopics(values * self._list_weights)
+        values = self._lists.in_order(parts) * self._list_weights
+        return self._over_subtopics(values)
 
     def ideals(self, measures: Sequence[SubtopicMeasure]) -> dict[int, FloatArray]:
         """The sums in the ideal order, for those that are divided by them.
@@ -353,13 +348,15 @@ class _SubtopicLists:
         for j, measure in enumerate(measures):
             if measure.normalised and isinstance(measure, NoveltyMeasure):
                 alike.setdefault((measure.alpha, measure.rel), []).append(j)
+        # a subtopic of weight 0 is none, and breaks no tie of gains
+        weighs = (self._weights > 0)[self._queries.codes]
         found: dict[int, FloatArray] = {}
         for (alpha, rel), members in alike.items():
             some = [measures[j] for j in members]
             depths = [measure.reach.depth for measure in some]
             known = [depth for depth in depths if depth is not None]
             ideal = ideal_scores(
-                self._labels >= rel,
+                (self._labels >= rel) & weighs,
                 self._queries,
                 self._weights,
                 1 - alpha,
