@@ -347,6 +347,74 @@ def rbp(p=0.8, k=None, rel=1, gain=None) -> Plain:
     return value
 
 
+def of_subtopics(plain: Plain, rel=1, weights=None) -> Plain:
+    """Mean of a measure over the subtopics that have a relevant document.
+
+    A label is a tuple here, one for each subtopic.
+    """
+
+    def value(ranked, missing):
+        sums, total = Fraction(0), Fraction(0)
+        for i in range(len([*ranked, *missing][0])):
+            one = [label[i] for label in ranked], [label[i] for label in missing]
+            if any(label >= rel for label in [*one[0], *one[1]]):
+                weight = Fraction(1 if weights is None else weights[i])
+                sums += weight * (plain(*one) or 0)
+                total += weight
+        return sums / total if total else None
+
+    return value
+
+
+def novelty(k=None, alpha=Fraction(1, 2), rel=1, weight=None, weights=None):
+    """Σ weight(rank) (1 - alpha)^(documents above on the subtopic), of tuples."""
+
+    def value(ranked, missing):
+        seen: collections.Counter[int] = collections.Counter()
+        found = Fraction(0)
+        for rank, labels in enumerate(ranked[:k], start=1):
+            for i, label in enumerate(labels):
+                if label >= rel:
+                    gain = 1 if weights is None else Fraction(weights[i])
+                    found += weight(rank) * gain * (1 - alpha) ** seen[i]
+                    seen[i] += 1
+        return found
+
+    return value
+
+
+def normalised_novelty(alpha=Fraction(1, 2), rel=1, weights=None, **options) -> Plain:
+    """The same over its value for the documents in the greedy order."""
+    plain = novelty(alpha=alpha, rel=rel, weights=weights, **options)
+
+    def value(ranked, missing):
+        every = [tuple(relevance(labels, rel)) for labels in [*ranked, *missing]]
+        best = [every[i] for i in greedy(every, alpha, weights)]
+        ideal = novelty(alpha=alpha, weights=weights, **options)(best, [])
+        return plain(ranked, missing) / ideal if ideal else None
+
+    return value
+
+
+def greedy(documents, alpha=Fraction(1, 2), weights=None) -> list[int]:
+    """Documents, as tuples of 0 and 1, by the gain after those that come first.
+
+    Of equal gains, the one relevant to the first subtopics.
+    """
+    gains = [Fraction(w) for w in weights or [1] * len(documents[0])]
+    left, order = list(range(len(documents))), []
+    while left:
+        worth = {
+            i: sum(map(math.prod, zip(gains, documents[i], strict=True))) for i in left
+        }
+        best = max(left, key=lambda i: (worth[i], documents[i]))
+        left.remove(best)
+        order.append(best)
+        for j, on in enumerate(documents[best]):
+            gains[j] *= (1 - alpha) if on else 1
+    return order
+
+
 def tau_ap(right, judged):
     """Mean of Yilmaz, Aslam and Robertson's tau-AP over the orders of all ties."""
     n = len(right)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from numpydoc.docscrape import NumpyDocString
 
-from tieaware_sklearn import Measure, RankingScorer
+from tieaware_sklearn import Measure, RankingScorer, SubtopicMeasure
 from tieaware_sklearn._display.result import Result
 
 PAGE = Path(__file__).parents[1] / "docs" / "api" / "signatures.md"
@@ -27,6 +27,8 @@ MODULES = [
         )
     ),
 ]
+#: what has parameters of its own, which no other function takes
+MEASURES = (Measure, SubtopicMeasure)
 #: rooms whose rankers show the parameters of a library's own
 BOOSTERS = tuple(
     f"tieaware_sklearn.{name}" for name in ("lightgbm", "xgboost", "catboost")
@@ -61,7 +63,7 @@ def is_result(thing: Any) -> bool:
 
 def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What of it takes parameters: a function, a class, the methods of its own."""
-    is_measure = inspect.isclass(thing) and issubclass(thing, Measure)
+    is_measure = inspect.isclass(thing) and issubclass(thing, MEASURES)
     # a scorer is made by make_ranking_scorer
     if not is_result(thing) and thing is not RankingScorer:
         yield name, thing
@@ -121,7 +123,7 @@ def taken() -> dict[str, list[Taken]]:
     """Every parameter of functions, classes and methods: who takes it, and how."""
     out = defaultdict(list)
     for _, name, thing in public():
-        if inspect.isclass(thing) and issubclass(thing, Measure):
+        if inspect.isclass(thing) and issubclass(thing, MEASURES):
             continue
         for owner, call in calls(name, thing):
             told = meanings(call)

@@ -11,6 +11,7 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     contingency_table,
     evaluate,
+    evaluate_subtopics,
     precision_recall_curve,
     query_permutation_importance,
     residuals,
@@ -92,6 +93,10 @@ def results() -> dict[str, Result]:
         rank_biased_overlap(Y, score, qid=QID),
         pairwise_overlap(SYSTEMS, qid=QID),
         rank_biased_overlap(Y, score, qid=QID, p=0.123456789, depth=10**9).summary(),
+        evaluate_subtopics(
+            Y.reshape(-1, 1) >= [1, 2], score, qid=QID,
+            measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"],
+        ),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

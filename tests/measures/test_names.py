@@ -12,7 +12,7 @@ import pytest
 from tests.instances import MEASURES
 from tieaware_sklearn import Precision, Success, parse_measure, ranking_score
 from tieaware_sklearn.measures._fields import spelling
-from tieaware_sklearn.measures._names import NAMED, is_ours, names_where
+from tieaware_sklearn.measures._names import NAMED, OF_SUBTOPICS, is_ours, names_where
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "measures.md"
 OURS = sorted(
@@ -121,9 +121,13 @@ def test_every_name_has_instances_and_stands_in_the_help(cls):
         assert re.search(rf"\b{name}\b", parse_measure.__doc__, re.IGNORECASE), name
 
 
-def row_of_the_reference(cls):
+def called(cls):
+    return cls.name.lower()
+
+
+def row_of_the_reference(cls, named=NAMED):
     """What a measure is called, and what it takes."""
-    given = NAMED[cls.name.lower()].parameters
+    given = named[cls.name.lower()].parameters
     after = f"@{cls.at}" if cls.at in given else ""
     shown = [
         name if f.default is MISSING else f"{name}={spelling(f.default)}"
@@ -140,5 +144,8 @@ def row_of_the_reference(cls):
 
 def test_the_table_of_the_reference_is_the_registry():
     rows = [row_of_the_reference(cls) for cls in OURS]
-    text = REFERENCE.read_text()
-    assert re.findall(r"^\| `.*\|$", text, re.MULTILINE) == rows
+    by_name = sorted({named.cls for named in OF_SUBTOPICS.values()}, key=called)
+    rows += [row_of_the_reference(cls, OF_SUBTOPICS) for cls in by_name]
+    found = re.findall(r"^\| `.*\|$", REFERENCE.read_text(), re.MULTILINE)
+    # it has a name for each of the others
+    assert [row for row in found if "`IntentAware`" not in row] == rows

@@ -2,6 +2,7 @@
 
 from ..io._batches import iter_batches
 from ..io._letor import dump_letor, load_letor
+from ..io._subtopic_qrels import load_subtopics
 from ..io._tabular import load_table
 from ..io._trec import load_qrels, load_run, load_trec
 from ._digits import load_digits_retrieval
@@ -14,6 +15,7 @@ __all__ = [
     "load_letor",
     "load_qrels",
     "load_run",
+    "load_subtopics",
     "load_table",
     "load_trec",
     "make_web_search",

@@ -7,6 +7,7 @@ from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curv
 from ._report import RankingReport
 from ._residuals import ResidualReport, residuals
 from ._sampled_orders import SampledScore, sample_orderings, sampled
+from ._subtopics import SubtopicReport, evaluate_subtopics
 from ._summary import RankingSummary, SegmentSummary
 from ._tie_report import TieReport, tie_report
 from ._tie_rules import break_ties
@@ -21,11 +22,13 @@ __all__ = [
     "ResidualReport",
     "SampledScore",
     "SegmentSummary",
+    "SubtopicReport",
     "TieReport",
     "TieTreatments",
     "break_ties",
     "contingency_table",
     "evaluate",
+    "evaluate_subtopics",
     "precision_recall_curve",
     "ranking_score",
     "residuals",

@@ -7,11 +7,18 @@ from ._dcg import CG, DCG, NDCG
 from ._distribution import Distribution
 from ._err import ERR
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
+from ._novelty import NRBP, AlphaDCG, AlphaNDCG, NormalisedERRIA, NormalisedNRBP
 from ._parse import parse_measure
 from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
 from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
+from ._subtopics import (
+    IntentAware,
+    SubtopicMeasure,
+    SubtopicRecall,
+    parse_subtopic_measure,
+)
 
 __all__ = [
     "CG",
@@ -19,15 +26,21 @@ __all__ = [
     "DCG",
     "ERR",
     "NDCG",
+    "NRBP",
     "RBP",
+    "AlphaDCG",
+    "AlphaNDCG",
     "AveragePrecision",
     "BPref",
     "Distribution",
     "FBeta",
     "Fallout",
+    "IntentAware",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",
     "Measure",
+    "NormalisedERRIA",
+    "NormalisedNRBP",
     "Precision",
     "PrecisionRecallArea",
     "RPrecision",
@@ -35,6 +48,9 @@ __all__ = [
     "Recall",
     "ReciprocalRank",
     "SearchLength",
+    "SubtopicMeasure",
+    "SubtopicRecall",
     "Success",
     "parse_measure",
+    "parse_subtopic_measure",
 ]

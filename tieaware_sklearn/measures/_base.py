@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._engine.ties import FloatArray, Reach, TieGroups, Totals, once_per_block
 from .._kernel.walks import Walk
 from ._distribution import Distribution
-from ._fields import RemembersArguments, cutoff, number, spelling
+from ._fields import RemembersArguments, cutoff, number, spelled
 from ._names import names_where, register
 from ._user_models import UserModel
 
@@ -215,16 +215,7 @@ class Measure(UserModel, RemembersArguments, ABC):
         return self.expected(groups.everything)
 
     def __str__(self) -> str:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        after = values.pop(self.at, None)
-        shown = ",".join(
-            f"{f.name}={spelling(values[f.name])}"
-            for f in fields(self)
-            if f.name in values
-            and (f.name in self.always_shown or values[f.name] != f.default)
-        )
-        inside = f"({shown})" if shown else ""
-        return self.name + inside + ("" if after is None else f"@{after}")
+        return spelled(self)
 
 
 class RelevanceMeasure(Measure):

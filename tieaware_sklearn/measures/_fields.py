@@ -94,3 +94,17 @@ def spelling(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return str(value)
+
+
+def spelled(measure: Any) -> str:
+    """The name of a measure, with the parameters that are not at their defaults."""
+    values = {f.name: getattr(measure, f.name) for f in fields(measure)}
+    after = values.pop(measure.at, None)
+    shown = ",".join(
+        f"{f.name}={spelling(values[f.name])}"
+        for f in fields(measure)
+        if f.name in values
+        and (f.name in measure.always_shown or values[f.name] != f.default)
+    )
+    inside = f"({shown})" if shown else ""
+    return str(measure.name) + inside + ("" if after is None else f"@{after}")

@@ -24,6 +24,8 @@ class Named(NamedTuple):
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: by name in lower case
 NAMED: dict[str, Named] = {}
+#: the same of measures of subtopics
+OF_SUBTOPICS: dict[str, Named] = {}
 #: measures that names were read as, until another class takes one
 READ: dict[str, Any] = {}
 

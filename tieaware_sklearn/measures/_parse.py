@@ -8,17 +8,18 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import MISSING
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._engine.validation import check_choice
 from ._base import Measure
 from ._fields import spell_out, spelled_out
-from ._names import NAMED, READ, Named
+from ._names import NAMED, OF_SUBTOPICS, READ, Named
 
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000
 #: what stands before @
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
+_EXAMPLE = '"ndcg@10" or "rbp(p=0.8)@10"'
 #: names of trec_eval's measures, of those with a number after them what comes before;
 #: `map`, `Rprec` and `bpref` are names here too
 _OF_TREC_EVAL = {
@@ -107,22 +108,11 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"{_short(measure)}"
         )
     text = _from_trec_eval(measure) or measure
-    head, at, after = (part.strip() for part in text.partition("@"))
-    match = _HEAD.fullmatch(head)
-    if match is None or (at and not after):
-        example = '"ndcg@10" or "rbp(p=0.8)@10"'
-        raise ValueError(f"measure must look like {example}, got {_short(measure)}")
-    name, inside = match.groups()
-    named = NAMED.get(name.lower())
+    spelling = take_apart(text, measure)
+    named = NAMED.get(spelling.name.lower())
     if named is None:
-        raise ValueError(_unknown(name, measure.strip()))
-    try:
-        given = _keywords(inside or "")
-        if at:
-            given.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed: Measure = named.cls(**_checked(given, name, named))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"measure {_short(measure)}: {error}") from None
+        raise ValueError(_unknown(spelling.name, measure.strip()))
+    parsed: Measure = put_together(spelling, named, measure)
     # a name spells out what it takes no value for, but not whose version it means
     spelled = spelled_out(parsed).union(named.without)
     spell_out(parsed, spelled if text is measure else spelled - {"rounding"})
@@ -130,6 +120,34 @@ def parse_measure(measure: str | Measure) -> Measure:
         READ.clear()
     READ[measure] = parsed
     return parsed
+
+
+class Spelling(NamedTuple):
+    """The parts of the name of a measure: what is in parentheses, what is after @."""
+
+    name: str
+    inside: str
+    after: str
+
+
+def take_apart(text: str, measure: str, example: str = _EXAMPLE) -> Spelling:
+    """The parts of `text`; messages show `measure`, as the user has it."""
+    head, at, after = (part.strip() for part in text.partition("@"))
+    match = _HEAD.fullmatch(head)
+    if match is None or (at and not after):
+        raise ValueError(f"measure must look like {example}, got {_short(measure)}")
+    return Spelling(match[1], match[2] or "", after)
+
+
+def put_together(spelling: Spelling, named: Named, measure: str) -> Any:
+    """What a name stands for, with its parameters."""
+    try:
+        given = _keywords(spelling.inside)
+        if spelling.after:
+            given.append((named.cls.at, _after_at(spelling.after, named.cls.at)))
+        return named.cls(**_checked(given, spelling.name, named))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"measure {_short(measure)}: {error}") from None
 
 
 def parse_measures(
@@ -174,6 +192,12 @@ def _unknown(name: str, measure: str) -> str:
         return (
             f"measure {_short(measure)} is an average over queries, not a measure: ask "
             f'for "{mean_of}" with average="geometric"'
+        )
+    inner = name.lower().removesuffix("_ia")
+    if name.lower() in OF_SUBTOPICS or (inner != name.lower() and inner in NAMED):
+        return (
+            f"measure {_short(measure)} needs labels of subtopics: evaluate_subtopics "
+            "takes it"
         )
     without_number = "0.1" if name.lower() == "iprec_at_recall" else "10"
     ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")

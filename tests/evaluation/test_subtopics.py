@@ -1,0 +1,466 @@
+"""Diversity and novelty: by enumeration, in any order of rows, and as in ndeval."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tests import naive
+from tests.strategies import SCORES
+from tieaware_sklearn import (
+    DCG,
+    AlphaDCG,
+    AlphaNDCG,
+    IntentAware,
+    NormalisedERRIA,
+    NormalisedNRBP,
+    SubtopicRecall,
+    evaluate,
+    evaluate_subtopics,
+)
+from tieaware_sklearn import NRBP as NoveltyRBP
+
+NAN = math.nan
+HALF = Fraction(1, 2)
+
+
+def reciprocal(rank):
+    return Fraction(1, rank)
+
+
+def geometric(beta):
+    return lambda rank: beta ** (rank - 1)
+
+
+def alpha_dcg(weights=None, **options):
+    plain = naive.novelty(weight=naive.log_discount, weights=weights, **options)
+    if weights is None:
+        return plain
+
+    def value(ranked, missing):
+        # weights of the subtopics that count have the mean 1
+        every, rel = [*ranked, *missing], options.get("rel", 1)
+        there = [
+            Fraction(w)
+            for i, w in enumerate(weights)
+            if any(labels[i] >= rel for labels in every)
+        ]
+        return (
+            plain(ranked, missing) * len(there) / sum(there) if there else Fraction(0)
+        )
+
+    return value
+
+
+def nrbp(alpha, beta, weights=None):
+    scale = 1 - (1 - alpha) * beta
+    plain = mean_nrbp(alpha, beta, weights)
+    return lambda ranked, missing: (
+        None if plain(ranked, missing) is None else scale * plain(ranked, missing)
+    )
+
+
+def mean_nrbp(alpha, beta, weights):
+    """Mean over subtopics of geometric novelty, a subtopic after the other."""
+    one = naive.novelty(alpha=alpha, weight=geometric(beta))
+    return naive.of_subtopics(
+        lambda ranked, missing: one([(x,) for x in ranked], [(x,) for x in missing]),
+        weights=weights,
+    )
+
+
+def twins(weights=None):
+    """Measures, and their definitions."""
+    log, w = naive.log_discount, weights
+    return [
+        (AlphaDCG(), alpha_dcg(w)),
+        (AlphaDCG(2, alpha=0.75), alpha_dcg(w, k=2, alpha=Fraction(3, 4))),
+        (AlphaDCG(3, alpha=0), alpha_dcg(w, k=3, alpha=Fraction(0))),
+        (AlphaDCG(alpha=1, rel=2), alpha_dcg(w, alpha=Fraction(1), rel=2)),
+        (AlphaNDCG(), naive.normalised_novelty(weight=log, weights=w)),
+        (
+            AlphaNDCG(2, alpha=0.25, rel=2),
+            naive.normalised_novelty(
+                alpha=Fraction(1, 4), rel=2, k=2, weight=log, weights=w
+            ),
+        ),
+        (
+            NormalisedERRIA(3),
+            naive.normalised_novelty(k=3, weight=reciprocal, weights=w),
+        ),
+        (NoveltyRBP(beta=0.75), nrbp(HALF, Fraction(3, 4), w)),
+        (
+            NormalisedNRBP(),
+            naive.normalised_novelty(weight=geometric(HALF), weights=w),
+        ),
+        (SubtopicRecall(2), naive.of_subtopics(naive.success(2), weights=w)),
+        (SubtopicRecall(rel=2), naive.of_subtopics(naive.success(rel=2), 2, w)),
+        (IntentAware("err@3"), naive.of_subtopics(naive.err(3), weights=w)),
+        (IntentAware("err"), naive.of_subtopics(naive.err(), weights=w)),
+        (IntentAware("p@2"), naive.of_subtopics(naive.precision(2), weights=w)),
+        (
+            IntentAware("ap(rel=2)"),
+            naive.of_subtopics(naive.average_precision(rel=2), 2, w),
+        ),
+        (IntentAware("ndcg@3"), naive.of_subtopics(naive.ndcg(3), weights=w)),
+    ]
+
+
+@st.composite
+def rankings(draw, max_documents: int = 5):
+    """Labels by subtopic, and scores, of one query."""
+    n, width = draw(st.integers(1, max_documents)), draw(st.integers(1, 3))
+    rows = st.tuples(*[st.sampled_from([0, 0, 1, 2])] * width)
+    labels = draw(st.lists(rows, min_size=n, max_size=n))
+    return labels, draw(st.lists(SCORES, min_size=n, max_size=n))
+
+
+def check_against_enumeration(labels, scores, weights=None):
+    pairs = twins(weights)
+    # a label that is missing is not relevant
+    given = np.array(labels, float)
+    given[:, 0] = np.where(given[:, 0] == 0, NAN, given[:, 0])
+    report = evaluate_subtopics(
+        given,
+        scores,
+        measures=[measure for measure, _ in pairs],
+        subtopic_weight=weights,
+    )
+    for j, (measure, plain) in enumerate(pairs):
+        for found, given_scores in (
+            (report.expected[0, j], scores),
+            (report.chance[0, j], [0.0] * len(scores)),
+        ):
+            exact = naive.over_ties(plain, labels, given_scores)
+            value = 0.0 if exact is None else float(exact.expected)
+            assert found == pytest.approx(value, rel=1e-12, abs=1e-12), measure
+        needs = exact is None
+        assert report.n_undefined[j] == needs, measure
+        assert (report.n_subtopics[0, j] == 0) == needs or measure.name == "alpha_DCG"
+
+
+@settings(max_examples=150)
+@given(case=rankings())
+def test_means_are_those_over_all_orders_of_ties(case):
+    check_against_enumeration(*case)
+
+
+@settings(max_examples=60)
+@given(case=rankings(max_documents=4))
+def test_weights_of_subtopics_weigh_sums_and_ideals(case):
+    labels, scores = case
+    check_against_enumeration(labels, scores, [0.5, 3.0, 0.25][: len(labels[0])])
+
+
+@pytest.fixture
+def several():
+    """Interleaved queries with ties, unretrieved documents and sparse subtopics."""
+    rng = np.random.default_rng(0)
+    n = 600
+    labels = np.where(rng.random((n, 5)) < 0.15, rng.integers(1, 4, (n, 5)), 0.0)
+    labels[rng.random((n, 5)) < 0.3] = NAN
+    scores = rng.integers(0, 6, n).astype(float)
+    scores[rng.random(n) < 0.1] = -np.inf
+    qid = rng.integers(0, 25, n)
+    # subtopics that these queries do not have, and one without any
+    labels[qid % 2 == 0, 3:] = NAN
+    labels[qid == 7] = 0
+    return labels, scores, qid
+
+
+MEASURES = [measure for measure, _ in twins()]
+
+
+def test_no_order_of_rows_or_subtopics_changes_a_bit(several):
+    labels, scores, qid = several
+    first = evaluate_subtopics(labels, scores, qid=qid, measures=MEASURES)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        order = rng.permutation(len(scores))
+        again = evaluate_subtopics(
+            labels[order], scores[order], qid=qid[order], measures=MEASURES
+        )
+        place = [again.qid.tolist().index(query) for query in first.qid.tolist()]
+        np.testing.assert_array_equal(again.expected[place], first.expected)
+        np.testing.assert_array_equal(again.chance[place], first.chance)
+        np.testing.assert_array_equal(again.mean, first.mean)
+
+
+def test_the_order_of_subtopics_matters_to_greedy_ties_only(several):
+    labels, scores, qid = several
+    plain = [measure for measure in MEASURES if not measure.normalised]
+    first = evaluate_subtopics(labels, scores, qid=qid, measures=plain)
+    turned = evaluate_subtopics(labels[:, ::-1], scores, qid=qid, measures=plain)
+    np.testing.assert_array_equal(turned.expected, first.expected)
+
+
+def test_if_all_scores_are_equal_the_value_is_the_chance_level(several):
+    labels, _, qid = several
+    report = evaluate_subtopics(
+        labels, np.full(len(qid), 2.5), qid=qid, measures=MEASURES
+    )
+    np.testing.assert_array_equal(report.expected, report.chance)
+
+
+def test_a_query_has_the_same_bits_alone(several):
+    labels, scores, qid = several
+    every = evaluate_subtopics(labels, scores, qid=qid, measures=MEASURES)
+    for at, query in enumerate(every.qid.tolist()):
+        own = qid == query
+        alone = evaluate_subtopics(labels[own], scores[own], measures=MEASURES)
+        np.testing.assert_array_equal(alone.expected[0], every.expected[at])
+
+
+def test_of_one_subtopic_intent_aware_measures_are_the_measures(several):
+    labels, scores, qid = several
+    one = np.nan_to_num(labels[:, :1])
+    names = ["err@10", "ap", "p@5", "rbp", "success@3", "ndcg"]
+    found = evaluate_subtopics(
+        one, scores, qid=qid, measures=[IntentAware(n) for n in names]
+    )
+    twin = evaluate(one[:, 0], scores, qid=qid, measures=names)
+    np.testing.assert_allclose(found.expected, twin.expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.chance, twin.chance, rtol=0, atol=1e-14)
+
+
+def test_without_a_penalty_alpha_dcg_is_dcg_of_the_number_of_subtopics(several):
+    labels, scores, qid = several
+    number = (np.nan_to_num(labels) >= 1).sum(axis=1)
+    found = evaluate_subtopics(labels, scores, qid=qid, measures=AlphaDCG(10, alpha=0))
+    twin = evaluate(number, scores, qid=qid, measures=DCG(10, gain="linear"))
+    np.testing.assert_allclose(found.expected, twin.expected, rtol=1e-13)
+
+
+@settings(max_examples=60)
+@given(case=rankings())
+def test_the_ideal_order_is_worth_just_one(case):
+    labels = [tuple(naive.relevance(row, 1)) for row in case[0]]
+    order = naive.greedy(labels)
+    scores = np.empty(len(labels))
+    scores[order] = -np.arange(len(labels))
+    measures = [AlphaNDCG(), AlphaNDCG(2), NormalisedERRIA(4), NormalisedNRBP()]
+    report = evaluate_subtopics(labels, scores, measures=measures, zero_relevance=1.0)
+    assert report.expected.tolist() == [[1.0] * 4]
+
+
+def test_a_ranking_may_be_better_than_the_greedy_one():
+    # the first document is as good as any; without it the others repeat nothing
+    labels = [(1, 1, 0, 0), (1, 0, 1, 0), (0, 1, 0, 1)]
+    scores = [1, 3, 2]
+    report = evaluate_subtopics(labels * 2, scores * 2, qid=[1] * 3 + [2] * 3,
+                                measures="alpha_nDCG@2")  # fmt: skip
+    second = 1 / math.log2(3)
+    value = (2 + 2 * second) / (2 + 1.5 * second)
+    assert report.expected[:, 0] == pytest.approx([value, value])
+    assert report.interval[0] == pytest.approx([value, value])
+
+
+def test_equal_weights_are_no_weights(several):
+    labels, scores, qid = several
+    plain = evaluate_subtopics(labels, scores, qid=qid, measures=MEASURES)
+    for weight in (np.full(5, 0.2), np.full(labels.shape, 7.0)):
+        found = evaluate_subtopics(
+            labels, scores, qid=qid, measures=MEASURES, subtopic_weight=weight
+        )
+        np.testing.assert_allclose(found.expected, plain.expected, rtol=1e-13)
+        np.testing.assert_array_equal(found.n_subtopics, plain.n_subtopics)
+
+
+def test_a_subtopic_of_weight_0_is_none(several):
+    labels, scores, qid = several
+    weight = np.ones(labels.shape)
+    weight[qid == 3, 1] = 0
+    found = evaluate_subtopics(
+        labels, scores, qid=qid, measures=MEASURES, subtopic_weight=weight
+    )
+    without = labels.copy()
+    without[qid == 3, 1] = NAN
+    twin = evaluate_subtopics(without, scores, qid=qid, measures=MEASURES)
+    np.testing.assert_array_equal(found.expected, twin.expected)
+    np.testing.assert_array_equal(found.n_subtopics, twin.n_subtopics)
+
+
+def test_a_subtopic_of_weight_0_breaks_no_tie_of_gains():
+    # of the first two the ideal begins with the first, unless column 0 counts
+    labels = np.array([[0, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
+    options = {"measures": AlphaNDCG(2)}
+    found = evaluate_subtopics(
+        labels, [3, 2, 1], subtopic_weight=[0, 1, 1, 1, 1], **options
+    )
+    twin = evaluate_subtopics(labels[:, 1:], [3, 2, 1], **options)
+    turned = evaluate_subtopics(labels[:, [3, 1, 2, 4]], [3, 2, 1], **options)
+    assert found.expected == twin.expected
+    assert found.expected != turned.expected
+
+
+def test_queries_without_subtopics():
+    labels, scores, qid = [[1, 0], [0, 1], [0, NAN]], [2, 1, 1], ["a", "a", "b"]
+
+    def mean(**options):
+        found = evaluate_subtopics(
+            labels, scores, qid=qid, measures=["strec@1", "alpha_dcg"], **options
+        )
+        return found, found.mean.tolist()
+
+    counted, found = mean()
+    dcg = 1 + 1 / math.log2(3)
+    assert found == pytest.approx([0.25, dcg / 2])
+    assert counted.n_undefined.tolist() == [1, 0]
+    assert counted.n_subtopics.tolist() == [[2, 2], [0, 0]]
+    assert mean(zero_relevance=1.0)[1] == pytest.approx([0.75, dcg / 2])
+    skipped, found = mean(zero_relevance="skip")
+    assert found == pytest.approx([0.5, dcg / 2])
+    assert np.isnan(skipped.expected[1]).tolist() == [True, False]
+    assert "queries" in str(skipped)
+    with pytest.raises(ValueError, match=r"StRecall@1 is undefined for query 'b'"):
+        mean(zero_relevance="raise")
+    with pytest.warns(
+        UndefinedMetricWarning, match="StRecall@20 is undefined for every"
+    ):
+        evaluate_subtopics([[0]], [1], measures="StRecall@20", zero_relevance="skip")
+
+
+def test_query_weights_weigh_queries():
+    labels, scores, qid = [[1], [0], [1]], [1, 1, 1], [1, 1, 2]
+    report = evaluate_subtopics(
+        labels, scores, qid=qid, measures="strec@1", query_weight=[3, 3, 1]
+    )
+    assert report.mean.tolist() == [(3 * 0.5 + 1) / 4]
+    low, high = report.interval[0]
+    assert low <= report.mean[0] <= high <= 1
+
+
+def test_the_report_prints_and_becomes_a_data_frame(several):
+    pytest.importorskip("pandas")
+    labels, scores, qid = several
+    report = evaluate_subtopics(labels, scores, qid=qid)
+    assert report.measures == ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
+    frame = report.to_pandas()
+    assert list(frame.columns) == [
+        "qid",
+        "measure",
+        "expected",
+        "chance",
+        "n_subtopics",
+    ]
+    assert len(frame) == 3 * 25
+    assert str(report).splitlines()[0].split() == [
+        "measure", "mean", "chance", "95%", "interval",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_true": [1, 0]}, r"y_true must have shape \(n_documents, n_subtopics\)"),
+        ({"y_true": np.zeros((2, 0))}, "y_true must have shape .* and not be empty"),
+        ({"y_true": [[1, -1], [0, 0]]}, r"y_true must be >= 0, got -1.0 in row 0, col"),
+        ({"y_true": [[1, 0], [0, np.inf]]}, "y_true must be finite, got inf in row 1"),
+        ({"y_true": [[1, 0], [0, "x"]]}, "y_true must be numeric"),
+        ({"y_score": [1]}, "y_score must have one value per row"),
+        ({"y_score": [1, NAN]}, "y_score must not be NaN"),
+        ({"qid": [1]}, "qid must have one value per row"),
+        ({"measures": []}, "measures must name at least one measure"),
+        (
+            {"measures": ["strec@5", "StRecall@5"]},
+            "measures must differ, got StRecall@5",
+        ),
+        ({"measures": 3}, "measures must be a name or a list of names, got 3"),
+        ({"measures": "ndcg@10"}, "unknown measure of subtopics 'ndcg@10'"),
+        ({"measures": "err_ia@3", "y_true": [[9], [0]]}, "y_true must be <= max_label"),
+        ({"subtopic_weight": [1]}, r"subtopic_weight must have shape .* got \(1,\)"),
+        ({"subtopic_weight": [1, -1]}, "subtopic_weight must be >= 0, got -1"),
+        ({"subtopic_weight": [1, NAN]}, "subtopic_weight must not be NaN"),
+        (
+            {"subtopic_weight": [[1, 1], [1, 2]]},
+            "constant within a query, got 1.0 and 2.0 for column 1 in query 0",
+        ),
+        ({"zero_relevance": "x"}, "zero_relevance must be one of"),
+        ({"convention": "trec_eval"}, "convention must be one of"),
+        (
+            {"convention": "ndeval", "measures": "ndcg_ia"},
+            "convention='ndeval', got NDCG",
+        ),
+        (
+            {"convention": "ndeval", "measures": "err_ia(max_label=1)@5"},
+            "without max_label",
+        ),
+        ({"convention": "ndeval", "measures": "alpha_dcg"}, "alpha_DCG@k"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    given = {"y_true": [[1, 0], [0, 1]], "y_score": [1, 2], **change}
+    with pytest.raises(ValueError, match=message):
+        evaluate_subtopics(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+OF_NDEVAL = {
+    "ERR-IA@5": "ERR_IA@5",
+    "ERR-IA@20": "ERR_IA@20",
+    "nERR-IA@10": "nERR_IA@10",
+    "alpha-DCG@5": "alpha_DCG@5",
+    "alpha-DCG@20": "alpha_DCG@20",
+    "alpha-nDCG@5": "alpha_nDCG@5",
+    "alpha-nDCG@20": "alpha_nDCG@20",
+    "NRBP": "NRBP",
+    "nNRBP": "nNRBP",
+    "MAP-IA": "AP_IA",
+    "P-IA@5": "P_IA@5",
+    "P-IA@20": "P_IA@20",
+    "strec@5": "StRecall@5",
+    "strec@20": "StRecall@20",
+}
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.75])
+def test_values_of_untied_runs_are_those_of_ndeval(alpha):
+    pyndeval = pytest.importorskip(
+        "pyndeval", reason="needs pyndeval, ndeval's wrapper"
+    )
+    rng = np.random.default_rng(3)
+    names = list(OF_NDEVAL) if alpha == 0.5 else ["alpha-DCG@10", "alpha-nDCG@20"]
+    ours = [OF_NDEVAL.get(name, name).replace("-", "_") for name in names]
+    ours = [name.replace("DCG@", f"DCG(alpha={alpha})@") for name in ours]
+    for n in [1, 4, 15, 60] * 5:
+        relevant = rng.random((n, 4)) < rng.choice([0.1, 0.4])
+        # NRBP is NaN there without a relevant document
+        relevant[0, 0] = True
+        # it takes the last of documents with equal gains: the one taken here
+        relevant = relevant[np.lexsort(relevant.T[::-1])]
+        retrieved = rng.random(n) < 0.8
+        retrieved[0] = True
+        scores = np.where(retrieved, rng.permutation(n), -np.inf)
+        docno = [f"d{i:03}" for i in range(n)]
+        qrels = [
+            ("1", str(j), docno[i], int(relevant[i, j]))
+            for i in range(n)
+            for j in range(4)
+        ]
+        run = [("1", docno[i], float(scores[i])) for i in range(n) if retrieved[i]]
+        evaluator = pyndeval.RelevanceEvaluator(qrels, names, alpha=alpha)
+        found = evaluator.evaluate(run)["1"]
+        report = evaluate_subtopics(
+            relevant, scores, measures=ours, convention="ndeval"
+        )
+        np.testing.assert_allclose(
+            report.expected[0], [found[name] for name in names], rtol=0, atol=1e-12
+        )
+
+
+def test_err_ia_is_that_of_ndeval_but_for_a_constant():
+    rng = np.random.default_rng(5)
+    relevant = rng.random((40, 3)) < 0.2
+    scores = rng.integers(0, 9, 40)
+    plain = evaluate_subtopics(relevant, scores, measures="ERR_IA(max_label=1)@10")
+    theirs = evaluate_subtopics(
+        relevant, scores, measures="ERR_IA@10", convention="ndeval"
+    )
+    ratio = sum(0.5**rank / rank for rank in range(1, 11))
+    assert theirs.measures == ("ERR_IA@10",)
+    np.testing.assert_allclose(plain.expected, theirs.expected * ratio, rtol=1e-14)

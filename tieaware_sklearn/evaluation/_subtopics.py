@@ -1,0 +1,447 @@
+"""Rankings whose documents have a label for each subtopic: diversity and novelty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from .._display.result import Result, by_query
+from .._display.tables import Table
+from .._display.warn import warn
+from .._engine.exact import Place, as_floats, numbers_of
+from .._engine.lists import matrix_of
+from .._engine.segments import offsets_of
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import (
+    UNJUDGED_LABEL,
+    Queries,
+    check_choice,
+    check_qid,
+    check_query_weight,
+    check_scores,
+    reject,
+)
+from ..measures import SubtopicMeasure
+from ..measures._novelty import NoveltyMeasure, as_ndeval
+from ..measures._subtopics import parse_subtopic_measures
+from ._averages import column_sums
+from ._ideal_subtopics import ideal_scores
+from ._intervals import QueryMoments
+from ._labelled_queries import LabelledQueries
+from ._ranked_queries import RankedQueries
+from ._undefined import check_zero_relevance
+
+DEFAULT_SUBTOPIC_MEASURES = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SubtopicReport(Result):
+    """Diversity and novelty of a ranking for each query; prints as a table.
+
+    The table has the mean over queries with its 95% t interval.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Canonical names, such as ``"alpha_nDCG@20"``.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected : ndarray of shape (n_queries, n_measures)
+        Exact mean over the orders of tied documents. NaN where a query is skipped.
+    chance : ndarray of shape (n_queries, n_measures)
+        Expected value if all documents of the query are retrieved and tie.
+    n_subtopics : ndarray of shape (n_queries, n_measures), int
+        Number of subtopics that count: those with a relevant document.
+    n_undefined : ndarray of shape (n_measures,), int
+        Number of queries where the measure is undefined.
+    maximum : ndarray of shape (n_measures,)
+        Largest value that each measure can have: infinite for sums, and 1 for measures
+        that are divided by a greedy ideal, which few values exceed. Intervals stay
+        below it, or below the largest value where that is larger.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weight of each query in averages.
+
+    See Also
+    --------
+    evaluate_subtopics : The function that returns this report.
+    RankingReport : The same for documents with one label each.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> report = evaluate_subtopics([[1, 0], [0, 1], [0, 0]], [2, 1, 1],
+    ...                             measures="StRecall@2")
+    >>> report.expected, report.chance.round(4), report.n_subtopics
+    (array([[0.75]]), array([[0.6667]]), array([[2]]))
+    """
+
+    measures: tuple[str, ...]
+    qid: NDArray[Any]
+    expected: FloatArray
+    chance: FloatArray
+    n_subtopics: IntArray
+    n_undefined: IntArray
+    maximum: FloatArray
+    query_weight: FloatArray | None = None
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over queries of the expected values, of shape (n_measures,)."""
+        return QueryMoments.of(self.expected, self.query_weight).averages()
+
+    @property
+    def interval(self) -> FloatArray:
+        """95% t interval of the mean over queries, of shape (n_measures, 2)."""
+        interval = QueryMoments.of(self.expected, self.query_weight).interval()
+        most = np.fmax(self.maximum, np.fmax.reduce(self.expected))
+        return np.clip(interval, 0.0, most[:, None])
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("expected", "chance", "n_subtopics")
+        values = {name: getattr(self, name) for name in names}
+        return by_query(self.qid, self.measures, values)
+
+    def _tables(self) -> list[Table]:
+        moments = QueryMoments.of(self.chance, self.query_weight)
+        columns: list[tuple[str, Any]] = [
+            ("measure", self.measures),
+            ("mean", self.mean),
+            ("chance", moments.averages()),
+            ("95% interval", self.interval),
+        ]
+        counts = (~np.isnan(self.expected)).sum(axis=0)
+        notes = []
+        if len(set(counts.tolist())) > 1:
+            columns.append(("queries", counts))
+        else:
+            notes = ["1 query" if counts[0] == 1 else f"{counts[0]} queries"]
+        return [Table.of(*columns, notes=notes)]
+
+
+def evaluate_subtopics(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measures: str
+    | SubtopicMeasure
+    | Iterable[str | SubtopicMeasure] = DEFAULT_SUBTOPIC_MEASURES,
+    subtopic_weight: ArrayLike | None = None,
+    zero_relevance: float | str = 0.0,
+    query_weight: ArrayLike | None = None,
+    convention: str | None = None,
+) -> SubtopicReport:
+    """Evaluate how well a ranking covers the subtopics of queries, exactly under ties.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents, n_subtopics)
+        Labels of each document for each subtopic, >= 0. Column j is the j-th subtopic
+        of each query; the same column of two queries has nothing in common. NaN means
+        unjudged, which counts as not relevant. A subtopic counts if some document of
+        the query is relevant to it, so that queries may have fewer subtopics than
+        there are columns.
+    y_score : array-like of shape (n_documents,)
+        Scores, as in `ranking_score`. Equal scores tie.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document, as in `ranking_score`.
+    measures : list of str or SubtopicMeasure, \
+default=("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
+        Names of measures, or `SubtopicMeasure` objects; see `parse_subtopic_measure`.
+    subtopic_weight : array-like of shape (n_subtopics,) or \
+(n_documents, n_subtopics), optional
+        Weight of each subtopic >= 0, such as the probability that a user means it: the
+        same for all queries, or a row for each document, constant within a query.
+        Weights are divided by their sum over the subtopics that count, and subtopics of
+        weight 0 do not count. Without weights all subtopics have the same.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        Value for queries without a relevant document, where all measures but alpha_DCG
+        are undefined: "skip" leaves them out of the average, "raise" raises an error.
+    query_weight : array-like of shape (n_documents,), optional
+        Weight of the query of each document in averages, as in `ranking_score`.
+    convention : {None, "ndeval"}, default=None
+        "ndeval" takes the definitions of ndeval, the program of the TREC Web track, and
+        of ir-measures, which calls it. They differ in two measures, of binary labels:
+        ERR_IA (with a probability of 0.5 to stop at a relevant document) and alpha_DCG
+        are divided by their value for a list in which every document is relevant to
+        every subtopic.
+
+    Returns
+    -------
+    SubtopicReport
+
+    Raises
+    ------
+    ValueError
+        For input that breaks a rule above, an unknown measure, and a measure that
+        ndeval does not have with ``convention="ndeval"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If every query is skipped, so that the average is NaN.
+
+    See Also
+    --------
+    evaluate : Documents with one label each.
+    tieaware_sklearn.datasets.load_subtopics : Labels by subtopic from TREC files.
+    parse_subtopic_measure : Names of measures.
+
+    Notes
+    -----
+    Each measure is a sum over subtopics, and the mean of a sum over the orders of ties
+    is the sum of the means. Each subtopic gives a ranking of its own, with the mean of
+    McSherry and Najork (ECIR 2008). Best and worst values and standard deviations are
+    not reported: the order of tied documents is the same for all subtopics of a query,
+    so that they do not follow from those of the subtopics, and to find the best order
+    is NP-hard.
+
+    Examples
+    --------
+    Of three documents the first two tie; the first is about both subtopics:
+
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> labels = [[1, 1], [1, 0], [0, 0]]
+    >>> measures = ["alpha_nDCG@2", "P_IA@1"]
+    >>> print(evaluate_subtopics(labels, [2, 2, 1], measures=measures))
+    measure         mean  chance  95% interval
+    ------------------------------------------
+    alpha_nDCG@2  0.9203  0.6589        [-, -]
+    P_IA@1        0.7500  0.5000        [-, -]
+    1 query
+    """
+    asked = parse_subtopic_measures(measures)
+    check_zero_relevance(zero_relevance)
+    check_choice(convention, "convention", (None, "ndeval"))
+    measured = [as_ndeval(one) for one in asked] if convention == "ndeval" else asked
+    labels = _labels(y_true)
+    queries = check_qid(qid, n_rows=len(labels))
+    scores = check_scores(y_score, n_rows=len(labels))
+    weight = check_query_weight(query_weight, queries)
+    weights = _weights(subtopic_weight, queries, labels.shape)
+    lists = _SubtopicLists(queries.arrange(labels), queries, weights)
+
+    n_subtopics, total_weight = lists.counted(measured)
+    ideals = lists.ideals(measured)
+
+    def per_query(ranked_by: NDArray[Any]) -> FloatArray:
+        sums = lists.sums(measured, ranked_by)
+        columns = [
+            _ratio(sums[:, j], ideals[j])
+            if measure.normalised
+            else measure.of_queries(sums[:, j], total_weight[:, j], n_subtopics[:, j])
+            for j, measure in enumerate(measured)
+        ]
+        return np.column_stack(columns)
+
+    needs = np.array([measure.needs_subtopics for measure in measured], dtype=bool)
+    undefined = (n_subtopics == 0) & needs
+    expected = per_query(queries.arrange(scores))
+    # not retrieved documents tie with the others
+    chance = per_query(np.zeros(queries.n_rows))
+    if undefined.any():
+        value = _value_where_undefined(zero_relevance, undefined, queries, asked)
+        expected, chance = (
+            np.where(undefined, value, values) for values in (expected, chance)
+        )
+    report = SubtopicReport(
+        measures=tuple(map(str, asked)),
+        qid=queries.qid.copy(),
+        expected=expected,
+        chance=chance,
+        n_subtopics=n_subtopics,
+        n_undefined=undefined.sum(axis=0),
+        maximum=np.array([measure.maximum for measure in measured]),
+        query_weight=weight,
+    )
+    for name, average in zip(report.measures, report.mean.tolist(), strict=True):
+        if np.isnan(average):
+            warn(
+                f"{name} is undefined for every query: its average is NaN",
+                UndefinedMetricWarning,
+            )
+    return report
+
+
+class _SubtopicLists:
+    """A list for each query and each subtopic that any of its documents is about.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows, n_subtopics)
+        Of the rows query by query.
+    queries : Queries
+    weights : ndarray of shape (n_queries, n_subtopics)
+    """
+
+    def __init__(
+        self, labels: FloatArray, queries: Queries, weights: FloatArray
+    ) -> None:
+        self._labels = labels
+        self._queries = queries
+        self._weights = weights
+        any_relevant = np.maximum.reduceat(labels, queries.offsets[:-1], axis=0) > 0
+        self._query, self._subtopic = np.nonzero(any_relevant & (weights > 0))
+        sizes = queries.sizes[self._query]
+        self._rows = queries.rows(self._query)
+        of_lists = labels[self._rows, np.repeat(self._subtopic, sizes)]
+        own = Queries(np.arange(len(sizes)), offsets_of(sizes), None)
+        self._lists = LabelledQueries(of_lists, own, keep=True) if len(sizes) else None
+
+    def _over_subtopics(self, values: FloatArray) -> FloatArray:
+        """Sums of the lists of each query, (n_queries, n_columns)."""
+        n_queries, n_subtopics = self._weights.shape
+        cells = np.zeros((n_subtopics, n_queries, values.shape[1]))
+        cells[self._subtopic, self._query] = values
+        return column_sums(cells)
+
+    def counted(
+        self, measures: Sequence[SubtopicMeasure]
+    ) -> tuple[IntArray, FloatArray]:
+        """Subtopics of each query that count for each measure, and their weights."""
+        counts = np.zeros((0, len(measures)))
+        if self._lists is not None:
+            blocks = [
+                np.column_stack([m.counts(block.everything) for m in measures])
+                for block in self._lists.blocks()
+            ]
+            counts = self._lists.in_order(blocks).astype(np.float64)
+        number = self._over_subtopics(counts)
+        weights = self._over_subtopics(counts * self._list_weights)
+        return number.astype(np.int64), weights
+
+    @property
+    def _list_weights(self) -> FloatArray:
+        return self._weights[self._query, self._subtopic][:, None]
+
+    def sums(
+        self, measures: Sequence[SubtopicMeasure], ranked_by: NDArray[Any]
+    ) -> FloatArray:
+        """Weighted sums over subtopics of the values of each measure."""
+        if self._lists is None:
+            return np.zeros((self._queries.n_queries, len(measures)))
+
+        def compute(ranked: RankedQueries) -> FloatArray:
+            groups = ranked.groups
+            return np.column_stack([measure.of_lists(groups) for measure in measures])
+
+        parts = self._lists.each_block(
+            compute,
+            ranked_by[self._rows],
+            reaches=[measure.reach for measure in measures],
+        )
+        # where a subtopic does not count, its value is 0
+        values = self._lists.in_order(parts) * self._list_weights
+        return self._over_subtopics(values)
+
+    def ideals(self, measures: Sequence[SubtopicMeasure]) -> dict[int, FloatArray]:
+        """The sums in the ideal order, for those that are divided by them.
+
+        They are added up as `sums` are, so that an ideal ranking is worth just 1.
+        """
+        alike: dict[tuple[float, float], list[int]] = {}
+        for j, measure in enumerate(measures):
+            if measure.normalised and isinstance(measure, NoveltyMeasure):
+                alike.setdefault((measure.alpha, measure.rel), []).append(j)
+        # a subtopic of weight 0 is none, and breaks no tie of gains
+        weighs = (self._weights > 0)[self._queries.codes]
+        found: dict[int, FloatArray] = {}
+        for (alpha, rel), members in alike.items():
+            some = [measures[j] for j in members]
+            depths = [measure.reach.depth for measure in some]
+            known = [depth for depth in depths if depth is not None]
+            ideal = ideal_scores(
+                (self._labels >= rel) & weighs,
+                self._queries,
+                self._weights,
+                1 - alpha,
+                max(known) if len(known) == len(some) else None,
+            )
+            found.update(zip(members, self.sums(some, ideal).T, strict=True))
+        return found
+
+
+def _ratio(sums: FloatArray, ideal: FloatArray) -> FloatArray:
+    return np.divide(sums, ideal, out=np.zeros(len(sums)), where=ideal > 0)
+
+
+def _labels(y_true: Any) -> FloatArray:
+    """Labels of shape (n_documents, n_subtopics), `UNJUDGED_LABEL` where missing."""
+    labels = _matrix(y_true, "y_true")
+    return np.where(np.isnan(labels), UNJUDGED_LABEL, labels)
+
+
+def _matrix(values: Any, name: str) -> FloatArray:
+    """Numbers >= 0 or NaN in rows and columns; `name` in messages."""
+    matrix = matrix_of(values, name)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise ValueError(
+            f"{name} must have shape (n_documents, n_subtopics), and not be empty, got "
+            f"shape {matrix.shape}"
+        )
+    place = _place_in(matrix.shape[1])
+    numbers = as_floats(numbers_of(matrix.reshape(-1), name, place), name)
+    reject(numbers < 0, numbers, name, "be >= 0", place)
+    reject(np.isinf(numbers), numbers, name, "be finite", place)
+    return numbers.reshape(matrix.shape)
+
+
+def _place_in(n_columns: int) -> Place:
+    def place(cell: int) -> str:
+        row, column = divmod(int(cell), n_columns)
+        return f"row {row}, column {column}"
+
+    return place
+
+
+def _weights(
+    subtopic_weight: Any, queries: Queries, shape: tuple[int, ...]
+) -> FloatArray:
+    """Weights of the subtopics of each query, (n_queries, n_subtopics)."""
+    name, n_subtopics = "subtopic_weight", shape[1]
+    if subtopic_weight is None:
+        return np.ones((queries.n_queries, n_subtopics))
+    given = matrix_of(subtopic_weight, name)
+    if given.shape not in ((n_subtopics,), shape):
+        raise ValueError(
+            f"{name} must have shape (n_subtopics,), which is ({n_subtopics},), or the "
+            f"shape of y_true, {shape}, got {given.shape}"
+        )
+    weights = _matrix(np.atleast_2d(given), name)
+    place = _place_in(n_subtopics)
+    reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
+    if given.ndim == 1:
+        return np.repeat(weights, queries.n_queries, axis=0)
+    arranged = queries.arrange(weights)
+    varies = queries.varying(arranged)
+    if varies.any():
+        row, column = np.argwhere(varies)[0].tolist()
+        query = int(queries.codes[row])
+        first = arranged[queries.offsets[query], column]
+        raise ValueError(
+            f"{name} must be constant within a query, got {first} and "
+            f"{arranged[row, column]} for column {column} in query "
+            f"{queries.name(query)}"
+        )
+    return np.asarray(arranged[queries.offsets[:-1]])
+
+
+def _value_where_undefined(
+    zero_relevance: float | str,
+    undefined: NDArray[np.bool_],
+    queries: Queries,
+    measures: Sequence[SubtopicMeasure],
+) -> float:
+    if zero_relevance == "raise":
+        query, column = np.argwhere(undefined)[0].tolist()
+        raise ValueError(
+            f"{measures[column]} is undefined for query {queries.name(query)}: no "
+            "document is relevant to any subtopic (zero_relevance=0.0 gives the query "
+            'this value, "skip" leaves it out)'
+        )
+    return np.nan if isinstance(zero_relevance, str) else float(zero_relevance)
