@@ -22,6 +22,7 @@ from tieaware_sklearn.plots import (
     PrecisionRecallBandDisplay,
     SelectionCurveDisplay,
     TieRangeDisplay,
+    TopicDifferenceDisplay,
     UserModelDisplay,
 )
 
@@ -108,6 +109,9 @@ DISPLAYS = {
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
     "curve": lambda **k: SelectionCurveDisplay.from_curve(CURVE, **k),
+    "topics": lambda **k: TopicDifferenceDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
+    ),
     "users": lambda **k: UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),
