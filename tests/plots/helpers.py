@@ -24,6 +24,7 @@ from tieaware_sklearn.plots import (
     PrecisionRecallScatterDisplay,
     SelectionCurveDisplay,
     TieRangeDisplay,
+    TopicDifferenceDisplay,
     UserModelDisplay,
 )
 
@@ -117,6 +118,9 @@ DISPLAYS = {
         Y, {n: SYSTEMS[n] for n in list(SYSTEMS)[:2]}, qid=QID, **k
     ),
     "curve": lambda **k: SelectionCurveDisplay.from_curve(CURVE, **k),
+    "topics": lambda **k: TopicDifferenceDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
+    ),
     "users": lambda **k: UserModelDisplay.from_measures(
         ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
     ),

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.plots.helpers import DISPLAYS, QID, SYSTEMS, WEB, Y, rows_of, segments
+from tests.plots.helpers import (
+    DISPLAYS,
+    QID,
+    SYSTEMS,
+    WEB,
+    Y,
+    check_layout,
+    rows_of,
+    segments,
+)
 from tieaware_sklearn import DCG, evaluate
 from tieaware_sklearn.comparison import compare_systems
-from tieaware_sklearn.plots import TieRangeDisplay
-from tieaware_sklearn.score_precision import CoarseRanker
+from tieaware_sklearn.plots import (
+    PairwisePValueDisplay,
+    PrecisionLossDisplay,
+    TieRangeDisplay,
+)
+from tieaware_sklearn.score_precision import CoarseRanker, precision_study
 
 
 def test_ranges_are_those_of_the_report():
@@ -90,3 +104,71 @@ def test_a_classifier_ranks_by_its_expected_label():
         drawn = [[line.get_xdata() for line in ax.get_lines()] for ax in (a, b)]
         assert drawn[0]
         np.testing.assert_array_equal(*map(np.concatenate, drawn))
+
+
+def marks(axis):
+    """What is drawn of each treatment."""
+    return {
+        line.get_label(): line.get_xdata().tolist()
+        for line in axis.lines
+        if line.get_label().startswith("ties: ")
+    }
+
+
+def test_other_treatments_are_marks():
+    rules = {"official": (np.arange(len(Y)), "descending"), "$up$": np.arange(len(Y))}
+    options = {"qid": QID, "external": rules}
+    ties = ["official", "expected", "$up$", "best"]
+    shown = TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, measures=["ap", "p@5"], ties=ties, **options
+    )
+    assert check_layout(shown.figure_)
+    order = rows_of(shown.axes_[0])
+    for measure, axis in zip(["ap", "p@5"], shown.axes_, strict=True):
+        found = marks(axis)
+        assert list(found) == ["ties: official", r"ties: \$up\$", "ties: best"]
+        for label, values in found.items():
+            one = label.removeprefix("ties: ").replace("\\", "")
+            alone = compare_systems(Y, SYSTEMS, measure=measure, ties=one, **options)
+            means = dict(zip(alone.systems, alone.summary().mean, strict=True))
+            assert values == [means[name] for name in order]
+    # the range is that of the exact means, whatever comes first
+    plain = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures=["ap"])
+    assert segments(shown.axes_[0]) == segments(plain.axes_[0])
+    assert not marks(plain.axes_[0])
+    entries = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
+    assert "ties: official" in entries
+    assert "mean over all orders" in entries
+
+
+def test_a_treatment_alone_has_its_name():
+    rules = {"official": np.arange(len(Y))}
+    shown = TieRangeDisplay.from_predictions(
+        Y, SYSTEMS, qid=QID, measures="ap", ties="official", external=rules
+    )
+    entries = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
+    assert "ties: official" in entries
+    assert "mean over all orders" not in entries
+    assert shown.best.tolist() == shown.worst.tolist()
+    several = compare_systems(
+        Y, SYSTEMS, qid=QID, measure=["ap"], ties=["official", "best"], external=rules
+    )
+    drawn = TieRangeDisplay.from_comparison(several)
+    assert drawn.ties == "official"
+    assert list(drawn.marks) == ["best"]
+
+
+@pytest.mark.parametrize("display", [PairwisePValueDisplay, PrecisionLossDisplay])
+def test_displays_of_a_study_take_one_treatment(display):
+    rules = {"official": np.arange(len(Y))}
+    options = {"qid": QID, "coarseness": "rho=2", "external": rules}
+    shown = display.from_predictions(Y, SYSTEMS, ties="official", **options)
+    study = precision_study(Y, SYSTEMS, ties="official", **options)
+    wanted = display.from_study(study)
+    if display is PairwisePValueDisplay:
+        assert shown.coarse.tolist() == wanted.coarse.tolist()
+    else:
+        assert shown.changes[0].tolist() == wanted.changes[0].tolist()
+    message = rf"ties must be one treatment for {display.__name__}, got \['expected'"
+    with pytest.raises(ValueError, match=message):
+        display.from_predictions(Y, SYSTEMS, ties=["expected", "official"], **options)

@@ -37,6 +37,8 @@ _MEANINGS = {
     "Hochberg)",
     "p (by)": "the p-value corrected for the number of comparisons (Benjamini and "
     "Yekutieli)",
+    "p (tukey)": "p-value of Tukey's test of all pairs at once (honestly significant "
+    "difference)",
     "d": "Cohen's d: mean of the differences divided by their standard deviation",
     "loses": "by how much the mean gets worse when the column is permuted",
     "±repeats": "standard deviation over the repeats",

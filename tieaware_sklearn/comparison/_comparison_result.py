@@ -112,7 +112,7 @@ class SystemComparison(Result):
         Whether the difference has the same sign in every order of ties.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the paired test over queries, and the p-value
-        corrected for the number of pairs.
+        corrected for the number of pairs, or that of Tukey's test.
     effect : ndarray of shape (n_pairs,)
         Cohen's d of the differences: their mean divided by their standard deviation.
     effect_interval : ndarray of shape (n_pairs, 2)

@@ -10,6 +10,7 @@ from ._precision_recall_scatter import PrecisionRecallScatterDisplay
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
 from ._tie_range import TieRangeDisplay
+from ._topic_difference import TopicDifferenceDisplay
 from ._user_model import UserModelDisplay
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "ScorePrecisionDisplay",
     "SelectionCurveDisplay",
     "TieRangeDisplay",
+    "TopicDifferenceDisplay",
     "UserModelDisplay",
 ]

@@ -62,6 +62,7 @@ def show_ranges(
     worst: FloatArray,
     interval: FloatArray | None = None,
     chance: float | None = None,
+    label: str = MEAN,
 ) -> None:
     """A row per name, the first on top: mean, range of ties, interval and chance."""
     rows = np.arange(len(names))
@@ -72,7 +73,7 @@ def show_ranges(
     if chance is not None:
         axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
     tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
-    axis.plot(mean, rows, linestyle="none", label=MEAN, **tick)
+    axis.plot(mean, rows, linestyle="none", label=label, **tick)
     axis.locator_params(axis="x", nbins=5)
     axis.set_yticks(rows, short(names))
     axis.set_ylim(len(names) - 0.4, -0.6)

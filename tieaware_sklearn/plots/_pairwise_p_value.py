@@ -13,7 +13,7 @@ from .._engine.validation import check_choice
 from ..score_precision import PrecisionStudy, precision_study
 from ._axes import BLACK, BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, title
 from ._display_base import Panels
-from ._systems_display import Systems, SystemsDisplay
+from ._systems_display import Systems, SystemsDisplay, check_one_treatment
 
 #: smaller p-values are drawn here
 _FLOOR = 1e-8
@@ -119,6 +119,7 @@ class PairwisePValueDisplay(SystemsDisplay):
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        check_one_treatment(cls.__name__, **options)
         options = {"coarseness": "rho=1.1"} | options
         return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
 

@@ -12,7 +12,7 @@ from .._engine.validation import check_choice
 from ..score_precision import PrecisionStudy, precision_study
 from ._axes import BLUE, GREY, SKY, VERMILLION, short, title
 from ._display_base import Panels
-from ._systems_display import Systems, SystemsDisplay
+from ._systems_display import Systems, SystemsDisplay, check_one_treatment
 
 
 @dataclass(eq=False)
@@ -105,6 +105,7 @@ class PrecisionLossDisplay(SystemsDisplay):
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        check_one_treatment(cls.__name__, **options)
         return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
 
     def _panels(self) -> Panels:

@@ -113,3 +113,9 @@ class SystemsDisplay(Display):
         names, columns = check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
         return cls._measure(y_true, systems, ax, qid=qid, **options)
+
+
+def check_one_treatment(display: str, ties: Any = "expected", **_: Any) -> None:
+    """Refuse several treatments of ties for a display that has room for one."""
+    if not isinstance(ties, str):
+        raise ValueError(f"ties must be one treatment for {display}, got {ties!r}")

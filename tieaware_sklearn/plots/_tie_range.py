@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from .._engine.ties import FloatArray
-from ..comparison import SystemComparison
+from ..comparison import SystemComparison, SystemComparisons, compare_systems
+from ..comparison._comparison_result import EXPECTED, SystemSummary
 from ..evaluation import evaluate
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
-from ._axes import plain, show_ranges
+from ._axes import GREEN, MEAN, ORANGE, PURPLE, plain, show_ranges
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay
 
 _FIGURES = ("mean", "best", "worst")
+#: of the marks, those below the bar and those above in turn
+_COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
 
 
 @dataclass(eq=False)
@@ -24,7 +28,10 @@ class TieRangeDisplay(SystemsDisplay):
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_comparison`, or with `from_predictions` or `from_estimator` and
-    the options of `evaluate`.
+    the options of `evaluate`; if ``ties`` or ``external`` is among them, those of
+    `compare_systems`, with ``measures`` in place of ``measure``. Of several treatments
+    of ties, "expected" has the range, or the first if "expected" is not among them, and
+    each of the others is a mark.
 
     Parameters
     ----------
@@ -43,6 +50,10 @@ class TieRangeDisplay(SystemsDisplay):
         95% interval over queries.
     chance : ndarray of shape (n_measures,), optional
         Mean over queries if all documents of a query tie.
+    marks : mapping of str to ndarray of shape (n_systems, n_measures), optional
+        Averages under other treatments of ties, by name.
+    ties : str, default="expected"
+        Treatment of ties of `mean`.
 
     Attributes
     ----------
@@ -72,6 +83,16 @@ class TieRangeDisplay(SystemsDisplay):
     >>> systems = {name: web.data[:, j] for j, name in enumerate(web.feature_names[:3])}
     >>> display = TieRangeDisplay.from_predictions(web.target, systems, qid=web.qid)
     >>> display.figure_.savefig("ties.png")  # doctest: +SKIP
+
+    With a mark where document ids break the ties, as trec_eval does:
+
+    >>> docno = [f"d{i}" for i in range(len(web.target))]
+    >>> display = TieRangeDisplay.from_predictions(
+    ...     web.target, systems, qid=web.qid, measures="ap",
+    ...     ties=["expected", "official"],
+    ...     external={"official": (docno, "descending", "float32")})
+    >>> display.marks["official"].shape
+    (3, 1)
     """
 
     systems: tuple[str, ...]
@@ -84,35 +105,61 @@ class TieRangeDisplay(SystemsDisplay):
     greater_is_better: bool = True
     interval: FloatArray | None = None
     chance: FloatArray | None = None
+    marks: Mapping[str, FloatArray] = field(default_factory=dict)
+    ties: str = EXPECTED
 
     @classmethod
-    def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
+    def from_comparison(
+        cls, comparison: SystemComparison | SystemComparisons, *, ax: Any = None
+    ) -> Self:
         """Plot the result of `compare_systems`.
 
         Parameters
         ----------
-        comparison : SystemComparison
-            The comparison to draw.
-        ax : matplotlib Axes, optional
-            Axes to draw into.
+        comparison : SystemComparison or SystemComparisons
+            The comparison to draw, or those by several measures, with a panel each,
+            and under several treatments of ties.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel.
 
         Returns
         -------
         TieRangeDisplay
         """
-        averages = comparison.summary()
-        figures = [getattr(averages, name)[:, None] for name in _FIGURES]
+        each = [comparison] if isinstance(comparison, SystemComparison) else comparison
+        by: dict[str, list[SystemSummary]] = {}
+        for one in each:
+            by.setdefault(one.ties, []).append(one.summary())
+        ties = EXPECTED if EXPECTED in by else next(iter(by))
+        shown = by.pop(ties)
+        mean, best, worst, interval, chance = (
+            np.stack([getattr(summary, name) for summary in shown], axis=1)
+            for name in (*_FIGURES, "interval", "chance")
+        )
+        first = next(iter(each))
         return cls(
-            comparison.systems,
-            (comparison.measure,),
-            *figures,
-            greater_is_better=comparison.greater_is_better,
-            interval=averages.interval[:, None],
-            chance=np.fmax.reduce(averages.chance, keepdims=True),
+            first.systems,
+            tuple(summary.measure for summary in shown),
+            mean,
+            best,
+            worst,
+            greater_is_better=first.greater_is_better,
+            interval=interval,
+            # of any system that has one: it is the same for all
+            chance=np.fmax.reduce(chance),
+            marks={
+                name: np.stack([summary.mean for summary in summaries], axis=1)
+                for name, summaries in by.items()
+            },
+            ties=ties,
         ).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        if {"ties", "external"} & options.keys():
+            measure = options.pop("measures", DEFAULT_MEASURES)
+            found = compare_systems(y_true, systems, measure=measure, **options)
+            return cls.from_comparison(found, ax=ax)
         measures = parse_measures(options.pop("measures", DEFAULT_MEASURES))
         summaries = [
             evaluate(y_true, score, measures=measures, **options).summary()
@@ -152,5 +199,19 @@ class TieRangeDisplay(SystemsDisplay):
                 worst[:, j],
                 interval=None if self.interval is None else self.interval[order, j],
                 chance=None if self.chance is None else self.chance[j],
+                label=MEAN if self.ties == EXPECTED else f"ties: {self.ties}",
             )
+            for i, (name, values) in enumerate(self.marks.items()):
+                # below and above the bar in turn, where they do not hide the mean
+                apart = 0.27 if i % 2 == 0 else -0.27
+                axis.plot(
+                    values[order, j],
+                    np.arange(len(names)) + apart,
+                    linestyle="none",
+                    marker=_MARKERS[i % len(_MARKERS)],
+                    markersize=5,
+                    color=_COLOURS[i % len(_COLOURS)],
+                    markeredgewidth=0,
+                    label=f"ties: {plain(name)}",
+                )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
