@@ -265,7 +265,7 @@ def test_compressed(files, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"run": "301 Q0 FR-1 1 0.5\n"}, "run, line 1: must have 6 columns .*got 5"),
+        ({"run": "301 Q0 FR-1 1\n"}, "run, line 1: must have 6 columns .*got 4"),
         ({"qrels": "301 0 FR-1\n"}, "qrels, line 1: must have 4 columns .*, got 3"),
         ({"run": RUN + "301 Q0 FR-1 9 0.1 s\n"}, r"line 8: FR-1 is .* \(line 2 has"),
         (

@@ -30,15 +30,14 @@ def load_trec(
     Parameters
     ----------
     qrels : path, dict of dicts, data frame or iterable of records
-        Relevance judgments: a file with lines ``topic iteration docno label``, plain
-        or compressed (``-`` is standard input), or judgments in memory (see Notes).
+        Relevance judgments: a file, plain or compressed (``-`` is standard input), or
+        judgments in memory. Notes have the forms of both.
     run : path, dict of dicts, data frame or iterable of records; or several of them
-        Run: a file with lines ``topic Q0 docno rank score tag``, or a run in memory
-        (see Notes). Documents are ranked by score; ranks and the order of lines are
-        not used. A list of runs, or a dict that maps names to runs, gives one column
-        of scores for each run over the documents of all runs, for `compare_systems`
-        and `precision_study`. The rows of a topic then stand by descending document
-        id, whatever their order in any run.
+        Run: a file, or a run in memory. Documents are ranked by score; ranks and the
+        order of lines are not used. A list of runs, or a dict that maps names to runs,
+        gives one column of scores for each run over the documents of all runs, for
+        `compare_systems` and `precision_study`. The rows of a topic then stand by
+        descending document id, whatever their order in any run.
     topics : {"both", "qrels"}, default="both"
         Topics to include: those that are both judged and in a run, or all that are
         judged (trec_eval's ``-c``). A run retrieves no documents for topics that it
@@ -94,9 +93,18 @@ def load_trec(
 
     Notes
     -----
-    The README of Buckley's trec_eval describes the formats. trec_eval breaks ties by
-    document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs whose
-    ranks contradict their scores.
+    The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks
+    ties by document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs
+    whose ranks contradict their scores.
+
+    A file is of one form throughout, which its first line shows:
+
+    - judgments of TREC: ``topic iteration docno label``, cut at white space;
+    - judgments of BEIR: ``query-id corpus-id score``, cut at tabs, below a line with
+      these names;
+    - runs of TREC: ``topic Q0 docno rank score tag``, cut at white space;
+    - runs without a tag: ``topic Q0 docno rank score``, the second column of which must
+      be ``Q0`` or ``0``, because other columns may be left out elsewhere.
 
     Judgments and runs in memory are
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -63,16 +62,17 @@ class TrecLines(NamedTuple):
 
 
 def gathered(
-    topic: Sequence[bytes], docno: list[bytes], numbers: FloatArray, source: str
+    topics: Sequence[bytes],
+    topic_of: NDArray[np.int64],
+    docno: list[bytes],
+    numbers: FloatArray,
+    source: str,
 ) -> TrecLines:
-    """Lines of these topics and documents, those of a topic put together."""
-    places = dict(zip(dict.fromkeys(topic), count(), strict=False))
-    codes = np.fromiter(map(places.__getitem__, topic), np.int64, len(topic))
-    sizes = np.bincount(codes, minlength=len(places)).tolist()
-    topics = consecutive(places, sizes)
-    lines = TrecLines(topics, docno, numbers, source)
-    if (codes[1:] < codes[:-1]).any():
-        lines = lines.in_order(np.argsort(codes, kind="stable"))
+    """Lines put together by their topics, of which `topic_of` holds the places."""
+    sizes = np.bincount(topic_of, minlength=len(topics)).tolist()
+    lines = TrecLines(consecutive(topics, sizes), docno, numbers, source)
+    if (topic_of[1:] < topic_of[:-1]).any():
+        lines = lines.in_order(np.argsort(topic_of, kind="stable"))
     return lines
 
 
@@ -84,11 +84,15 @@ def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, sl
 
 def as_text(ids: Sequence[bytes]) -> NDArray[np.str_]:
     """Topics or documents as text, different ones for different bytes."""
-    try:
-        return np.array(ids).astype(np.str_)
-    except UnicodeDecodeError:  # not ASCII
-        parts = spelled(b"\n".join(ids)).split("\n")
-        return np.array(parts if len(parts) == len(ids) else [*map(spelled, ids)])
+    if not ids:
+        return np.array([], dtype=np.str_)
+    array = np.array(ids)
+    codes = array.view(np.uint8).reshape(len(ids), -1)
+    if codes.max() < 128:
+        # ASCII: as astype(np.str_) has it, which decodes id by id
+        return codes.astype(np.uint32).view(f"U{array.itemsize}")[:, 0]
+    parts = spelled(b"\n".join(ids)).split("\n")
+    return np.array(parts if len(parts) == len(ids) else [*map(spelled, ids)])
 
 
 def spelled(one: bytes) -> str:

@@ -150,7 +150,7 @@ def lines_of_table(given: Any, kind: Kind, source: str) -> TrecLines:
         absent = np.nan if kind is JUDGMENTS else -np.inf
     numbers = rows.numbers(given[of_number], of_number, absent)
     if kind is JUDGMENTS:
-        return _checked(gathered(topic, docno, _labels(numbers), source), kind)
+        return _together(topic, docno, _labels(numbers), source, kind)
     ranks = np.full(len(topic), np.nan)
     if _RANK in names:
         ranks = rows.numbers(given[_RANK], _RANK, np.nan)
@@ -158,11 +158,11 @@ def lines_of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     there = numbers != -np.inf
     if not there.all():
         topic, docno = [*compress(topic, there)], [*compress(docno, there)]
-    lines = gathered(topic, docno, both[there], source)
+    lines = _together(topic, docno, both[there], source, kind)
     tags = set(_listed(given[_TAG])) if _TAG in names else set()
     if len(tags) == 1 and isinstance(tag := tags.pop(), str) and tag:
         lines = lines._replace(tag=tag)
-    return _checked(lines, kind)
+    return lines
 
 
 class _Rows(NamedTuple):
@@ -204,6 +204,19 @@ class _Rows(NamedTuple):
 def _labels(numbers: FloatArray) -> FloatArray:
     """Labels as the column of judgments, NaN for those below 0."""
     return np.where(numbers < 0, np.nan, numbers)[:, None]
+
+
+def _together(
+    topic: list[bytes],
+    docno: list[bytes],
+    numbers: FloatArray,
+    source: str,
+    kind: Kind,
+) -> TrecLines:
+    """Lines of rows of any order."""
+    places = {one: place for place, one in enumerate(dict.fromkeys(topic))}
+    topic_of = np.fromiter(map(places.__getitem__, topic), np.int64, len(topic))
+    return _checked(gathered([*places], topic_of, docno, numbers, source), kind)
 
 
 def _checked(lines: TrecLines, kind: Kind) -> TrecLines:
