@@ -88,7 +88,8 @@ def load_trec(
 
     See Also
     --------
-    load_run, load_qrels : Read one kind of file only.
+    load_run, load_qrels : Read runs or judgments only.
+    dump_trec_run, dump_qrels : Write files.
     compare_systems : Compares the runs of a list.
 
     Notes

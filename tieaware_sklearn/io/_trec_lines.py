@@ -82,6 +82,30 @@ def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, sl
     return dict(zip(topics, map(slice, bounds, bounds[1:]), strict=True))
 
 
+def in_32_bits(run: TrecLines) -> TrecLines:
+    """Scores as trec_eval holds them; all beyond its range are alike."""
+    limit = float(np.finfo(np.float32).max)
+    numbers = run.numbers.copy()
+    scores = np.clip(numbers[:, SCORE], -limit, limit)
+    numbers[:, SCORE] = scores.astype(np.float32)
+    return run._replace(numbers=numbers)
+
+
+def by_score_and_docno(run: TrecLines) -> NDArray[np.int64]:
+    """The lines in the order of trec_eval."""
+    topic, falling = run.topic_numbers(), -run.numbers[:, SCORE]
+    order = np.lexsort((falling, topic))
+    as_above = np.zeros(len(order) + 1, dtype=bool)
+    as_above[1:-1] = np.diff(topic[order]) == 0
+    as_above[1:-1] &= np.diff(falling[order]) == 0
+    # ids are compared where they decide only
+    tied = order[as_above[:-1] | as_above[1:]].tolist()
+    by_docno = np.zeros(len(order), dtype=np.int64)
+    tied.sort(key=run.docno.__getitem__, reverse=True)
+    by_docno[tied] = np.arange(len(tied))
+    return np.lexsort((by_docno, falling, topic))
+
+
 def as_text(ids: Sequence[bytes]) -> NDArray[np.str_]:
     """Topics or documents as text, different ones for different bytes."""
     if not ids:

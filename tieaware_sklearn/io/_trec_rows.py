@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from ._trec_lines import RANK, SCORE, TrecLines, as_text
+from ._trec_lines import (
+    RANK,
+    SCORE,
+    TrecLines,
+    as_text,
+    by_score_and_docno,
+    in_32_bits,
+)
 
 #: lines of a topic that a file does not have
 _NOTHING = slice(0, 0)
@@ -50,11 +57,11 @@ def columns_of_runs(
     retrieved = set().union(*(run.topics for run in runs))
     names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
     if order == "trec_eval":
-        runs = [_in_32_bits(run) for run in runs]
+        runs = [in_32_bits(run) for run in runs]
     disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
     input_orders = [run.places_in_topics() for run in runs]
     if order == "trec_eval" and not by_docno:
-        orders = [_by_score_and_docno(run) for run in runs]
+        orders = [by_score_and_docno(run) for run in runs]
         runs = [run.in_order(own) for run, own in zip(runs, orders, strict=True)]
         input_orders = [
             places[own] for places, own in zip(input_orders, orders, strict=True)
@@ -101,30 +108,6 @@ def _lines_of(topics: Sequence[bytes], file: TrecLines) -> NDArray[np.int64]:
     """Numbers of the lines of some topics, in this order."""
     where = [file.topics.get(name, _NOTHING) for name in topics]
     return np.concatenate([np.arange(lines.start, lines.stop) for lines in where])
-
-
-def _in_32_bits(run: TrecLines) -> TrecLines:
-    """Scores as trec_eval holds them; all beyond its range are alike."""
-    limit = float(np.finfo(np.float32).max)
-    numbers = run.numbers.copy()
-    scores = np.clip(numbers[:, SCORE], -limit, limit)
-    numbers[:, SCORE] = scores.astype(np.float32)
-    return run._replace(numbers=numbers)
-
-
-def _by_score_and_docno(run: TrecLines) -> NDArray[np.int64]:
-    """The lines in the order of trec_eval."""
-    topic, falling = run.topic_numbers(), -run.numbers[:, SCORE]
-    order = np.lexsort((falling, topic))
-    as_above = np.zeros(len(order) + 1, dtype=bool)
-    as_above[1:-1] = np.diff(topic[order]) == 0
-    as_above[1:-1] &= np.diff(falling[order]) == 0
-    # ids are compared where they decide only
-    tied = order[as_above[:-1] | as_above[1:]].tolist()
-    by_docno = np.zeros(len(order), dtype=np.int64)
-    tied.sort(key=run.docno.__getitem__, reverse=True)
-    by_docno[tied] = np.arange(len(tied))
-    return np.lexsort((by_docno, falling, topic))
 
 
 def _disorder(run: TrecLines, topics: Sequence[bytes]) -> tuple[int, int]:

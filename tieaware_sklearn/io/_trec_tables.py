@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress, repeat
 from numbers import Integral
@@ -138,31 +138,59 @@ def lines_of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     columns = named("topics", *_TOPIC), named("documents", *_DOCUMENT)
     is_beir = kind is JUDGMENTS and columns[1] == "corpus-id"
     of_number = named(f"{kind.number}s", *((_SCORE,) if is_beir else kind.columns))
+    absent = None
+    if _TARGET in names:
+        absent = np.nan if kind is JUDGMENTS else -np.inf
+    ranks = _RANK if kind is RUN and _RANK in names else None
+    lines = lines_of_columns(
+        given, (*columns, of_number), kind, source, absent=absent, ranks=ranks
+    )
+    if kind is RUN and _TAG in names:
+        tags = set(_listed(given[_TAG], f"{source}: {_TAG}"))
+        if len(tags) == 1 and isinstance(tag := tags.pop(), str) and tag:
+            lines = lines._replace(tag=tag)
+    return lines
+
+
+def lines_of_columns(
+    given: Any,
+    columns: tuple[str, str, str],
+    kind: Kind,
+    source: str,
+    *,
+    absent: float | None = None,
+    ranks: str | None = None,
+) -> TrecLines:
+    """Lines of columns of topics, documents and numbers, those of a topic together.
+
+    `absent` is NaN or -inf if labels or scores may be that: not judged, or not
+    retrieved, which a run leaves out.
+    """
     topic, docno = (
-        _ids(_listed(given[name]), f"{source}, row {{}}: {name}".format)
-        for name in columns
+        _ids(
+            _listed(given[name], f"{source}: {name}"),
+            f"{source}, row {{}}: {name}".format,
+        )
+        for name in columns[:2]
     )
     if not topic:
         raise ValueError(f"{source} must hold at least one row, got none")
     rows = _Rows(topic, docno, source)
-    absent = None
-    if _TARGET in names:
-        absent = np.nan if kind is JUDGMENTS else -np.inf
-    numbers = rows.numbers(given[of_number], of_number, absent)
-    if kind is JUDGMENTS:
-        return _together(topic, docno, _labels(numbers), source, kind)
-    ranks = np.full(len(topic), np.nan)
-    if _RANK in names:
-        ranks = rows.numbers(given[_RANK], _RANK, np.nan)
-    both = np.column_stack([ranks, numbers])
+    numbers = rows.numbers(given[columns[2]], columns[2], absent)
     there = numbers != -np.inf
+    if kind is JUDGMENTS:
+        numbers = _labels(numbers)
+    else:
+        own = np.full(len(topic), np.nan)
+        if ranks is not None:
+            own = rows.numbers(given[ranks], ranks, np.nan)
+        numbers = np.column_stack([own, numbers])
     if not there.all():
         topic, docno = [*compress(topic, there)], [*compress(docno, there)]
-    lines = _together(topic, docno, both[there], source, kind)
-    tags = set(_listed(given[_TAG])) if _TAG in names else set()
-    if len(tags) == 1 and isinstance(tag := tags.pop(), str) and tag:
-        lines = lines._replace(tag=tag)
-    return lines
+        numbers = numbers[there]
+    places = {one: place for place, one in enumerate(dict.fromkeys(topic))}
+    topic_of = np.fromiter(map(places.__getitem__, topic), np.int64, len(topic))
+    return _checked(gathered([*places], topic_of, docno, numbers, source), kind)
 
 
 class _Rows(NamedTuple):
@@ -183,12 +211,12 @@ class _Rows(NamedTuple):
             # NumPy would make text of numbers beside text
             values = np.fromiter(values, dtype=object, count=len(values))
         what = f"{self.source}: {name}"
-        numbers = as_floats(numbers_of(values, what, self.place), what)
-        n_rows = {len(self.topic), len(self.docno), len(numbers)}
+        n_rows = {len(self.topic), len(self.docno), *np.shape(values)[:1]}
         if len(n_rows) > 1:
             raise ValueError(
                 f"{self.source} must have columns of one length, got {sorted(n_rows)}"
             )
+        numbers = as_floats(numbers_of(values, what, self.place), what)
         bad = ~np.isfinite(numbers)
         if absent is not None:
             bad &= ~np.isnan(numbers) if np.isnan(absent) else numbers != absent
@@ -206,19 +234,6 @@ def _labels(numbers: FloatArray) -> FloatArray:
     return np.where(numbers < 0, np.nan, numbers)[:, None]
 
 
-def _together(
-    topic: list[bytes],
-    docno: list[bytes],
-    numbers: FloatArray,
-    source: str,
-    kind: Kind,
-) -> TrecLines:
-    """Lines of rows of any order."""
-    places = {one: place for place, one in enumerate(dict.fromkeys(topic))}
-    topic_of = np.fromiter(map(places.__getitem__, topic), np.int64, len(topic))
-    return _checked(gathered([*places], topic_of, docno, numbers, source), kind)
-
-
 def _checked(lines: TrecLines, kind: Kind) -> TrecLines:
     if pair := lines.repeated():
         topic, document = pair
@@ -229,8 +244,10 @@ def _checked(lines: TrecLines, kind: Kind) -> TrecLines:
     return lines
 
 
-def _listed(column: Any) -> list[Any]:
+def _listed(column: Any, what: str) -> list[Any]:
     """The values of a column of any kind, as Python has them."""
+    if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
+        raise ValueError(f"{what} must have one value per row, got {show(column)}")
     column = none_for_masked(column)
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
