@@ -49,6 +49,7 @@ def forms(nested, number):
             columns=["qid", "docno", "label" if number == "relevance" else "score"],
         ),
         "beir": pd.DataFrame(of_rows, columns=["query-id", "corpus-id", "score"]),
+        "ranx": pd.DataFrame(of_rows, columns=["q_id", "doc_id", "score"]),
     }
     frames["polars"] = pl.from_pandas(frames["pandas"])
     frames["arrow"] = pa.Table.from_pandas(frames["pandas"])
@@ -108,7 +109,7 @@ def test_judgments_of_all_forms_are_those_of_the_file(files, form):
     same(load_trec(forms(QRELS, "relevance")[form], run), load_trec(qrels, run))
 
 
-@pytest.mark.parametrize("form", sorted({*names_of(RUN, "score")} - {"beir"}))
+@pytest.mark.parametrize("form", names_of(RUN, "score"))
 @pytest.mark.parametrize("order", [None, "trec_eval"])
 def test_runs_of_all_forms_are_those_of_the_file(files, form, order):
     qrels, run = files
@@ -292,8 +293,8 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         ),
         (
             FRAME.assign(qid="1"),
-            "run must have one column of topics (qid or query_id or query-id), got the "
-            "columns qid, query_id",
+            "run must have one column of topics (qid or query_id or query-id or q_id), "
+            "got the columns qid, query_id",
         ),
         (
             {"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0]},

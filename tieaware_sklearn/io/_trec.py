@@ -111,11 +111,11 @@ def load_trec(
 
     - dicts of dicts, topic to document to label or score, as pytrec_eval and ranx take
       them;
-    - data frames of pandas or polars, or dicts of columns: topics in a column ``qid``,
-      ``query_id`` or ``query-id``; documents in ``docno``, ``doc_id`` or
-      ``corpus-id``; labels in ``target``, ``relevance`` or ``label`` (``score`` beside
-      ``corpus-id``); scores in ``score``; and, if they are there, ranks in ``rank`` and
-      the tag in ``tag``;
+    - data frames of pandas or polars, or dicts of columns: topics in a column ``qid``
+      or ``query_id``; documents in ``docno`` or ``doc_id``; labels in ``target``,
+      ``relevance`` or ``label``; scores in ``score``; and, if they are there, ranks in
+      ``rank`` and the tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
+      ``score``) and of ranx (``q_id``, ``doc_id``, ``score``) are read, too;
     - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
       as ir_datasets iterates over them.
 

@@ -17,14 +17,15 @@ from .._engine.ties import FloatArray
 from ._text_source import listed
 from ._trec_lines import TrecLines, as_bytes, consecutive, gathered, spelled
 
-#: columns of tables as this library, ir_datasets and BEIR call them
-_TOPIC = ("qid", "query_id", "query-id")
+#: columns of tables as this library, ir_datasets, BEIR and ranx call them
+_TOPIC = ("qid", "query_id", "query-id", "q_id")
 _DOCUMENT = ("docno", "doc_id", "corpus-id")
 #: labels of this library: NaN is "not judged", and a score of -inf "not retrieved"
 _TARGET = "target"
 _RANK, _TAG = "rank", "tag"
-#: BEIR calls labels so
+#: BEIR and ranx call labels so, too
 _SCORE = "score"
+_TOPIC_OF_SCORED_LABELS = ("query-id", "q_id")
 
 
 class Kind(NamedTuple):
@@ -136,8 +137,10 @@ def lines_of_table(given: Any, kind: Kind, source: str) -> TrecLines:
         return found[0]
 
     columns = named("topics", *_TOPIC), named("documents", *_DOCUMENT)
-    is_beir = kind is JUDGMENTS and columns[1] == "corpus-id"
-    of_number = named(f"{kind.number}s", *((_SCORE,) if is_beir else kind.columns))
+    choices = kind.columns
+    if columns[0] in _TOPIC_OF_SCORED_LABELS:
+        choices = (_SCORE,)
+    of_number = named(f"{kind.number}s", *choices)
     absent = None
     if _TARGET in names:
         absent = np.nan if kind is JUDGMENTS else -np.inf
