@@ -294,7 +294,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         (
             FRAME.assign(qid="1"),
             "run must have one column of topics (qid or query_id or query-id or q_id), "
-            "got the columns qid, query_id",
+            "got the columns query_id, qid",
         ),
         (
             {"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0]},
@@ -303,6 +303,19 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         (
             [Scored("1", "a", 1.0), Qrel("1", "b", 1, "0")],
             "run must hold records of one type, got Qrel, Scored",
+        ),
+        (
+            pd.concat([FRAME, FRAME[["doc_id"]]], axis=1),
+            "run must have one column of documents (docno or doc_id or corpus-id), got "
+            "the columns doc_id, doc_id",
+        ),
+        (
+            pl.LazyFrame({"qid": ["1"]}),
+            "run must be a path, a dict of dicts, a data fra",
+        ),
+        (
+            pd.DataFrame(),
+            "run must be a path, a dict of dicts, a data frame or records",
         ),
         (3, "run must be a path, a dict of dicts, a data frame or records"),
         (["a path", "another"], "run must be a path, a dict of dicts, a data frame or"),

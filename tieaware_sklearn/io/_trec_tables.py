@@ -91,7 +91,8 @@ def lines_of_dicts(given: Mapping[Any, Any], kind: Kind, source: str) -> TrecLin
 def is_table(given: Any) -> bool:
     """Whether it has columns of topics and documents: a data frame, or a Bunch."""
     if not isinstance(given, Mapping):
-        return bool(list_columns(given))
+        # a lazy frame has columns, and no values yet
+        return hasattr(given, "__len__") and bool(list_columns(given))
     found = [given[name] for name in (*_TOPIC, *_DOCUMENT) if name in given]
     # not a dict of dicts, or of names and files, in which one is called "qid"
     return len(found) > 1 and not any(
@@ -128,13 +129,13 @@ def lines_of_table(given: Any, kind: Kind, source: str) -> TrecLines:
     names = list(given) if isinstance(given, Mapping) else list_columns(given)
 
     def named(what: str, *choices: str) -> str:
-        found = [name for name in choices if name in names]
+        found = [name for name in names if name in choices]
         if len(found) != 1:
             raise ValueError(
                 f"{source} must have one column of {what} ({' or '.join(choices)}), "
                 f"got the columns {listed(found or names)}"
             )
-        return found[0]
+        return str(found[0])
 
     columns = named("topics", *_TOPIC), named("documents", *_DOCUMENT)
     choices = kind.columns
