@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import pytrec_eval
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -221,3 +222,54 @@ def test_bad_judgments(tmp_path, columns, message):
         dump_qrels(path, *columns)
     assert message in str(raised.value)
     assert not path.exists()
+
+
+def test_pytrec_eval_reads_what_is_written(tmp_path):
+    rng = np.random.default_rng(0)
+    qid = np.repeat(["301", "302", "303"], 40)
+    docno = np.tile([f"D-{i}" for i in range(40)], 3)
+    score = rng.integers(0, 5, 120) / 3
+    score[rng.random(120) < 0.3] = -np.inf
+    label = rng.integers(-1, 3, 120).astype(float)
+    run, qrels = tmp_path / "run", tmp_path / "qrels"
+    dump_trec_run(run, qid, docno, score)
+    dump_qrels(qrels, qid, docno, label)
+    with run.open() as ranked, qrels.open() as judged:
+        scores = pytrec_eval.parse_run(ranked)
+        evaluator = pytrec_eval.RelevanceEvaluator(
+            pytrec_eval.parse_qrel(judged), {"map", "ndcg"}
+        )
+    wanted = evaluator.evaluate(scores)
+    for trec in (load_trec(qrels, run, order="trec_eval"), load_trec(qrels, scores)):
+        # lines that are written stand in trec_eval's order already
+        for name, ours in (("map", "ap"), ("ndcg", "ndcg(gain=linear)")):
+            found = ranking_score(
+                trec.target,
+                trec.score,
+                qid=trec.qid,
+                measure=ours,
+                ties="input",
+                unjudged="nonrelevant",
+                average=None,
+            )
+            official = [wanted[topic][name] for topic in ("301", "302", "303")]
+            np.testing.assert_allclose(found, official, rtol=0, atol=1e-12)
+
+
+def test_a_run_of_robust03_goes_through_a_dict_and_a_file(shared_data, tmp_path):
+    folder = shared_data / "robust03"
+    qrels, run = folder / "qrels.robust03.txt.gz", folder / "input.rutcor03100.gz"
+    wanted = load_trec(qrels, run)
+    with gzip.open(run, "rt") as ranked, gzip.open(qrels, "rt") as judged:
+        dicts = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
+    found = load_trec(*dicts)
+    for name in ("qid", "docno", "target", "score", "input_order"):
+        np.testing.assert_array_equal(found[name], wanted[name])
+    assert np.isnan(found["rank"]).all()
+    official = load_trec(qrels, run, order="trec_eval")
+    written = tmp_path / "run.gz"
+    dump_trec_run(written, wanted.qid, wanted.docno, wanted.score)
+    again = load_trec(qrels, written)
+    for name in ("qid", "docno", "target"):
+        np.testing.assert_array_equal(again[name], official[name])
+    np.testing.assert_array_equal(again["rank"], again.input_order)
