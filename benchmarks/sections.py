@@ -5,17 +5,19 @@ Ratios to LightGBM are to its own ndcg@10 of the same documents, in the same tur
 
 from __future__ import annotations
 
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
 from sklearn.metrics import ndcg_score
 
-from benchmarks import competitors, workloads
+from benchmarks import competitors, trec_files, workloads
 from benchmarks.screening import milliseconds_a_batch
 from benchmarks.tasks import (
     ENGINES_HERE,
@@ -36,6 +38,7 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.datasets import load_run, load_trec
 from tieaware_sklearn.lightgbm import feval
 
 ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
@@ -377,6 +380,32 @@ def one_query(asked: Asked) -> Iterator[Line]:
         yield Line("one query, NDCG@10 and AP", kind, "ns/document", each)
 
 
+def files_of_trec(asked: Asked) -> Iterator[Line]:
+    """TREC files: a million lines read, of one run and of ten, beside other readers."""
+    n_topics, n_runs = 100, 10
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        one = trec_files.write_run(folder / "one", n_runs * n_topics)
+        qrels = trec_files.write_qrels(folder / "qrels", n_topics)
+        runs = [
+            trec_files.write_run(folder / f"run{seed}", n_topics, seed)
+            for seed in range(n_runs)
+        ]
+        ours = {
+            "load_run": partial(load_run, one),
+            "load_trec": partial(load_trec, qrels, runs),
+        }
+        others = trec_files.readers(one)
+        found = medians({**ours, **others}, min(asked.repeats, 3))
+    for task, kind in (("load_run", "one run"), ("load_trec", "ten runs")):
+        yield Line(task, kind, "s", dict.fromkeys(ENGINES_HERE, found[task]), 3.0)
+    for other in others:
+        ratio = found["load_run"] / found[other]
+        yield Line(
+            "load_run", "one run", f"x {other}", dict.fromkeys(ENGINES_HERE, ratio)
+        )
+
+
 SECTIONS: dict[str, Section] = {
     "prepared": prepared_labels,
     "raw": raw_arrays,
@@ -390,4 +419,5 @@ SECTIONS: dict[str, Section] = {
     "memory": memory,
     "tools": other_tools,
     "one-query": one_query,
+    "trec": files_of_trec,
 }

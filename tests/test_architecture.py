@@ -242,7 +242,7 @@ def test_public_names_are_documented(thing):
     # takes, gives and raises nothing
     if inspect.isfunction(thing) and thing is not tieaware_sklearn.show_versions:
         for section in ("Parameters", "Returns", "Raises", "Examples"):
-            if section == "Returns" and thing is datasets.dump_letor:
+            if section == "Returns" and thing.__name__.startswith("dump_"):
                 continue
             assert f"{section}\n---" in text, section
         signature = set(inspect.signature(thing).parameters)

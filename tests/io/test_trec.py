@@ -54,26 +54,10 @@ def test_rows(files):
     np.testing.assert_array_equal(trec.score, [0.5, 0.5, -1, 2, -inf, -3.5, -inf])
     np.testing.assert_array_equal(trec.target, [0, 1, nan, nan, 2, nan, 1])
     np.testing.assert_array_equal(trec["rank"], [1, 2, 3, 4, nan, 10, nan])
+    np.testing.assert_array_equal(trec.input_order, [1, 2, 3, 4, nan, 1, nan])
     assert trec.n_inversions == 1
     assert trec.n_contradictions == 1
     assert "2 topics, 7 documents" in trec.DESCR
-
-
-def test_runs_go_by_their_tags_or_files(files, tmp_path):
-    qrels, first = files()
-    (tmp_path / "other").mkdir()
-    second = tmp_path / "other" / "run"
-
-    def names(text, path=second):
-        path.write_text(text)
-        return load_trec(qrels, [first, path]).run_names
-
-    assert names("301 Q0 FR-9 1 7 né\n") == ["sys", "né"]
-    # the tag of another run, several, and none
-    paths = [str(first), str(second)]
-    assert names("301 Q0 FR-9 1 7 sys\n") == paths
-    assert names("301 Q0 FR-9 1 7 a\n301 Q0 FR-8 1 6 b\n") == paths
-    assert names("", tmp_path / "empty") == ["run", "empty"]
 
 
 def test_several_runs_over_the_same_documents(files, tmp_path):
@@ -107,11 +91,11 @@ def test_several_runs_over_the_same_documents(files, tmp_path):
         np.testing.assert_array_equal(found.expected, expected.expected)
     every = load_trec(qrels, [first], topics="qrels")
     assert every.qid.tolist()[-1] == "303"
-    with pytest.raises(ValueError, match="run must name at least one file"):
-        load_trec(qrels, [])
     first.write_text("999 Q0 X 1 1 s\n")
-    with pytest.raises(ValueError, match="the runs must have a topic in common"):
-        load_trec(qrels, [first])
+    message = f"{qrels} and {first} must have a topic in common, got 3 and 1 topics"
+    for runs in ([first], [second, first]):
+        with pytest.raises(ValueError, match=message):
+            load_trec(qrels, runs)
 
 
 def test_relevant_documents_never_retrieved_count(files):
@@ -258,7 +242,7 @@ def test_data_frames(files):
         load_qrels(qrels, as_frame=True),
     ):
         columns = found.frame.columns.tolist()
-        of_rows = ["qid", "docno", "target", "score", "rank"]
+        of_rows = ["qid", "docno", "target", "score", "rank", "input_order"]
         assert columns == [name for name in of_rows if name in found]
         for name in columns:
             np.testing.assert_array_equal(found.frame[name], found[name])
@@ -281,7 +265,7 @@ def test_compressed(files, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"run": "301 Q0 FR-1 1 0.5\n"}, "run, line 1: must have 6 columns .*got 5"),
+        ({"run": "301 Q0 FR-1 1\n"}, "run, line 1: must have 6 columns .*got 4"),
         ({"qrels": "301 0 FR-1\n"}, "qrels, line 1: must have 4 columns .*, got 3"),
         ({"run": RUN + "301 Q0 FR-1 9 0.1 s\n"}, r"line 8: FR-1 is .* \(line 2 has"),
         (

@@ -16,8 +16,10 @@ from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
-from ..io._trec import run_names, trec_rows
-from ..io._trec_lines import TrecLines, read_qrels, read_run
+from ..io._trec_files import read_qrels, read_run
+from ..io._trec_inputs import run_names
+from ..io._trec_lines import TrecLines
+from ..io._trec_rows import trec_rows
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
@@ -60,7 +62,6 @@ def run(arguments: argparse.Namespace) -> None:
         trec = trec_rows(
             judged,
             ranked,
-            (judgments, source),
             topics="qrels" if arguments.complete else "both",
             order="trec_eval",
         )

@@ -364,8 +364,8 @@ _COMMANDS = {
         "input. Documents are ranked by their scores, and equal scores (in 32 bits, as "
         "trec_eval reads them) tie: mean, worst and best are over all orders of tied "
         "documents. The last column has the value in trec_eval's order (document id, "
-        "descending), for measures that trec_eval defines alike. Runs are named by "
-        "their tags, or by their files if the tags are not distinct. Give the files "
+        "descending), for measures that trec_eval defines alike. A run is named by its "
+        "tag, or by its file if it has no tag that no other run has. Give the files "
         "before the options.",
         "QRELS RUN [RUN ...]",
         [

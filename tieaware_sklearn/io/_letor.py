@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 from ._bunch import framed
 from ._letor_scan import scan_letor
 from ._text_source import PathLike, TextSource, check_paths
-from ._whole_file import write_whole
+from ._whole_file import number_as_text, write_whole
 
 
 def load_letor(
@@ -196,10 +196,10 @@ def dump_letor(
             else:
                 columns, values = everything, rows[i].tolist()
             features = " ".join(
-                f"{first + j}:{_spell(value)}"
+                f"{first + j}:{number_as_text(value)}"
                 for j, value in zip(columns, values, strict=True)
             )
-            yield f"{_spell(label)} qid:{int(query)} {features}".rstrip() + "\n"
+            yield f"{number_as_text(label)} qid:{int(query)} {features}".rstrip() + "\n"
 
     write_whole(Path(path), lines())
 
@@ -215,9 +215,3 @@ def _as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
         return rows.astype(np.float64)
     except (TypeError, ValueError):
         return rows
-
-
-def _spell(value: float) -> str:
-    """The shortest text that reads back as the same number."""
-    text = repr(int(value) if isinstance(value, bool) else value)
-    return text.removesuffix(".0")

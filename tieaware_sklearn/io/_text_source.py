@@ -65,6 +65,15 @@ def listed(names: Iterable[object]) -> str:
     return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
 
 
+def would_not_read_as_text(start: bytes) -> str:
+    """What a file with this start is taken for, if not for text; else nothing."""
+    if start.startswith(_BYTE_ORDER_MARK):
+        return "a byte order mark"
+    if start.startswith(_UTF_16_MARKS):
+        return "UTF-16"
+    return "compressed data" if start.startswith(tuple(_OPENERS)) else ""
+
+
 class TextSource:
     """A file that can be read more than once: a path, a pipe or standard input.
 

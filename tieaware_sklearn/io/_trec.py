@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from itertools import chain, count
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
 from ._bunch import import_pandas
-from ._text_source import PathLike, TextSource
-from ._trec_lines import TrecLines, as_text, read_qrels, read_run
+from ._trec_inputs import given_qrels, given_run, given_runs
+from ._trec_lines import RANK, SCORE, all_lines
+from ._trec_rows import columns_of_runs, trec_rows
 
 #: what is known of each document, in the order of the columns of data frames
-_OF_ROWS = ("qid", "docno", "target", "score", "rank")
-#: columns of the numbers of a run
-_RANK, _SCORE = 0, 1
-#: lines of a topic that a file does not have
-_NOTHING = slice(0, 0)
+_OF_ROWS = ("qid", "docno", "target", "score", "rank", "input_order")
 
 
 def load_trec(
-    qrels: PathLike,
-    run: PathLike | Sequence[PathLike],
+    qrels: Any,
+    run: Any,
     *,
     topics: str = "both",
     order: str | None = None,
@@ -36,14 +29,14 @@ def load_trec(
 
     Parameters
     ----------
-    qrels : path
-        File of relevance judgments, with lines ``topic iteration docno label``, plain
-        or compressed; ``-`` is standard input.
-    run : path or list of path
-        Run, with lines ``topic Q0 docno rank score tag``. Documents are ranked by
-        score; the ranks and the order of lines in the file are not used. A list of
-        runs gives one column of scores for each run over the documents of all runs,
-        for `compare_systems` and `precision_study`. The rows of a topic then stand by
+    qrels : path, dict of dicts, data frame or iterable of records
+        Relevance judgments: a file, plain or compressed (``-`` is standard input), or
+        judgments in memory. Notes have the forms of both.
+    run : path, dict of dicts, data frame or iterable of records; or several of them
+        Run: a file, or a run in memory. Documents are ranked by score; ranks and the
+        order of lines are not used. A list of runs, or a dict that maps names to runs,
+        gives one column of scores for each run over the documents of all runs, for
+        `compare_systems` and `precision_study`. The rows of a topic then stand by
         descending document id, whatever their order in any run.
     topics : {"both", "qrels"}, default="both"
         Topics to include: those that are both judged and in a run, or all that are
@@ -52,13 +45,13 @@ def load_trec(
     order : {None, "trec_eval"}, default=None
         Order of the rows of a topic: that of the run (None), or that of trec_eval, by
         score in 32 bits and then by descending document id. With "trec_eval",
-        ``ties="input"`` gives trec_eval's numbers, for each run of a list, too. With
-        None, ``ties="input"`` breaks the ties of a list of runs by descending document
+        ``ties="input"`` gives trec_eval's numbers, for each of several runs, too. With
+        None, ``ties="input"`` breaks the ties of several runs by descending document
         id as well, but with scores in 64 bits.
     as_frame : bool, default=False
-        Whether to add ``frame``, a pandas DataFrame of the columns below. For a list
-        of runs it has one column of scores for each run, named as in ``run_names``,
-        and no ranks.
+        Whether to add ``frame``, a pandas DataFrame of the columns below. For several
+        runs it has one column of scores for each run, named as in ``run_names``, and
+        no ranks.
 
     Returns
     -------
@@ -68,21 +61,26 @@ def load_trec(
         NaN where a document is not judged or judged below 0; ``score``, -inf where
         it is not retrieved; ``qid``, the topic; ``docno``, the document id as a
         string, with surrogate escapes for bytes that are not UTF-8, so that different
-        bytes are different documents; ``rank``, the rank in the run file, NaN where
-        the document is not retrieved; ``n_inversions``, the number of lines whose
-        score is above that of the previous line of their topic;
-        ``n_contradictions``, the number of neighbours by rank whose scores have the
-        opposite order; and ``DESCR``. For a list of runs, ``score`` and ``rank`` have
-        shape (n_documents, n_runs), ``n_inversions`` and ``n_contradictions`` hold one
-        number for each run, and ``run_names`` holds the tags of the runs, or the names
-        of their files where tags are not unique.
+        bytes are different documents; ``rank``, the rank that the run gives, NaN where
+        the document is not retrieved or the run has no ranks; ``input_order``, the
+        place of its line among those of its topic in the run, from 1 on, NaN where it
+        is not retrieved; ``n_inversions``, the number of lines whose score is above
+        that of the previous line of their topic; ``n_contradictions``, the number of
+        neighbours by rank whose scores have the opposite order; and ``DESCR``. For
+        several runs, ``score``, ``rank`` and ``input_order`` have shape (n_documents,
+        n_runs), ``n_inversions`` and ``n_contradictions`` hold one number for each
+        run, and ``run_names`` holds the names of a dict, or the tags of the runs of a
+        list. A run without a tag of its own goes by the name of its file, without
+        folders and ``.gz`` unless that is the name of another run, too.
 
     Raises
     ------
     ValueError
         For lines with too few or too many columns, for labels, ranks or scores that
-        are not numbers, and for documents that occur twice in a topic (with file and
-        line); for files without a common topic; and for an empty list of runs.
+        are not finite numbers, and for documents that occur twice in a topic (with
+        file and line, or argument, topic and document); for topics and documents in
+        memory that are neither strings nor bytes; for a run without a topic that is
+        judged; and for an empty list or dict.
     OSError
         If a file cannot be read.
     ImportError
@@ -90,14 +88,41 @@ def load_trec(
 
     See Also
     --------
-    load_run, load_qrels : Read one kind of file only.
+    load_run, load_qrels : Read runs or judgments only.
+    dump_trec_run, dump_qrels : Write files.
     compare_systems : Compares the runs of a list.
 
     Notes
     -----
-    The README of Buckley's trec_eval describes the formats. trec_eval breaks ties by
-    document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs whose
-    ranks contradict their scores.
+    The README of Buckley's trec_eval describes the files of TREC. trec_eval breaks
+    ties by document id. Yang, Moffat and Turpin (AIRS 2016), section 3, count the runs
+    whose ranks contradict their scores.
+
+    A file is of one form throughout, which its first line shows:
+
+    - judgments of TREC: ``topic iteration docno label``, cut at white space;
+    - judgments of BEIR: ``query-id corpus-id score``, cut at tabs, below a line with
+      these names;
+    - runs of TREC: ``topic Q0 docno rank score tag``, cut at white space;
+    - runs without a tag: ``topic Q0 docno rank score``, the second column of which must
+      be ``Q0`` or ``0``, because other columns may be left out elsewhere.
+
+    Judgments and runs in memory are
+
+    - dicts of dicts, topic to document to label or score, as pytrec_eval and ranx take
+      them;
+    - data frames of pandas or polars, or dicts of columns: topics in a column ``qid``
+      or ``query_id``; documents in ``docno`` or ``doc_id``; labels in ``target``,
+      ``relevance`` or ``label``; scores in ``score``; and, if they are there, ranks in
+      ``rank`` and the tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
+      ``score``) and of ranx (``q_id``, ``doc_id``, ``score``) are read, too;
+    - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
+      as ir_datasets iterates over them.
+
+    Topics and documents are strings or bytes. A dict of dicts has no ranks: ``rank`` is
+    NaN. Beside a column ``target``, a score of -inf means that a document is not
+    retrieved, and a target of NaN that it is not judged, as in what this function
+    returns.
 
     Examples
     --------
@@ -113,33 +138,32 @@ def load_trec(
     (['FR-2', 'FR-1', 'FR-9'], [0.5, 0.5, -inf])
     >>> ranking_score(trec.target, trec.score, qid=trec.qid, measure="ap")
     0.375
+
+    The same from dicts:
+
+    >>> trec = load_trec({"301": {"FR-1": 1, "FR-2": 0, "FR-9": 2}},
+    ...                  {"301": {"FR-2": 0.5, "FR-1": 0.5}})
+    >>> ranking_score(trec.target, trec.score, qid=trec.qid, measure="ap")
+    0.375
     """
     check_choice(topics, "topics", ("both", "qrels"))
     check_choice(order, "order", (None, "trec_eval"))
-    if isinstance(run, (str, os.PathLike)):
-        files = TextSource(qrels), TextSource(run)
-        judged, ranked = read_qrels(files[0]), read_run(files[1])
-        trec = trec_rows(judged, ranked, files, topics=topics, order=order)
-        return _framed(trec) if as_frame else trec
-    paths = [os.fspath(path) for path in run]
-    if not paths:
-        raise ValueError("run must name at least one file, got an empty list")
-    judged = read_qrels(TextSource(qrels))
-    runs = [read_run(TextSource(path)) for path in paths]
-    trec = _columns_of_runs(
-        judged, runs, (qrels, "the runs"), topics, order, by_docno=True
-    )
-    trec.run_names = run_names(paths, [run.tag for run in runs])
-    trec.DESCR = f"{len(runs)} runs, judged by {qrels}: {trec.DESCR}"
+    judged, (runs, names) = given_qrels(qrels), given_runs(run)
+    if names is None:
+        trec = trec_rows(judged, runs[0], topics=topics, order=order)
+    else:
+        trec = columns_of_runs(judged, runs, topics, order, by_docno=True)
+        trec.run_names = names
+        trec.DESCR = f"{len(runs)} runs, judged by {judged.source}: {trec.DESCR}"
     return _framed(trec) if as_frame else trec
 
 
-def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
+def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     r"""Read a TREC run without judgments, for pools and votes.
 
     Parameters
     ----------
-    run : path
+    run : path, dict of dicts, data frame or iterable of records
         Run, as in `load_trec`.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below.
@@ -153,7 +177,7 @@ def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
     Raises
     ------
     ValueError
-        As in `load_trec`, and for a file without lines.
+        As in `load_trec`, and for what has no lines.
     OSError
         If the file cannot be read.
     ImportError
@@ -174,25 +198,25 @@ def load_run(run: PathLike, *, as_frame: bool = False) -> Bunch:
     ...     load_run(path).docno.tolist()
     ['FR-2']
     """
-    ranked = read_run(TextSource(run))
-    qid, docno = _ids(ranked, run)
+    ranked = given_run(run)
+    qid, docno = all_lines(ranked)
     found = Bunch(
         qid=qid,
         docno=docno,
-        score=ranked.numbers[:, _SCORE].copy(),
-        rank=ranked.numbers[:, _RANK].copy(),
-        DESCR=f"{run}: {len(ranked.topics)} topics, {len(qid)} documents",
+        score=ranked.numbers[:, SCORE].copy(),
+        rank=ranked.numbers[:, RANK].copy(),
+        DESCR=f"{ranked.source}: {len(ranked.topics)} topics, {len(qid)} documents",
     )
     return _framed(found) if as_frame else found
 
 
-def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
+def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     r"""Read relevance judgments without a run.
 
     Parameters
     ----------
-    qrels : path
-        File of relevance judgments, as in `load_trec`.
+    qrels : path, dict of dicts, data frame or iterable of records
+        Relevance judgments, as in `load_trec`.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below.
 
@@ -205,7 +229,7 @@ def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
     Raises
     ------
     ValueError
-        As in `load_trec`, and for a file without lines.
+        As in `load_trec`, and for what has no lines.
     OSError
         If the file cannot be read.
     ImportError
@@ -226,23 +250,15 @@ def load_qrels(qrels: PathLike, *, as_frame: bool = False) -> Bunch:
     ...     load_qrels(path).target.tolist()
     [2.0, 0.0]
     """
-    judged = read_qrels(TextSource(qrels))
-    qid, docno = _ids(judged, qrels)
+    judged = given_qrels(qrels)
+    qid, docno = all_lines(judged)
     found = Bunch(
         qid=qid,
         docno=docno,
         target=judged.numbers[:, 0],
-        DESCR=f"{qrels}: {len(judged.topics)} topics, {len(qid)} judgments",
+        DESCR=f"{judged.source}: {len(judged.topics)} topics, {len(qid)} judgments",
     )
     return _framed(found) if as_frame else found
-
-
-def _ids(lines: TrecLines, file: PathLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Topics and documents of all lines."""
-    if not lines.docno:
-        raise ValueError(f"{file} must hold at least one line, got none")
-    topics = as_text(list(lines.topics))
-    return topics[lines.topic_numbers()], as_text(lines.docno)
 
 
 def _framed(trec: Bunch) -> Bunch:
@@ -265,141 +281,3 @@ def _column(values: NDArray[Any], pandas: Any) -> Any:
         except UnicodeEncodeError:
             return pandas.Series(values.tolist(), dtype=object)
     return values
-
-
-def trec_rows(
-    judged: TrecLines,
-    ranked: TrecLines,
-    files: tuple[object, object],
-    *,
-    topics: str,
-    order: str | None,
-) -> Bunch:
-    """Judgments and a run, of these files, as `load_trec` gives them."""
-    trec = _columns_of_runs(judged, [ranked], files, topics, order, by_docno=False)
-    for name in ("score", "rank"):
-        trec[name] = trec[name][:, 0]
-    for name in ("n_inversions", "n_contradictions"):
-        trec[name] = int(trec[name][0])
-    trec.DESCR = f"{files[1]}, judged by {files[0]}: {trec.DESCR}"
-    return trec
-
-
-def _columns_of_runs(
-    judged: TrecLines,
-    runs: Sequence[TrecLines],
-    files: tuple[object, object],
-    topics: str,
-    order: str | None,
-    *,
-    by_docno: bool,
-) -> Bunch:
-    """Runs as columns over the documents of all of them, and of the judgments.
-
-    Rows of a topic stand `by_docno`, descending, or as one run has them.
-    """
-    retrieved = set().union(*(run.topics for run in runs))
-    if retrieved.isdisjoint(judged.topics):
-        raise ValueError(
-            f"{files[0]} and {files[1]} must have a topic in common, got "
-            f"{len(judged.topics)} and {len(retrieved)} topics without a common one"
-        )
-    names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
-    if order == "trec_eval":
-        runs = [_in_32_bits(run) for run in runs]
-    disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
-    if order == "trec_eval" and not by_docno:
-        runs = [_by_score_and_docno(run) for run in runs]
-    files_lines = [judged, *runs]
-    lines = [_lines_of(names, file) for file in files_lines]
-    rows: list[list[int]] = [[] for _ in files_lines]
-    docno: list[bytes] = []
-    sizes: list[int] = []
-    for name in names:
-        own = [file.docno[file.topics.get(name, _NOTHING)] for file in files_lines]
-        documents = list(dict.fromkeys(chain(*own[1:], own[0])))
-        if by_docno:
-            # ties of all runs are broken as trec_eval does, by the order of none
-            documents.sort(reverse=True)
-        row_of = dict(zip(documents, count(len(docno)), strict=False))
-        for of_file, ids in zip(rows, own, strict=True):
-            of_file += map(row_of.__getitem__, ids)
-        docno += documents
-        sizes.append(len(documents))
-    target = np.full(len(docno), np.nan)
-    target[rows[0]] = judged.numbers[lines[0], 0]
-    score = np.full((len(docno), len(runs)), -np.inf)
-    rank = np.full((len(docno), len(runs)), np.nan)
-    for j, run in enumerate(runs):
-        score[rows[j + 1], j] = run.numbers[lines[j + 1], _SCORE]
-        rank[rows[j + 1], j] = run.numbers[lines[j + 1], _RANK]
-    return Bunch(
-        target=target,
-        score=score,
-        qid=np.repeat(as_text(names), sizes),
-        docno=as_text(docno),
-        rank=rank,
-        n_inversions=disorder[0],
-        n_contradictions=disorder[1],
-        DESCR=f"{len(names)} topics, {len(docno)} documents",
-    )
-
-
-def _lines_of(topics: Sequence[bytes], file: TrecLines) -> NDArray[np.int64]:
-    """Numbers of the lines of some topics, in this order."""
-    where = [file.topics.get(name, _NOTHING) for name in topics]
-    return np.concatenate([np.arange(lines.start, lines.stop) for lines in where])
-
-
-def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
-    """Tags of runs; names of files where a run has none of its own.
-
-    All of a path where names of files repeat.
-    """
-    given = [tag for tag in tags if tag is not None]
-    if len(set(given)) == len(tags):
-        return given
-    names = [os.path.basename(path) for path in paths]
-    return [
-        path if names.count(name) > 1 else name
-        for path, name in zip(paths, names, strict=True)
-    ]
-
-
-def _in_32_bits(run: TrecLines) -> TrecLines:
-    """Scores as trec_eval holds them; all beyond its range are alike."""
-    limit = float(np.finfo(np.float32).max)
-    numbers = run.numbers.copy()
-    scores = np.clip(numbers[:, _SCORE], -limit, limit)
-    numbers[:, _SCORE] = scores.astype(np.float32)
-    return run._replace(numbers=numbers)
-
-
-def _by_score_and_docno(run: TrecLines) -> TrecLines:
-    """In the order of trec_eval."""
-    topic, falling = run.topic_numbers(), -run.numbers[:, _SCORE]
-    order = np.lexsort((falling, topic))
-    as_above = np.zeros(len(order) + 1, dtype=bool)
-    as_above[1:-1] = np.diff(topic[order]) == 0
-    as_above[1:-1] &= np.diff(falling[order]) == 0
-    # ids are compared where they decide only
-    tied = order[as_above[:-1] | as_above[1:]].tolist()
-    by_docno = np.zeros(len(order), dtype=np.int64)
-    tied.sort(key=run.docno.__getitem__, reverse=True)
-    by_docno[tied] = np.arange(len(tied))
-    return run.in_order(np.lexsort((by_docno, falling, topic)))
-
-
-def _disorder(run: TrecLines, topics: Sequence[bytes]) -> tuple[int, int]:
-    """How often a score is above the one before it, by lines and by ranks."""
-    wanted = set(topics)
-    known = np.array([name in wanted for name in run.topics], dtype=bool)
-    topic = run.topic_numbers()
-    rank, score = run.numbers.T
-
-    def rises(lines: NDArray[np.int64]) -> int:
-        above = score[lines][1:] > score[lines][:-1]
-        of_one = topic[lines][1:] == topic[lines][:-1]
-        return int((above & of_one & known[topic[lines][1:]]).sum())
-
-    return rises(np.arange(len(topic))), rises(np.lexsort((rank, topic)))

@@ -1,35 +1,32 @@
-"""Lines of TREC files: what they say of each topic and document."""
+"""What TREC files say of each topic and document, wherever it comes from."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.ties import FloatArray
-from ._text_source import TextSource, quoted
 
-#: bytes of text that are cut together
-_CHUNK = 1 << 20
-#: the bytes at which bytes.split() cuts
-_IS_SPACE = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+#: columns of the numbers of a run; those of judgments have labels only
+RANK, SCORE = 0, 1
 
 
 class TrecLines(NamedTuple):
-    """Lines of a file, those of a topic together, in the order of the file.
+    """Judgments or a run: lines, those of a topic together, in the order they came.
 
     Topics and documents are bytes, whose order is that of trec_eval.
     """
 
-    #: topics in the order of the file, and where their lines are
+    #: topics in the order they came, and where their lines are
     topics: dict[bytes, slice]
     docno: list[bytes]
     #: of shape (n_lines, n_columns)
     numbers: FloatArray
+    #: the file or argument that they come from, for messages
+    source: str
     #: what all lines of a run are tagged with, if it is one
     tag: str | None = None
 
@@ -40,146 +37,111 @@ class TrecLines(NamedTuple):
 
     def topic_numbers(self) -> NDArray[np.int64]:
         """The place of the topic of each line."""
-        lengths = [lines.stop - lines.start for lines in self.topics.values()]
-        return np.repeat(np.arange(len(lengths)), lengths)
+        return np.repeat(np.arange(len(self.topics)), self.n_lines_of_topics())
+
+    def places_in_topics(self) -> NDArray[np.int64]:
+        """The place of each line among those of its topic, from 1 on."""
+        first = [lines.start for lines in self.topics.values()]
+        starts = np.repeat(np.array(first, dtype=np.int64), self.n_lines_of_topics())
+        return np.arange(1, len(self.docno) + 1) - starts
+
+    def n_lines_of_topics(self) -> list[int]:
+        return [lines.stop - lines.start for lines in self.topics.values()]
+
+    def repeated(self) -> tuple[str, str] | None:
+        """A topic, and a document that occurs twice in it, if there is one."""
+        for topic, lines in self.topics.items():
+            documents = self.docno[lines]
+            if len(set(documents)) < len(documents):
+                seen: set[bytes] = set()
+                for one in documents:
+                    if one in seen:
+                        return spelled(topic), spelled(one)
+                    seen.add(one)
+        return None
 
 
-class _Form(NamedTuple):
-    """The columns of a kind of file, and those of them that are numbers."""
-
-    columns: str
-    numbers: dict[str, int]
-    happened: str
-    tag: int | None = None
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.columns.split())
-
-
-_QRELS = _Form("topic iteration docno label", {"label": 3}, "judged")
-_RUN = _Form("topic Q0 docno rank score tag", {"rank": 3, "score": 4}, "retrieved", 5)
-
-
-def read_qrels(source: TextSource) -> TrecLines:
-    """Labels of each topic and document; NaN for those below 0."""
-    lines = _read(source, _QRELS)
-    lines.numbers[lines.numbers < 0] = math.nan
+def gathered(
+    topics: Sequence[bytes],
+    topic_of: NDArray[np.int64],
+    docno: list[bytes],
+    numbers: FloatArray,
+    source: str,
+) -> TrecLines:
+    """Lines put together by their topics, of which `topic_of` holds the places."""
+    sizes = np.bincount(topic_of, minlength=len(topics)).tolist()
+    lines = TrecLines(consecutive(topics, sizes), docno, numbers, source)
+    if (topic_of[1:] < topic_of[:-1]).any():
+        lines = lines.in_order(np.argsort(topic_of, kind="stable"))
     return lines
 
 
-def read_run(source: TextSource) -> TrecLines:
-    """Ranks and scores of each topic and document."""
-    return _read(source, _RUN)
+def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, slice]:
+    """Topics, and where their lines are, if they stand one after the other."""
+    bounds = np.cumsum([0, *sizes], dtype=np.int64).tolist()
+    return dict(zip(topics, map(slice, bounds, bounds[1:]), strict=True))
+
+
+def in_32_bits(run: TrecLines) -> TrecLines:
+    """Scores as trec_eval holds them; all beyond its range are alike."""
+    limit = float(np.finfo(np.float32).max)
+    numbers = run.numbers.copy()
+    scores = np.clip(numbers[:, SCORE], -limit, limit)
+    numbers[:, SCORE] = scores.astype(np.float32)
+    return run._replace(numbers=numbers)
+
+
+def by_score_and_docno(run: TrecLines) -> NDArray[np.int64]:
+    """The lines in the order of trec_eval."""
+    topic, falling = run.topic_numbers(), -run.numbers[:, SCORE]
+    order = np.lexsort((falling, topic))
+    as_above = np.zeros(len(order) + 1, dtype=bool)
+    as_above[1:-1] = np.diff(topic[order]) == 0
+    as_above[1:-1] &= np.diff(falling[order]) == 0
+    # ids are compared where they decide only
+    tied = order[as_above[:-1] | as_above[1:]].tolist()
+    by_docno = np.zeros(len(order), dtype=np.int64)
+    tied.sort(key=run.docno.__getitem__, reverse=True)
+    by_docno[tied] = np.arange(len(tied))
+    return np.lexsort((by_docno, falling, topic))
 
 
 def as_text(ids: Sequence[bytes]) -> NDArray[np.str_]:
     """Topics or documents as text, different ones for different bytes."""
-    try:
-        return np.array(ids).astype(np.str_)
-    except UnicodeDecodeError:  # not ASCII
-        text = b"\n".join(ids).decode("utf-8", "surrogateescape")
-        return np.array(text.split("\n"))
+    if not ids:
+        return np.array([], dtype=np.str_)
+    array = np.array(ids)
+    codes = array.view(np.uint8).reshape(len(ids), -1)
+    if codes.max() < 128:
+        # ASCII: as astype(np.str_) has it, which decodes id by id
+        return codes.astype(np.uint32).view(f"U{array.itemsize}")[:, 0]
+    parts = spelled(b"\n".join(ids)).split("\n")
+    return np.array(parts if len(parts) == len(ids) else [*map(spelled, ids)])
 
 
-def _read(source: TextSource, form: _Form) -> TrecLines:
-    """All lines, read in bulk; what is wrong with one is looked for line by line."""
-    topic: list[bytes] = []
-    docno: list[bytes] = []
-    numbers: list[FloatArray] = [np.empty((0, len(form.numbers)))]
-    tags: set[bytes] = set()
-    try:
-        with source.reading(), source.open_text() as file:
-            while text := file.read(_CHUNK):
-                columns = _columns(text + file.readline(), form.n_columns)
-                topic += columns[0]
-                docno += columns[2]
-                cells = [columns[place] for place in form.numbers.values()]
-                numbers.append(np.column_stack([*map(_numbers, cells)]))
-                if form.tag is not None:
-                    tags.update(columns[form.tag])
-        lines = _by_topic(topic, docno, np.concatenate(numbers))
-        if len(tags) != 1:
-            return lines
-        return lines._replace(tag=as_text([*tags]).item())
-    except _Malformed:
-        raise ValueError(_complaint(source, form)) from None
+def spelled(one: bytes) -> str:
+    """A topic or document as text."""
+    return one.decode("utf-8", "surrogateescape")
 
 
-class _Malformed(Exception):
-    """Some line is not as it must be."""
+def as_bytes(ids: Sequence[str]) -> list[bytes]:
+    """What `as_text` makes text of.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        For a half of a surrogate pair that stands for no byte.
+    """
+    joined = "\n".join(ids).encode("utf-8", "surrogateescape")
+    parts = joined.split(b"\n")
+    if len(parts) == len(ids):
+        return parts
+    return [one.encode("utf-8", "surrogateescape") for one in ids]
 
 
-def _columns(text: bytes, n_columns: int) -> list[list[bytes]]:
-    """Cells of lines that are not empty, cut at ASCII white space as trec_eval does."""
-    cells = text.split()
-    # a list of each line would keep the garbage collector busy for longer
-    codes = np.frombuffer(text, np.uint8)
-    is_space = _IS_SPACE[codes]
-    begins = ~is_space
-    begins[1:] &= is_space[:-1]
-    starts = np.flatnonzero(codes[:-1] == ord("\n")) + 1
-    n_cells = np.add.reduceat(begins, np.insert(starts, 0, 0), dtype=np.int64)
-    if not ((n_cells == n_columns) | (n_cells == 0)).all():
-        raise _Malformed
-    return [cells[place::n_columns] for place in range(n_columns)]
-
-
-def _numbers(cells: Sequence[bytes]) -> FloatArray:
-    try:
-        numbers = np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
-        raise _Malformed from None
-    # float() also reads 1_0
-    if not np.isfinite(numbers).all() or b"_" in b"".join(cells):
-        raise _Malformed
-    return numbers
-
-
-def _by_topic(topic: list[bytes], docno: list[bytes], numbers: FloatArray) -> TrecLines:
-    places = dict(zip(dict.fromkeys(topic), count(), strict=False))
-    codes = np.fromiter(map(places.__getitem__, topic), np.int64, len(topic))
-    bounds = np.cumsum(np.bincount(codes, minlength=len(places)), dtype=np.int64)
-    slices = map(slice, chain([0], bounds[:-1].tolist()), bounds.tolist())
-    lines = TrecLines(dict(zip(places, slices, strict=False)), docno, numbers)
-    if (codes[1:] < codes[:-1]).any():
-        lines = lines.in_order(np.argsort(codes, kind="stable"))
-    for of_topic in lines.topics.values():
-        documents = lines.docno[of_topic]
-        if len(set(documents)) < len(documents):
-            raise _Malformed
-    return lines
-
-
-def _complaint(source: TextSource, form: _Form) -> str:
-    """What is wrong with the first malformed line of a file."""
-    seen: dict[tuple[bytes, bytes], int] = {}
-    for number, cells in _lines(source):
-        if len(cells) != form.n_columns:
-            return (
-                f"{source}, line {number}: must have {form.n_columns} columns "
-                f"({form.columns}), got {len(cells)}"
-            )
-        for name, place in form.numbers.items():
-            try:
-                _numbers([cells[place]])
-            except _Malformed:
-                got = quoted(as_text([cells[place]]).item())
-                return f"{source}, line {number}: {name} must be a number, got {got}"
-        pair = cells[0], cells[2]
-        first = seen.setdefault(pair, number)
-        if first < number:
-            topic, document = as_text(pair).tolist()
-            return (
-                f"{source}, line {number}: {document} is {form.happened} twice for "
-                f"topic {topic} (line {first} has it too)"
-            )
-    return f"{source}: malformed"
-
-
-def _lines(source: TextSource) -> Iterator[tuple[int, list[bytes]]]:
-    """Numbered lines that are not empty."""
-    with source.open_text() as file:
-        for number, raw in enumerate(file, start=1):
-            if cells := raw.split():
-                yield number, cells
+def all_lines(lines: TrecLines) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+    """Topics and documents of all lines, of which there must be one."""
+    if not lines.docno:
+        raise ValueError(f"{lines.source} must hold at least one line, got none")
+    topics = np.repeat(as_text(list(lines.topics)), lines.n_lines_of_topics())
+    return topics, as_text(lines.docno)

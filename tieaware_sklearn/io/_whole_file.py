@@ -47,6 +47,12 @@ def check_writable(path: str, option: str) -> None:
         raise ValueError(f"{option}: {path}: {error.strerror}") from None
 
 
+def number_as_text(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    text = repr(int(value) if isinstance(value, bool) else value)
+    return text.removesuffix(".0")
+
+
 def write_whole(path: Path, lines: Iterable[str]) -> None:
     """Write a text file that appears only once it is complete.
 
