@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
 from tests.cli.helpers import run
+from tieaware_sklearn import ranking_score
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import load_trec
 
@@ -85,6 +87,61 @@ def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
     assert "p (wilcoxon)  p-value of Wilcoxon's" in out
 
 
+def test_treatments_side_by_side_with_a_baseline(capsys, trec, tmp_path):
+    ties = ["official", "expected", "worst", "rank", "file"]
+    words = ["--measures", "ap", "p@3", "--ties", *ties, "--baseline", "beta"]
+    picture = tmp_path / "ties.png"
+    code, out, err = run(capsys, "compare", *trec, *words, "--json", "--plot", picture)
+    assert (code, err) == (0, "")
+    assert picture.stat().st_size > 5000
+    found = json.loads(out)
+    assert (found["ties"], found["baseline"]) == (ties, ["beta"])
+    pairs = found["pairs"]
+    assert {(pair["a"], pair["b"]) for pair in pairs} == {
+        ("alpha", "beta"), ("gamma", "beta")
+    }  # fmt: skip
+    assert len(pairs) == 2 * 2 * len(ties)
+    for j, path in enumerate(trec[1:]):
+        official = load_trec(trec[0], path, order="trec_eval", topics="qrels")
+        for ties_here, data in (
+            ("official", official),
+            ("file", load_trec(trec[0], path, topics="qrels")),
+        ):
+            wanted = ranking_score(
+                data.target, data.score, qid=data.qid, measure="ap", ties="input",
+                unjudged="nonrelevant",
+            )  # fmt: skip
+            (row,) = [
+                row
+                for row in found["systems"]
+                if (row["measure"], row["ties"], row["run"])
+                == ("AP", ties_here, ["alpha", "beta", "gamma"][j])
+            ]
+            assert row["mean"] == wanted
+    code, out, _ = run(capsys, "compare", *trec, *words)
+    assert "expected" in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+
+
+def test_every_topic_if_wanted(capsys, trec, tmp_path):
+    written = tmp_path / "topics.csv"
+    code, out, _ = run(
+        capsys, "compare", *trec[:3], "--measures", "ap", "-q", "--csv", written
+    )
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(written.read_text())))
+    assert [row["topic"] for row in rows] == ["all", *map(str, range(9))]
+    data = load_trec(trec[0], trec[1:3], order="trec_eval")
+    wanted = compare_systems(
+        data.target, data.score, qid=data.qid, measure="ap", unjudged="nonrelevant"
+    )
+    differences = wanted.expected[:, 0] - wanted.expected[:, 1]
+    assert [float(row["difference"]) for row in rows[1:]] == differences.tolist()
+    lowest = wanted.worst[:, 0] - wanted.best[:, 1]
+    assert [float(row["tie_range_low"]) for row in rows[1:]] == lowest.tolist()
+    assert re.search(rf"^8 +{differences[8]:.4f} ", out, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -93,6 +150,7 @@ def test_it_prints_tables_and_what_their_heads_mean(capsys, trec):
         (["-", "-", 1], "only one of the files can be standard input"),
         ([0, 1, 2, "--measures", "xyzzy"], "unknown measure 'xyzzy'"),
         ([0, 1, "nowhere"], "nowhere: No such file"),
+        ([0, 1, 2, "--baseline", "x"], "baseline must be one of ('alpha', 'beta')"),
     ],
 )
 def test_it_names_what_is_wrong(capsys, trec, words, message):

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from .._display.result import tables_of
 from .._display.tables import Table
-from ..comparison import SystemComparison, compare_systems
+from ..comparison import SystemComparison, SystemComparisons, compare_systems
 from ..io._text_source import TextSource
 from ..io._trec import load_trec
 from ..measures._parse import parse_measures
@@ -21,8 +21,12 @@ from ._outputs import Findings, check_outputs, write_findings
 from ._slow import note_missing_kernel
 
 DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
+DEFAULT_TIES = ("expected",)
+#: treatments of ties: of all orders, by trec_eval, and by what the file of a run says
+TIES = ("expected", "best", "worst", "official", "rank", "file")
 _OF_PAIRS = ("difference", "tie_std", "survives", "statistic", "pvalues")
 _MORE_OF_PAIRS = ("adjusted_pvalues", "effect", "n_queries")
+_INTERVALS = ("difference_interval", "tie_range", "effect_interval")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,42 +40,49 @@ def run(arguments: argparse.Namespace) -> None:
     trec = load_trec(arguments.qrels, arguments.runs, topics=topics, order="trec_eval")
     check_labels(trec, measures, TextSource(arguments.qrels))
     note_missing_kernel(trec.score.size)
-    correction = None if arguments.correction == "none" else arguments.correction
-    found = [
-        compare_systems(
-            trec.target,
-            dict(zip(trec.run_names, trec.score.T, strict=True)),
-            qid=trec.qid,
-            measure=measure,
-            test=arguments.test,
-            correction=correction,
-            unjudged="nonrelevant",
-            n_jobs=arguments.jobs,
-        )
-        for measure in measures
-    ]
+    found = compare_systems(
+        trec.target,
+        dict(zip(trec.run_names, trec.score.T, strict=True)),
+        qid=trec.qid,
+        measure=measures,
+        ties=list(dict.fromkeys(arguments.ties)),
+        external={
+            # as trec_eval reads them, scores are in 32 bits already
+            "official": (trec.docno, "descending"),
+            "rank": (trec["rank"], "ascending"),
+            "file": (trec.input_order, "ascending"),
+        },
+        baseline=arguments.baseline or None,
+        test=arguments.test,
+        correction=None if arguments.correction == "none" else arguments.correction,
+        unjudged="nonrelevant",
+        n_jobs=arguments.jobs,
+    )
     write_findings(arguments, _findings(arguments, trec, found))
 
 
 def _findings(
-    arguments: argparse.Namespace, trec: Bunch, found: list[SystemComparison]
+    arguments: argparse.Namespace, trec: Bunch, found: SystemComparisons
 ) -> Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     retrieved = np.isfinite(trec.score)
     own = [len(np.unique(trec.qid[there])) for there in retrieved.T]
     documents = retrieved.sum(axis=0).tolist()
-    rows = [row for comparison in found for row in pair_rows(comparison)]
+    topics = [row for one in found for row in topic_rows(one)] * arguments.per_topic
+    rows = [row for one in found for row in pair_rows(one)] + topics
     files = list(zip(names, arguments.runs, own, documents, strict=True))
     return Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
-            "measures": [comparison.measure for comparison in found],
+            "measures": list(found.measures),
+            "ties": list(found.ties),
             "runs": dict(zip(names, arguments.runs, strict=True)),
             "n_topics": n_topics,
             "test": arguments.test,
             "correction": arguments.correction,
-            "systems": [row for comparison in found for row in _averages(comparison)],
+            "baseline": arguments.baseline,
+            "systems": [row for one in found for row in _averages(one)],
             "pairs": rows,
         },
         rows=rows,
@@ -80,7 +91,7 @@ def _findings(
             for name, path, count, n_documents in files
         ],
         opening=[f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"],
-        tables=[table for comparison in found for table in _headed(comparison)],
+        tables=_headed(found) + _topic_tables(topics),
         remarks=[
             f"{name}: {n_topics - count} of {n_topics} topics are not in the run, and "
             "count as empty lists"
@@ -91,10 +102,35 @@ def _findings(
     )
 
 
-def _headed(comparison: SystemComparison) -> list[tuple[str, Table]]:
-    """The tables of a comparison, with what each shows."""
-    heads = (f"Runs by {comparison.measure}", f"Pairs of runs by {comparison.measure}")
-    return list(zip(heads, tables_of(comparison), strict=True))
+def _headed(found: SystemComparisons) -> list[tuple[str, Table]]:
+    """The tables of all comparisons, with what each shows."""
+    heads = ("Runs", "Pairs of runs")
+    if len(found.ties) > 1:
+        # side by side
+        return list(zip(heads, tables_of(found), strict=True))
+    return [
+        (f"{head} by {one.measure}", table)
+        for one in found
+        for head, table in zip(heads, tables_of(one), strict=True)
+    ]
+
+
+def _topic_tables(rows: list[dict[str, Any]]) -> list[tuple[str, Table]]:
+    """The differences of all pairs, topic by topic."""
+    if not rows:
+        return []
+    names = ("measure", "ties", "topic", "a", "b")
+    shown = [name for name in names if len({row[name] for row in rows}) > 1]
+    columns: list[tuple[str, Any]] = [
+        (name.upper() if name in "ab" else name, [row[name] for row in rows])
+        for name in shown
+    ]
+    difference, low, high = (
+        np.array([row[name] for row in rows])
+        for name in ("difference", "tie_range_low", "tie_range_high")
+    )
+    columns += [("A - B", difference), ("tie range", np.column_stack([low, high]))]
+    return [("Pairs of runs by topic", Table.of(*columns, left=len(shown)))]
 
 
 def pair_rows(comparison: SystemComparison) -> list[dict[str, Any]]:
@@ -103,20 +139,48 @@ def pair_rows(comparison: SystemComparison) -> list[dict[str, Any]]:
         name.replace("pvalues", "pvalue"): getattr(comparison, name)
         for name in (*_OF_PAIRS, *_MORE_OF_PAIRS)
     }
-    for name in ("difference_interval", "tie_range", "effect_interval"):
+    for name in _INTERVALS:
         columns[f"{name}_low"], columns[f"{name}_high"] = getattr(comparison, name).T
-    names = comparison.systems
     return [
-        {"measure": comparison.measure, "a": names[a], "b": names[b]}
+        _about(comparison, "all", *pair)
         | {name: values[i].item() for name, values in columns.items()}
-        for i, (a, b) in enumerate(comparison.pairs.tolist())
+        for i, pair in enumerate(comparison.pairs.tolist())
     ]
+
+
+def topic_rows(comparison: SystemComparison) -> list[dict[str, Any]]:
+    """The same for each pair and topic, with what there is to say of one topic."""
+    expected, std = comparison.expected, comparison.std
+    ends = np.stack([comparison.best, comparison.worst])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    return [
+        _about(comparison, topic, a, b)
+        | {
+            "difference": (expected[i, a] - expected[i, b]).item(),
+            "tie_std": np.hypot(std[i, a], std[i, b]).item(),
+            "tie_range_low": (low[i, a] - high[i, b]).item(),
+            "tie_range_high": (high[i, a] - low[i, b]).item(),
+        }
+        for a, b in comparison.pairs.tolist()
+        for i, topic in enumerate(comparison.qid.tolist())
+    ]
+
+
+def _about(comparison: SystemComparison, topic: str, a: int, b: int) -> dict[str, Any]:
+    names = comparison.systems
+    return {
+        "measure": comparison.measure,
+        "ties": comparison.ties,
+        "topic": topic,
+        "a": names[a],
+        "b": names[b],
+    }
 
 
 def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
     summary = comparison.summary()
     return [
-        {"measure": comparison.measure, "run": name}
+        {"measure": comparison.measure, "ties": comparison.ties, "run": name}
         | {
             figure: getattr(summary, figure)[i].item()
             for figure in ("mean", "worst", "best", "tie_std")
@@ -125,19 +189,5 @@ def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
     ]
 
 
-def _picture(found: list[SystemComparison]) -> TieRangeDisplay:
-    summaries = [comparison.summary() for comparison in found]
-    mean, best, worst, interval = (
-        np.stack([getattr(summary, name) for summary in summaries], axis=1)
-        for name in ("mean", "best", "worst", "interval")
-    )
-    return TieRangeDisplay(
-        found[0].systems,
-        tuple(comparison.measure for comparison in found),
-        mean,
-        best,
-        worst,
-        average="mean over topics",
-        greater_is_better=found[0].greater_is_better,
-        interval=interval,
-    ).plot()
+def _picture(found: SystemComparisons) -> TieRangeDisplay:
+    return TieRangeDisplay.from_comparison(found)

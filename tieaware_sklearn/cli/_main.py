@@ -256,8 +256,17 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
     "--zero-relevance": {"type": _zero_relevance, "default": 0.0},
     "--average": {"choices": ("macro", "geometric", "median"), "default": "macro"},
+    "--ties": {
+        "nargs": "+",
+        "choices": _compare.TIES,
+        "default": list(_compare.DEFAULT_TIES),
+    },
+    "--baseline": {"nargs": "+", "default": []},
     "--test": {"choices": ("t", "wilcoxon", "randomization"), "default": "t"},
-    "--correction": {"choices": ("holm", "bh", "by", "none"), "default": "holm"},
+    "--correction": {
+        "choices": ("holm", "bh", "by", "tukey", "none"),
+        "default": "holm",
+    },
     "-q": _SWITCH,
     "-c": _SWITCH,
     "--csv": _OUTPUT,
@@ -401,6 +410,8 @@ _COMMANDS = {
         [
             "tieaware compare qrels.txt run1 run2",
             "tieaware compare qrels.txt runs/* --measures ap p@10 --csv=pairs.csv",
+            "tieaware compare qrels.txt run1 run2 --ties official expected",
+            "tieaware compare qrels.txt runs/* --baseline bm25 -q --csv=topics.csv",
             "tieaware compare qrels.txt run1 run2 run3 --report report.html",
         ],
         {
@@ -408,10 +419,17 @@ _COMMANDS = {
             "runs RUN": "run files",
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_compare.DEFAULT_MEASURES)})",
+            "--ties TIES": "treatments of ties, side by side: the exact mean over all "
+            "orders (expected, the default), the best or worst order, trec_eval's "
+            "(official: document id, descending), or that of the ranks or lines of "
+            "each file (rank, file)",
+            "--baseline RUN": "compare all runs with this run only, named by its tag; "
+            "several if need be (default: all pairs)",
             "--test": "the paired test over topics: t test (t, the default), "
             "Wilcoxon's signed-rank test or Fisher's randomisation test",
             "--correction": "correction of p-values for the number of pairs (default: "
             "holm)",
+            "-q --per-topic": "show the difference of each pair for every topic, too",
             "-c --complete": "average over all judged topics, not only those of a run",
             **_OUTPUTS,
         },
