@@ -103,6 +103,25 @@ def precision(k=None, rel=1, denominator="cutoff") -> Plain:
     return value
 
 
+def judged(k=None) -> Plain:
+    """Negative labels are those of documents without a judgment."""
+
+    def value(ranked, missing):
+        shown = ranked[:k]
+        return Fraction(sum(relevance(shown, 0)), len(shown)) if shown else Fraction(0)
+
+    return value
+
+
+def set_ap(rel=1) -> Plain:
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        found = recall(rel=rel)(ranked, missing)
+        return found * precision(rel=rel)(ranked, missing) if total else None
+
+    return value
+
+
 def recall(k=None, rel=1) -> Plain:
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))

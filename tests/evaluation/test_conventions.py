@@ -228,6 +228,7 @@ TREC_EVAL = {
     "set_P": "SetP",
     "set_recall": "SetR",
     "set_F": "SetF",
+    "set_map": "SetAP",
     "iprec_at_recall_0.00": "iprec@0",
     "iprec_at_recall_0.10": "iprec@0.1",
     "iprec_at_recall_0.70": "iprec@0.7",

@@ -345,6 +345,7 @@ BINARY = {
     "set_P": "SetP(rel={rel})",
     "set_recall": "SetR(rel={rel})",
     "set_F": "SetF(rel={rel})",
+    "set_map": "SetAP(rel={rel})",
     "11pt_avg": "iap(rel={rel})",
     "iprec_at_recall": "iprec(rel={rel})@{k}",
 }

@@ -89,6 +89,7 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         "RR": {},
         "Rprec": {},
         "BPref": {},
+        "SetAP": {},
         "IPrec": levels,
         # as many levels as there are, but none at each relevant document
         "IAP": levels | {"points": Parameter(11, range(2, 1002))},

@@ -88,7 +88,8 @@ def ranking_score(
         Average over queries. "macro", "geometric" and "median" are the mean, the
         geometric mean (of values raised to at least 1e-5) and the median of the
         values per query. "micro" is the ratio of sums, for measures that are ratios
-        of counts (P, R, F, Fallout, Rprec). None returns the value of each query.
+        of counts (P, R, F, Fallout, Rprec, Judged). None returns the value of each
+        query.
         With weights, half of the weight lies below the median and half above it;
         where the weight up to a value is exactly half, the median is the mean of that
         value and the next. Fuhr (2017) discusses medians.
@@ -272,8 +273,8 @@ def tie_distributions(
     y_true, y_score, qid, unjudged
         As in `ranking_score`.
     measure : str or Measure, default="rr"
-        A measure whose distribution has a closed form: P, R, F, Fallout and Rprec
-        (hypergeometric), Success, RR, ESL, PRR, IPrec or BPref.
+        A measure whose distribution has a closed form: P, R, F, Fallout, Rprec
+        and Judged (hypergeometric), Success, RR, ESL, PRR, IPrec, BPref or SetAP.
 
     Returns
     -------

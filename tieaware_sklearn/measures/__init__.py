@@ -8,7 +8,15 @@ from ._distribution import Distribution
 from ._err import ERR
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import parse_measure
-from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._precision_recall import (
+    Fallout,
+    FBeta,
+    Judged,
+    Precision,
+    Recall,
+    RPrecision,
+    SetAP,
+)
 from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
@@ -27,6 +35,7 @@ __all__ = [
     "Fallout",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",
+    "Judged",
     "Measure",
     "Precision",
     "PrecisionRecallArea",
@@ -35,6 +44,7 @@ __all__ = [
     "Recall",
     "ReciprocalRank",
     "SearchLength",
+    "SetAP",
     "Success",
     "parse_measure",
 ]
