@@ -34,6 +34,15 @@ class Query(NamedTuple):
     labels: tuple[float, ...]
     scores: tuple[float, ...]
 
+    @property
+    def judged(self) -> Query:
+        """The documents with a judgment, whatever the measure."""
+        there = [not math.isnan(label) for label in self.labels]
+        return Query(
+            tuple(itertools.compress(self.labels, there)),
+            tuple(itertools.compress(self.scores, there)),
+        )
+
     def of(self, measure: Measure) -> Query:
         """Unjudged documents as the measure takes them; see `naive.bpref`."""
         unjudged = -1 if measure.takes_unjudged else 0

@@ -99,8 +99,10 @@ def ranking_score(
         where there is no non-relevant document. "skip" leaves such queries out of the
         average. "raise" raises an error that names the first of them. ESL takes no
         such value: the queries where it is undefined are left out.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        How to treat NaN labels: as an error, or as not relevant.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat documents with a NaN label: as an error, as not relevant, or by
+        ranking the judged documents alone ("drop", as trec_eval does with ``-J``). A
+        query whose documents are all dropped remains, with nothing retrieved.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in the average, of the query of each document: >= 0 and constant
         within a query. For matrices, one weight for each row.

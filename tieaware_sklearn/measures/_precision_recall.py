@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups, Totals
+from .._engine.validation import UNJUDGED_LABEL
 from .._kernel.walks import Walk
 from ._base import (
     BinaryMeasure,
@@ -285,7 +286,9 @@ class Fallout(_CountMeasure, BinaryMeasure):
         return self._walk("counted", levels, depth=self.k, others=True)
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        return self._counted(groups.everything).astype(np.float64)
+        # a query whose documents are all dropped has none
+        documents = groups.total_relevant(UNJUDGED_LABEL)
+        return documents - self.total(groups)
 
 
 @dataclass(frozen=True)
