@@ -231,6 +231,27 @@ def bpref(rel=1) -> Plain:
     return value
 
 
+def inferred(rel=1, pools_all=False) -> Plain:
+    """Negative labels are those of documents without a judgment."""
+    epsilon = Fraction(1, 100_000)
+
+    def value(ranked, missing):
+        known = sum(relevance([*ranked, *missing], rel))
+        if not known:
+            return None
+        total, relevant, other = Fraction(0), 0, 0
+        for k, label in enumerate(ranked, start=1):
+            pooled = k - 1 if pools_all else relevant + other
+            if label >= rel:
+                share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
+                total += (1 + pooled * share) / k
+            relevant += label >= rel
+            other += 0 <= label < rel
+        return total / known
+
+    return value
+
+
 def search_length(i=1, rel=1) -> Plain:
     def value(ranked, missing):
         flags = relevance(ranked, rel)

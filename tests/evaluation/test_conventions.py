@@ -222,6 +222,7 @@ TREC_EVAL = {
     "Rprec": "rprec",
     "recip_rank": "rr",
     "bpref": "bpref",
+    "infAP": "infap",
     "ndcg": "ndcg",
     "ndcg_cut_10": "ndcg@10",
     "success_1": "success@1",

@@ -6,6 +6,7 @@ from ._bpref import BPref
 from ._dcg import CG, DCG, NDCG
 from ._distribution import Distribution
 from ._err import ERR
+from ._inferred_average_precision import InferredAveragePrecision
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import parse_measure
 from ._precision_recall import (
@@ -33,6 +34,7 @@ __all__ = [
     "Distribution",
     "FBeta",
     "Fallout",
+    "InferredAveragePrecision",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",
     "Judged",
