@@ -282,6 +282,10 @@ def sampled(
     for each order; for any other query, it is called once. Errors that it raises are
     not caught.
 
+    Measures whose mean has no exact form are for this function. The guide has INST
+    (Moffat, Bailey, Scholer and Thomas 2017) as an example: the sum of its weights, by
+    which it divides, depends on the order of the whole list.
+
     Examples
     --------
     >>> from tieaware_sklearn import sampled
