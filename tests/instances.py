@@ -17,8 +17,10 @@ from tieaware_sklearn.measures import (
     BPref,
     Fallout,
     FBeta,
+    InferredAveragePrecision,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
+    Judged,
     Measure,
     Precision,
     PrecisionRecallArea,
@@ -27,6 +29,7 @@ from tieaware_sklearn.measures import (
     ReciprocalRank,
     RPrecision,
     SearchLength,
+    SetAP,
     Success,
 )
 
@@ -120,6 +123,12 @@ INSTANCES = [
     ),
     Instance(PrecisionRecallArea(), naive.area()),
     Instance(PrecisionRecallArea(rel=2), naive.area(rel=2)),
+    Instance(SetAP(), naive.set_ap()),
+    Instance(SetAP(rel=2), naive.set_ap(rel=2)),
+    Instance(InferredAveragePrecision(), naive.inferred()),
+    Instance(InferredAveragePrecision(2, "all"), naive.inferred(2, pools_all=True)),
+    Instance(Judged(), naive.judged()),
+    Instance(Judged(3), naive.judged(3)),
     Instance(CWL([0.9, 0.5, 0.75]), naive.cwl([0.9, 0.5, 0.75])),
     Instance(CWL([0.5, 0], gain=thirds), naive.cwl([0.5, 0], gain=thirds)),
 ]

@@ -103,6 +103,25 @@ def precision(k=None, rel=1, denominator="cutoff") -> Plain:
     return value
 
 
+def judged(k=None) -> Plain:
+    """Negative labels are those of documents without a judgment."""
+
+    def value(ranked, missing):
+        shown = ranked[:k]
+        return Fraction(sum(relevance(shown, 0)), len(shown)) if shown else Fraction(0)
+
+    return value
+
+
+def set_ap(rel=1) -> Plain:
+    def value(ranked, missing):
+        total = sum(relevance([*ranked, *missing], rel))
+        found = recall(rel=rel)(ranked, missing)
+        return found * precision(rel=rel)(ranked, missing) if total else None
+
+    return value
+
+
 def recall(k=None, rel=1) -> Plain:
     def value(ranked, missing):
         total = sum(relevance([*ranked, *missing], rel))
@@ -208,6 +227,27 @@ def bpref(rel=1) -> Plain:
             elif label >= 0:
                 above += 1
         return total / relevant
+
+    return value
+
+
+def inferred(rel=1, pools_all=False) -> Plain:
+    """Negative labels are those of documents without a judgment."""
+    epsilon = Fraction(1, 100_000)
+
+    def value(ranked, missing):
+        known = sum(relevance([*ranked, *missing], rel))
+        if not known:
+            return None
+        total, relevant, other = Fraction(0), 0, 0
+        for k, label in enumerate(ranked, start=1):
+            pooled = k - 1 if pools_all else relevant + other
+            if label >= rel:
+                share = (relevant + epsilon) / (relevant + other + 2 * epsilon)
+                total += (1 + pooled * share) / k
+            relevant += label >= rel
+            other += 0 <= label < rel
+        return total / known
 
     return value
 

@@ -147,7 +147,7 @@ BAD = [
     ({"zero_relevance": "ignore"}, "zero_relevance must be one of .* got 'ignore'"),
     ({"zero_relevance": math.nan}, "zero_relevance must be a finite number"),
     ({"zero_relevance": None}, "zero_relevance must be a finite number"),
-    ({"unjudged": "drop"}, "unjudged must be one of .* got 'drop'"),
+    ({"unjudged": "omit"}, "unjudged must be one of .* got 'omit'"),
     ({"query_weight": [1, 2]}, "query_weight must have one value per row"),
     (
         {"query_weight": [1, 2, 1]},

@@ -79,7 +79,7 @@ def test_counts_are_pooled():
     pooled = ranking_score(labels, scores, qid=qid, measure="r@1", average="micro")
     assert prepared.score(scores, "r@1", average="micro") == pooled
     with pytest.raises(
-        ValueError, match=r"ratios of counts \(F, Fallout, P, R and Rpr"
+        ValueError, match=r"ratios of counts \(F, Fallout, Judged, P, R and Rprec"
     ):
         prepared.score(scores, "rr", average="micro")
 

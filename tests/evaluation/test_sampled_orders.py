@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import doctest
 import math
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests import naive
 from tests.strategies import queries
 from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributions
 
@@ -176,3 +180,47 @@ def test_orders_and_distributions_of_unjudged_documents():
     orders = {tuple(o) for o in sample_orderings(labels, scores, n_orders=50, **taken)}
     assert orders == {(0, 1, 2), (1, 0, 2)}
     assert tie_distributions(labels, scores, **taken)[0].values.tolist() == [0.5, 1]
+
+
+def inst_of_the_guide():
+    """The function that the page on measures of one's own shows."""
+    page = Path(__file__).parents[2] / "docs" / "howto" / "own_measure.md"
+    names: dict = {}
+    for example in doctest.DocTestParser().get_examples(page.read_text()):
+        if example.source.startswith(("import ", "from scipy", "def inst")):
+            exec(example.source, names)
+    return names["inst"]
+
+
+def plain_inst(ranked, T, ranks):
+    """By the definition, down to a rank far below the list."""
+    wanted, view, worth, views = Fraction(T), 1.0, 0.0, 0.0
+    for i in range(1, ranks + 1):
+        relevant = i <= len(ranked) and ranked[i - 1] >= 1
+        worth, views = worth + view * relevant, views + view
+        wanted -= relevant
+        view *= float((i + T + wanted - 1) / (i + T + wanted)) ** 2
+    return worth / views
+
+
+def test_inst_of_the_guide_is_its_definition():
+    inst, rng = inst_of_the_guide(), np.random.default_rng(0)
+    for T in (1, 2, 5):
+        for n in (1, 4, 12):
+            labels, scores = rng.integers(0, 2, n), -np.arange(float(n))
+            scores[n // 2 + 1 :] = -np.inf
+            # the weights of ranks below 20,000 add up to about 1/20,000
+            wanted = plain_inst(labels[: n // 2 + 1], T, 20_000)
+            assert inst(labels, scores, T) == pytest.approx(wanted, rel=1e-3)
+    assert inst(np.array([1]), np.array([-np.inf])) == 0
+
+
+def test_sampled_inst_is_near_its_mean_over_all_orders():
+    inst = inst_of_the_guide()
+    labels, scores = [1, 0, 0, 1, 0, 1], [2.0, 2.0, 2.0, 1.0, 1.0, 1.0]
+    places = -np.arange(6.0)
+    values = [inst(np.array(order), places) for order in naive.orders(labels, scores)]
+    found = sampled(labels, scores, inst, n_orders=2000)
+    assert found.mean == pytest.approx(np.mean(values), abs=4 * found.sampling_error)
+    assert found.min == pytest.approx(min(values))
+    assert found.max == pytest.approx(max(values))

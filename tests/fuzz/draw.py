@@ -175,7 +175,7 @@ def graded(rng: Random) -> Case:
     )
     options = {"zero_relevance": rng.choice(ZERO_RELEVANCE)}
     if unjudged:
-        options["unjudged"] = rng.choice(["raise", "nonrelevant", "nonrelevant"])
+        options["unjudged"] = rng.choice(["raise", "nonrelevant", "drop"])
     return with_options(case, ALL_MEASURES, **options)
 
 

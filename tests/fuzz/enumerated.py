@@ -17,7 +17,6 @@ from tests.fuzz.cases import Case, Mismatch, places
 from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
 from tieaware_sklearn import (
-    BPref,
     PreparedRanking,
     evaluate,
     ranking_score,
@@ -73,6 +72,8 @@ def check_measures(case: Case) -> Tally:
     measures = [MEASURES[number] for number in case.measures]
     options = {"measures": measures, **case.options}
     queries = reference.queries(case)
+    if case.options.get("unjudged") == "drop":
+        queries = [query.judged for query in queries]
     found = [
         [wanted_of(number, query) for number in case.measures] for query in queries
     ]
@@ -107,7 +108,7 @@ def _refusals(case: Case, found: list[list[Wanted]]) -> list[str]:
     words = []
     measures = [MEASURES[number] for number in case.measures]
     unjudged = any(label != label for label in case.labels)
-    takes = all(isinstance(measure, BPref) for measure in measures)
+    takes = all(measure.takes_unjudged for measure in measures)
     if unjudged and not takes and case.options.get("unjudged", "raise") == "raise":
         words.append("y_true must be judged")
     undefined = any(wanted is UNDEFINED for row in found for wanted in row)

@@ -14,9 +14,9 @@ from tests import naive
 from tests.fuzz.cases import Case, places
 from tests.instances import INSTANCES, Instance
 from tieaware_sklearn import (
-    BPref,
     Fallout,
     FBeta,
+    Judged,
     Measure,
     Precision,
     Recall,
@@ -34,9 +34,18 @@ class Query(NamedTuple):
     labels: tuple[float, ...]
     scores: tuple[float, ...]
 
+    @property
+    def judged(self) -> Query:
+        """The documents with a judgment, whatever the measure."""
+        there = [not math.isnan(label) for label in self.labels]
+        return Query(
+            tuple(itertools.compress(self.labels, there)),
+            tuple(itertools.compress(self.scores, there)),
+        )
+
     def of(self, measure: Measure) -> Query:
         """Unjudged documents as the measure takes them; see `naive.bpref`."""
-        unjudged = -1 if isinstance(measure, BPref) else 0
+        unjudged = -1 if measure.takes_unjudged else 0
         labels = [unjudged if math.isnan(label) else label for label in self.labels]
         return self._replace(labels=tuple(labels))
 
@@ -143,6 +152,8 @@ def denominator(measure: Measure, query: Query) -> Fraction:
         if measure.denominator == "retrieved":
             depth = min(depth, len(ranked))
         return Fraction(depth)
+    if isinstance(measure, Judged):
+        return Fraction(min(depth, len(ranked)))
     assert isinstance(measure, FBeta)
     return depth + Fraction(measure.beta) ** 2 * total
 

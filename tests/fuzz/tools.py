@@ -197,7 +197,8 @@ TREC_EVAL = {
     **{"map": "ap", "map_cut_10": "ap@10", "P_5": "p@5", "P_100": "p@100"},
     **{"recall_5": "r@5", "Rprec": "rprec", "recip_rank": "rr", "bpref": "bpref"},
     **{"ndcg": "ndcg", "ndcg_cut_10": "ndcg@10", "success_1": "success@1"},
-    **{"set_P": "SetP", "set_recall": "SetR", "set_F": "SetF"},
+    **{"set_P": "SetP", "set_recall": "SetR", "set_F": "SetF", "set_map": "SetAP"},
+    **{"infAP": "infap"},
 }
 #: those that the library takes by these names only
 BY_THEIR_NAMES = ["11pt_avg", "iprec_at_recall_0.10", "iprec_at_recall_0.70"]

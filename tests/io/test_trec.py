@@ -329,16 +329,19 @@ BINARY = {
     "set_P": "SetP(rel={rel})",
     "set_recall": "SetR(rel={rel})",
     "set_F": "SetF(rel={rel})",
+    "set_map": "SetAP(rel={rel})",
     "11pt_avg": "iap(rel={rel})",
     "iprec_at_recall": "iprec(rel={rel})@{k}",
 }
 GRADED = {"ndcg": "ndcg(gain=linear)", "ndcg_cut": "ndcg(gain=linear)@{k}"}
+# of qrels without labels of -1, which say that a document is in the pool
+POOLED = {"infAP": "infAP(rel={rel})"}
 
 
 def name_of(measure: str, rel: int) -> str | None:
     """Our name of trec_eval's measure."""
     match = re.fullmatch(r"(\w+?)(?:_(\d+|\d\.\d+))?", measure)
-    known = BINARY if rel > 1 else {**BINARY, **GRADED}
+    known = BINARY if rel > 1 else {**BINARY, **GRADED, **POOLED}
     name = known.get(match[1]) if match else None
     if name is None or ("{k}" in name) != (match[2] is not None):
         return None

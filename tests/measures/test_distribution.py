@@ -36,7 +36,7 @@ def test_distributions_equal_enumeration(case):
 
 def test_measures_have_distributions():
     names = {instance.measure.name for instance in WITH_DISTRIBUTION}
-    counts = {"P", "R", "F", "Fallout", "Rprec"}
+    counts = {"P", "R", "F", "Fallout", "Rprec", "Judged", "SetAP"}
     assert names == counts | {"Success", "RR", "ESL", "PRR", "IPrec", "BPref"}
 
 

@@ -14,14 +14,15 @@ from sklearn.metrics import dcg_score, ndcg_score
 from tests import naive
 from tests.instances import IDS, INSTANCES, MEASURES
 from tests.strategies import queries, ranking
-from tieaware_sklearn import NDCG, evaluate, ranking_score
+from tieaware_sklearn import NDCG, InferredAveragePrecision, evaluate, ranking_score
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.measures._interpolated_precision import _Interpolated
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])
 # these sample long ties, which takes its time
-LIGHT = [m for m in MEASURES if not isinstance(m, _Interpolated)]
+SAMPLE = (_Interpolated, InferredAveragePrecision)
+LIGHT = [m for m in MEASURES if not isinstance(m, SAMPLE)]
 each_instance = pytest.mark.parametrize("instance", INSTANCES, ids=IDS)
 
 

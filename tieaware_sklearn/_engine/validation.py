@@ -24,9 +24,11 @@ from .exact import (
 )
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
 
-UNJUDGED = ("raise", "nonrelevant")
+UNJUDGED = ("raise", "nonrelevant", "drop")
 #: the label of documents without a judgment: below every label that there is
 UNJUDGED_LABEL = -1.0
+#: of those that leave the ranking: below that
+DROPPED_LABEL = -2.0
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,11 @@ def check_labels(
     name: str = "y_true",
     place: Place = in_row,
 ) -> NDArray[np.float64]:
-    """Labels as finite, non-negative float64, `UNJUDGED_LABEL` where accepted."""
+    """Labels as finite, non-negative float64.
+
+    Documents without a judgment get `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
+    ``unjudged="drop"``.
+    """
     check_choice(unjudged, "unjudged", UNJUDGED)
     labels = as_floats(numbers_of(y_true, name, place), name)
     # NaN is neither
@@ -179,7 +185,10 @@ def check_labels(
     if unjudged == "raise":
         advice = "leave out unjudged rows"
         if name == "y_true":
-            advice = 'unjudged="nonrelevant" treats NaN as not relevant'
+            advice = (
+                'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves such '
+                "documents out"
+            )
         if padded:
             advice += "; padding must be NaN in the scores, too"
         rule = f"be judged ({advice})"
@@ -189,7 +198,8 @@ def check_labels(
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
     reject(np.isinf(labels), labels, name, "be finite", place)
     if missing.any():
-        labels = np.where(missing, UNJUDGED_LABEL, labels)
+        missing_label = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
+        labels = np.where(missing, missing_label, labels)
     return labels
 
 

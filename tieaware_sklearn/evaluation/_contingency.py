@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import Table
 from .._engine.ties import FloatArray
+from .._engine.validation import UNJUDGED_LABEL
 from ..measures import Precision
 from ._prepared_ranking import prepare
 from ._ranked_queries import RankedQueries
@@ -141,7 +142,8 @@ def contingency_table(
         places = groups.sum_groups(groups.inside(measure.k))
         total = groups.total_relevant(measure.rel)
         hits = measure.numerator(groups)
-        return np.column_stack([hits, places, total, groups.everything.n])
+        documents = groups.total_relevant(UNJUDGED_LABEL)
+        return np.column_stack([hits, places, total, documents])
 
     labelled = prepared.labelled
     parts = labelled.each_block(count, scores)

@@ -88,7 +88,8 @@ def ranking_score(
         Average over queries. "macro", "geometric" and "median" are the mean, the
         geometric mean (of values raised to at least 1e-5) and the median of the
         values per query. "micro" is the ratio of sums, for measures that are ratios
-        of counts (P, R, F, Fallout, Rprec). None returns the value of each query.
+        of counts (P, R, F, Fallout, Rprec, Judged). None returns the value of each
+        query.
         With weights, half of the weight lies below the median and half above it;
         where the weight up to a value is exactly half, the median is the mean of that
         value and the next. Fuhr (2017) discusses medians.
@@ -98,8 +99,10 @@ def ranking_score(
         where there is no non-relevant document. "skip" leaves such queries out of the
         average. "raise" raises an error that names the first of them. ESL takes no
         such value: the queries where it is undefined are left out.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        How to treat NaN labels: as an error, or as not relevant.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat documents with a NaN label: as an error, as not relevant, or by
+        ranking the judged documents alone ("drop", as trec_eval does with ``-J``). A
+        query whose documents are all dropped remains, with nothing retrieved.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in the average, of the query of each document: >= 0 and constant
         within a query. For matrices, one weight for each row.
@@ -272,8 +275,8 @@ def tie_distributions(
     y_true, y_score, qid, unjudged
         As in `ranking_score`.
     measure : str or Measure, default="rr"
-        A measure whose distribution has a closed form: P, R, F, Fallout and Rprec
-        (hypergeometric), Success, RR, ESL, PRR, IPrec or BPref.
+        A measure whose distribution has a closed form: P, R, F, Fallout, Rprec
+        and Judged (hypergeometric), Success, RR, ESL, PRR, IPrec, BPref or SetAP.
 
     Returns
     -------

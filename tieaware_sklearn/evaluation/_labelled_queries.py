@@ -21,6 +21,7 @@ from .._kernel.arranged import (
 )
 from .._kernel.engines import engine
 from ..measures import Measure
+from ._judged_rows import JudgedRows
 from ._ranked_queries import GroupedQueries, RankedQueries, WalkedQueries
 from ._row_blocks import RowBlock
 
@@ -42,6 +43,7 @@ class LabelledQueries:
     Parameters
     ----------
     labels : ndarray of shape (n_rows,), float64
+        Documents of `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
     block_rows : int
         Whole queries are taken together up to this number of rows; no result
@@ -59,6 +61,9 @@ class LabelledQueries:
         block_rows: int = BLOCK_ROWS,
         keep: bool = False,
     ) -> None:
+        self._judged = JudgedRows.of(labels, queries)
+        if self._judged is not None:
+            labels, queries = self._judged.labels, self._judged.queries
         self.queries = queries
         self._labels = labels
         self._compiled = engine() == "compiled" and queries.n_rows <= MOST_ROWS
@@ -171,6 +176,8 @@ class LabelledQueries:
         A column alone costs as much as thousands of documents.
         """
         number, shape = len(scores), (len(scores), self.queries.n_queries, -1)
+        if self._judged is not None:
+            scores = self._judged.scores(scores)
         copies = self._copies.get(number)
         if copies is None:
             labels, queries = np.tile(self._labels, number), self.queries.copies(number)
@@ -214,6 +221,8 @@ class LabelledQueries:
             How far measures look.
         """
         several = scores.ndim == 2
+        if self._judged is not None:
+            scores = self._judged.scores(scores)
         columns = score_columns(np.atleast_2d(scores)) if self._compiled else scores
         depths = [reach.depth for reach in reaches if reach.depth is not None]
         depth = max(depths) if len(depths) == len(reaches) else None

@@ -59,8 +59,8 @@ class PreparedRanking:
         query. For matrices, one weight for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        How to treat NaN labels: as an error, or as not relevant.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        As in `ranking_score`.
     convention : str, optional
         Tool whose definitions to use, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
@@ -110,8 +110,10 @@ class PreparedRanking:
     ) -> None:
         ask((), zero_relevance, unjudged, convention)
         check_choice(unjudged, "unjudged", UNJUDGED)
+        # some measures take unjudged documents, and they are not known yet
+        taken = "drop" if unjudged == "drop" else "nonrelevant"
         self._prepared = prepare_labels(
-            y_true, qid, query_weight, mask=mask, unjudged="nonrelevant", keep=True
+            y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
         )
         self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == UNJUDGED_LABEL).any())

@@ -15,9 +15,16 @@ from .._display.tables import Table
 from .._engine.seeds import check_seed
 from .._engine.segments import owners, runs
 from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import Queries, check_count, check_flag, is_retrieved
+from .._engine.validation import (
+    DROPPED_LABEL,
+    Queries,
+    check_count,
+    check_flag,
+    is_retrieved,
+)
 from ..measures import Measure, parse_measure
 from ._averages import mean
+from ._judged_rows import JudgedRows, not_retrieved
 from ._prepared_ranking import prepare
 from ._undefined import ask
 
@@ -101,7 +108,8 @@ def sample_orderings(
     iterator of ndarray of shape (n_documents,), int
         Row numbers of the input, one array for each order. Queries are in order of
         first appearance, and the documents of each query from the top of the ranking
-        down. Documents that are not retrieved come last in their query.
+        down. Documents that are not retrieved come last in their query, as do those
+        that ``unjudged="drop"`` leaves out.
 
     Raises
     ------
@@ -124,7 +132,9 @@ def sample_orderings(
     """
     check_count(n_orders, "n_orders")
     prepared, scores = prepare(ask((), unjudged=unjudged), y_true, y_score, qid)
-    orders = _Orders(prepared.labels, scores, prepared.queries, random_state)
+    labels = prepared.labels
+    scores = not_retrieved(scores, np.flatnonzero(labels == DROPPED_LABEL))
+    orders = _Orders(labels, scores, prepared.queries, random_state)
     # from the order of ids back to that of first appearance
     back = orders.queries.rows(np.argsort(orders.by_id))
     if prepared.lists is not None:
@@ -242,9 +252,10 @@ def sampled(
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for measures of this library. It does not apply to
         queries for which a function returns NaN.
-    unjudged : {"raise", "nonrelevant", "keep"}, default="raise"
+    unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
         As in `ranking_score`. "keep" passes NaN labels on to the function;
-        "nonrelevant" passes 0 in their place.
+        "nonrelevant" passes 0 in their place. "drop" passes on judged documents
+        alone, or, where a query has none, one that is not relevant and not retrieved.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -271,6 +282,10 @@ def sampled(
     for each order; for any other query, it is called once. Errors that it raises are
     not caught.
 
+    Measures whose mean has no exact form are for this function. The guide has INST
+    (Moffat, Bailey, Scholer and Thomas 2017) as an example: the sum of its weights, by
+    which it divides, depends on the order of the whole list.
+
     Examples
     --------
     >>> from tieaware_sklearn import sampled
@@ -287,10 +302,15 @@ def sampled(
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
-    queries, labels = prepared.queries, np.maximum(prepared.labels, 0)
+    queries, checked = prepared.queries, prepared.labels
+    judged = JudgedRows.of(checked, queries)
+    if judged is not None:
+        scores = judged.scores(scores)
+        queries, checked = judged.queries, judged.labels
+    labels = np.maximum(checked, 0)
     if keep or any(measure.takes_unjudged for measure in measures):
-        labels = np.where(prepared.labels < 0, np.nan, prepared.labels)
-    orders = _Orders(prepared.labels, scores, queries, random_state)
+        labels = np.where(checked < 0, np.nan, checked)
+    orders = _Orders(checked, scores, queries, random_state)
     bounds = orders.queries.offsets
     values = np.empty((n_orders, len(orders.tied)))
 

@@ -17,6 +17,7 @@ from .._engine.validation import Queries, check_count, is_retrieved
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._averages import means
+from ._judged_rows import JudgedRows
 from ._prepared_ranking import DEFAULT_MEASURES, prepare
 from ._ranked_queries import RankedQueries
 from ._tie_rules import TieRules
@@ -235,6 +236,8 @@ def tie_report(
         return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
 
     counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
+    if (judged := JudgedRows.of(prepared.labels, queries)) is not None:
+        scores, queries = judged.scores(scores), judged.queries
     documents, tied, mixed, repeated, tied_queries, cut = np.sum(
         counts, axis=0
     ).tolist()

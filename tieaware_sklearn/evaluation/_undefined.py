@@ -47,7 +47,7 @@ class Asked:
         What stands where a measure is undefined; NaN leaves the query out.
     refuses : bool
         Raise where a measure is undefined.
-    unjudged : {"raise", "nonrelevant"}
+    unjudged : {"raise", "nonrelevant", "drop"}
         What to do with NaN labels.
     defined : Defined, optional
         What a convention says of the measures.

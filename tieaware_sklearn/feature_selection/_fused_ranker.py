@@ -47,8 +47,8 @@ class FusedRanker(FusedFeatures, RankerMixin, BaseEstimator):  # type: ignore[mi
         either direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat NaN labels, as in `ranking_score`.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); it is never a feature. By default `fit`, `predict` and `score` take

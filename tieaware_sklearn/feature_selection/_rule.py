@@ -27,7 +27,7 @@ class Rule(NamedTuple):
         "auto", "descending" or "ascending" of each feature.
     missing : {"raise", "last"}
     zero_relevance : float, "skip" or "raise"
-    unjudged : {"raise", "nonrelevant"}
+    unjudged : {"raise", "nonrelevant", "drop"}
     correlates : bool
         Whether pairs of features are correlated.
     """

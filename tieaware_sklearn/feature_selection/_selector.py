@@ -54,8 +54,9 @@ class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type
         either direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat NaN labels, as in `ranking_score`. Features are correlated over all
+        documents, those that "drop" leaves out included.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); it is never a feature. By default `fit` takes ``qid``.

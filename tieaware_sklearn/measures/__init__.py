@@ -6,10 +6,19 @@ from ._bpref import BPref
 from ._dcg import CG, DCG, NDCG
 from ._distribution import Distribution
 from ._err import ERR
+from ._inferred_average_precision import InferredAveragePrecision
 from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._novelty import NRBP, AlphaDCG, AlphaNDCG, NormalisedERRIA, NormalisedNRBP
 from ._parse import parse_measure
-from ._precision_recall import Fallout, FBeta, Precision, Recall, RPrecision
+from ._precision_recall import (
+    Fallout,
+    FBeta,
+    Judged,
+    Precision,
+    Recall,
+    RPrecision,
+    SetAP,
+)
 from ._rbp import CWL, RBP
 from ._reciprocal_rank import ReciprocalRank, Success
 from ._search_length import RaghavanPrecision, SearchLength
@@ -35,9 +44,11 @@ __all__ = [
     "Distribution",
     "FBeta",
     "Fallout",
+    "InferredAveragePrecision",
     "IntentAware",
     "InterpolatedAveragePrecision",
     "InterpolatedPrecision",
+    "Judged",
     "Measure",
     "NormalisedERRIA",
     "NormalisedNRBP",
@@ -48,6 +59,7 @@ __all__ = [
     "Recall",
     "ReciprocalRank",
     "SearchLength",
+    "SetAP",
     "SubtopicMeasure",
     "SubtopicRecall",
     "Success",

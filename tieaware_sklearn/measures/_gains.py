@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.ties import FloatArray
+from .._engine.validation import DROPPED_LABEL
 from ._fields import shortest
 
 MAX_EXPONENTIAL_LABEL = 60
@@ -133,12 +134,16 @@ def _refusal(measure: Any, levels: FloatArray) -> str:
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     """The gain of each level; documents without a judgment gain what 0 does.
 
+    What stands for documents that were all dropped gains nothing.
+
     Raises
     ------
     ValueError
         For a label above 60 with exponential gain, a label that the table does
         not have, a gain that is negative or not finite.
     """
+    if len(levels) and levels[0] == DROPPED_LABEL:
+        return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         return _NAMED[gain](levels)

@@ -1,8 +1,9 @@
 """Measures of the set of documents above a cut-off: P, R, F, fallout, R-precision.
 
-All count the relevant documents down to rank k. A tie group of n documents, r
-of them relevant, with kk places above the cut-off, adds a hypergeometric
-count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)).
+All count the relevant documents down to rank k, or those judged. A tie group of n
+documents, r of them relevant, with kk places above the cut-off, adds a hypergeometric
+count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)). SetAP, of the whole
+list, is the same in every order.
 """
 
 from __future__ import annotations
@@ -15,9 +16,16 @@ import numpy as np
 from scipy import stats
 
 from .._engine.ties import FloatArray, IntArray, Reach, TieGroups, Totals
+from .._engine.validation import UNJUDGED_LABEL
 from .._kernel.walks import Walk
-from ._base import BinaryMeasure, MeasureOverRelevant, Outcomes, RelevanceMeasure
-from ._fields import choice, number
+from ._base import (
+    BinaryMeasure,
+    BoolArray,
+    MeasureOverRelevant,
+    Outcomes,
+    RelevanceMeasure,
+)
+from ._fields import choice, cutoff, number
 from ._user_models import even
 
 #: cut-offs beyond are no floats, and what is divided by them is next to nothing
@@ -278,7 +286,9 @@ class Fallout(_CountMeasure, BinaryMeasure):
         return self._walk("counted", levels, depth=self.k, others=True)
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        return self._counted(groups.everything).astype(np.float64)
+        # a query whose documents are all dropped has none
+        documents = groups.total_relevant(UNJUDGED_LABEL)
+        return documents - self.total(groups)
 
 
 @dataclass(frozen=True)
@@ -322,3 +332,109 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return even(int((self._needed(labels) >= self.rel).sum()))
+
+
+@dataclass(frozen=True)
+class Judged(_CountMeasure):
+    """Judged: the share of the first k documents that have a judgment.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off. Where the list is shorter, and without a cut-off, the value is the
+        share of all documents retrieved.
+
+    Raises
+    ------
+    ValueError
+        For k < 1.
+
+    See Also
+    --------
+    Precision : The share of the first k documents that are relevant.
+    residuals : How much unjudged documents could change a measure.
+
+    Notes
+    -----
+    Documents with a NaN label are unjudged. The value is 0 where nothing is retrieved.
+    The definition is that of ir-measures, which calls the measure ``Judged@k``. Its
+    mean under ties is that of precision, with judged documents in place of relevant
+    ones.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import Judged, ranking_score
+    >>> unjudged = float("nan")
+    >>> ranking_score([1, unjudged, 0, unjudged], [3, 2, 2, 2], measure=Judged(k=2))
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "Judged"
+    takes_unjudged: ClassVar[bool] = True
+    #: every judged document has a label of at least 0
+    rel: ClassVar[float] = 0.0  # type: ignore[misc]
+    k: int | None = cutoff()
+
+    @property
+    def reach(self) -> Reach:
+        # the length of a list needs all of it
+        return Reach()
+
+    def normaliser(self, groups: Totals) -> FloatArray:
+        return np.minimum(self._places(groups), groups.retrieved)
+
+
+@dataclass(frozen=True)
+class SetAP(MeasureOverRelevant):
+    """SetAP: precision times recall of all documents retrieved.
+
+    Parameters
+    ----------
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+
+    Raises
+    ------
+    ValueError
+        For rel <= 0.
+
+    See Also
+    --------
+    FBeta : The harmonic mean of precision and recall.
+    AveragePrecision : The measure of a ranking that SetAP is named after.
+
+    Notes
+    -----
+    With h relevant documents among the n retrieved and R in the query, SetAP is
+    h² / (n R): the average precision of a list in which every relevant document found
+    has the precision of the whole list. No order of ties changes it. It is undefined
+    for queries without a relevant document, and 0 where nothing is retrieved.
+    trec_eval calls the measure ``set_map``.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import SetAP, ranking_score
+    >>> unretrieved = float("-inf")
+    >>> ranking_score([1, 0, 0, 1, 1], [3, 2, 2, 2, unretrieved], measure=SetAP())
+    0.3333333333333333
+    """
+
+    name: ClassVar[str] = "SetAP"
+    maximum: ClassVar[float] = 1.0
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        return groups.sum_groups(groups.relevant(self.rel)) ** 2
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        return np.zeros(groups.n_queries)
+
+    def normaliser(self, groups: Totals) -> FloatArray:
+        return self.total(groups) * groups.retrieved
+
+    def defined(self, groups: TieGroups) -> BoolArray:
+        # a list without documents has found none of them
+        return self.total(groups) > 0
+
+    def _outcomes(self, groups: TieGroups) -> Outcomes:
+        for query, value in enumerate(self.expected(groups).tolist()):
+            yield query, np.array([value]), np.ones(1)

@@ -57,8 +57,8 @@ class QueryObjective(StudyCreator):
         objective for each measure: see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        What to do with NaN labels.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat NaN labels, as in `ranking_score`.
     query_weight : array-like of shape (n_rows,), optional
         Weight of each row's query.
     report_every : int, optional

@@ -85,8 +85,8 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         queries that are held out.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
-    unjudged : {"raise", "nonrelevant"}, default="raise"
-        How to treat NaN labels: as an error, or as not relevant.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        How to treat NaN labels, as in `ranking_score`.
     qid : str or int, optional
         The column of X that holds query ids, in `fit` and in `predict`: a name for data
         frames, an index for arrays. It has no weight, and no entry in `coef` and
