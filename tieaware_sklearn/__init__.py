@@ -2,7 +2,13 @@
 
 from . import evaluation, measures
 from ._kernel.versions import show_versions
-from .comparison import SystemComparison, SystemComparisons, compare_systems
+from .comparison import (
+    PValuesOverOrders,
+    SystemComparison,
+    SystemComparisons,
+    compare_systems,
+    pvalues_over_orders,
+)
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
     FusedRanker,
@@ -40,6 +46,7 @@ __all__ = [
     "FusedRanker",
     "FusedRankingSelector",
     "LinearRanker",
+    "PValuesOverOrders",
     "PermutationImportance",
     "PrecisionStudy",
     "QueryKFold",
@@ -58,6 +65,7 @@ __all__ = [
     "compare_systems",
     "make_ranking_scorer",
     "precision_study",
+    "pvalues_over_orders",
     "query_learning_curve",
     "query_permutation_importance",
     "selection_curve",

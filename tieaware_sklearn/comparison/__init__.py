@@ -5,6 +5,8 @@ from ._comparison_result import (
     SystemComparisons,
     SystemSummary,
 )
+from ._pvalues_over_orders import pvalues_over_orders
+from ._pvalues_over_orders_result import PValuesOverOrders
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
@@ -15,9 +17,11 @@ from ._systems import compare_systems
 __all__ = [
     "CorrelationSummary",
     "OrderingCorrelation",
+    "PValuesOverOrders",
     "SystemComparison",
     "SystemComparisons",
     "SystemSummary",
     "compare_systems",
+    "pvalues_over_orders",
     "rank_correlation",
 ]

@@ -71,6 +71,11 @@ class MeasuredSystems:
         )  # fmt: skip
 
     @property
+    def labels(self) -> FloatArray:
+        """The checked labels of the documents."""
+        return self._prepared.labels
+
+    @property
     def bounds(self) -> FloatArray:
         """The least and the largest value of each measure, (n_measures, 2)."""
         return self._asked.bounds
