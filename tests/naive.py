@@ -89,6 +89,24 @@ def over_ties(
     return Exact(mean, best, worst, variance)
 
 
+def joint_orders(labels, qid, scores):
+    """The labels of each query in rank order, in every order of the ties of a system.
+
+    A list of orders, equally likely; an order maps the query to the labels retrieved
+    and to those that are not.
+    """
+    each = {}
+    for query in dict.fromkeys(qid):
+        own = [i for i, q in enumerate(qid) if q == query]
+        label, score = [labels[i] for i in own], [scores[i] for i in own]
+        missing = [y for y, s in zip(label, score, strict=True) if s == -math.inf]
+        each[query] = [(ranked, missing) for ranked in orders(label, score)]
+    return [
+        dict(zip(each, choice, strict=True))
+        for choice in itertools.product(*each.values())
+    ]
+
+
 def relevance(labels: Sequence[float], rel: float) -> list[int]:
     return [int(label >= rel) for label in labels]
 

@@ -4,10 +4,12 @@ from . import evaluation, measures
 from ._kernel.versions import show_versions
 from .comparison import (
     OfficialVsExact,
+    PValuesOverOrders,
     SystemComparison,
     SystemComparisons,
     compare_systems,
     official_vs_exact,
+    pvalues_over_orders,
 )
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
@@ -47,6 +49,7 @@ __all__ = [
     "FusedRankingSelector",
     "LinearRanker",
     "OfficialVsExact",
+    "PValuesOverOrders",
     "PermutationImportance",
     "PrecisionStudy",
     "QueryKFold",
@@ -66,6 +69,7 @@ __all__ = [
     "make_ranking_scorer",
     "official_vs_exact",
     "precision_study",
+    "pvalues_over_orders",
     "query_learning_curve",
     "query_permutation_importance",
     "selection_curve",

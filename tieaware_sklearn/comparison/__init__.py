@@ -7,6 +7,8 @@ from ._comparison_result import (
 from ._official import official_vs_exact
 from ._official_result import OfficialVsExact
 from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
+from ._pvalues_over_orders import pvalues_over_orders
+from ._pvalues_over_orders_result import PValuesOverOrders
 from ._rank_biased_overlap import (
     OverlapSummary,
     RankBiasedOverlap,
@@ -27,6 +29,7 @@ __all__ = [
     "OrderingCorrelation",
     "OverlapMatrix",
     "OverlapSummary",
+    "PValuesOverOrders",
     "RankBiasedOverlap",
     "SystemComparison",
     "SystemComparisons",
@@ -36,6 +39,7 @@ __all__ = [
     "compare_systems",
     "official_vs_exact",
     "pairwise_overlap",
+    "pvalues_over_orders",
     "rank_biased_overlap",
     "rank_correlation",
     "tie_statistics",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine.qid_column import array_of, list_columns
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_labels, check_qid, check_scores
+from .._engine.validation import check_choices, check_labels, check_qid, check_scores
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._tie_rules import TieRules
 from ..evaluation._undefined import ask
@@ -71,6 +71,11 @@ class MeasuredSystems:
         )  # fmt: skip
 
     @property
+    def labels(self) -> FloatArray:
+        """The checked labels of the documents."""
+        return self._prepared.labels
+
+    @property
     def bounds(self) -> FloatArray:
         """The least and the largest value of each measure, (n_measures, 2)."""
         return self._asked.bounds
@@ -96,6 +101,33 @@ class MeasuredSystems:
 def pairs_of(n: int) -> IntArray:
     """Every pair of n systems, of shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n, k=1))
+
+
+def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the baselines, none for None."""
+    if baseline is None:
+        return ()
+    chosen = check_choices(baseline, "baseline", names)
+    if len(chosen) == len(names):
+        raise ValueError(
+            "baseline must leave at least one other system to compare with it, got "
+            f"{chosen}, which is every system"
+        )
+    return tuple(chosen)
+
+
+def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
+    """Every other system and a baseline, or every pair without baselines."""
+    if not baselines:
+        return pairs_of(len(names))
+    return np.array(
+        [
+            (names.index(system), names.index(baseline))
+            for baseline in baselines
+            for system in names
+            if system not in baselines
+        ]
+    )
 
 
 def check_systems(

@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike
 
 from .._engine.exact import in_32_bits
 from .._engine.qid_column import array_of
+from .._engine.seeds import seed_of
 from .._engine.validation import check_count, check_share
 from ..evaluation._averages import means
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._comparison_result import SystemComparison
-from ._measured_systems import check_systems
+from ._measured_systems import MeasuredSystems, check_systems
 from ._official_result import OfficialVsExact, changes_of
 from ._order_agreement import order_agreement
+from ._pvalues_over_orders import over_orders
 from ._systems import compare_systems
 from ._tie_statistics import tie_statistics
 
@@ -153,11 +155,14 @@ def official_vs_exact(
         for ties in (OFFICIAL, EXACT)
     )
     both = list(zip(official, exact, strict=True))
-    shape = len(asked), len(exact[0].pairs)
-    over_orders = {
-        name: np.full(shape, np.nan)
-        for name in ("share", "share_error", "smallest", "largest")
-    }
+    systems = MeasuredSystems(
+        y_true, rounded, qid, asked, zero_relevance, unjudged, n_jobs
+    )
+    over = over_orders(
+        systems, exact[0].pairs, test=test, alpha=alpha, n_orders=n_orders,
+        n_resamples=n_resamples, seed=seed_of(random_state), n_jobs=n_jobs,
+        progress=progress,
+    )  # fmt: skip
     tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
     return OfficialVsExact(
         systems=names,
@@ -172,7 +177,10 @@ def official_vs_exact(
         pairs=exact[0].pairs,
         change=np.array([changes_of(*pair, alpha) for pair in both]),
         comparisons=comparisons,
-        **over_orders,
+        share=over.share,
+        share_error=over.share_error,
+        smallest=over.smallest,
+        largest=over.largest,
         alpha=float(alpha),
     )
 

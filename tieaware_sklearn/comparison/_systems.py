@@ -13,7 +13,6 @@ from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     check_choice,
-    check_choices,
     check_count,
     check_share,
 )
@@ -27,7 +26,7 @@ from ..evaluation._intervals import (
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._comparison_result import SystemComparison
-from ._measured_systems import MeasuredSystems, pairs_of
+from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
 from ._several_comparisons import SystemComparisons
 from ._tukey import tukey_pvalues
@@ -242,33 +241,6 @@ def _check_correction(
             f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test, "
             "which SciPy has only for independent samples; use correction='holm'"
         )
-
-
-def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the baselines, none for None."""
-    if baseline is None:
-        return ()
-    chosen = check_choices(baseline, "baseline", names)
-    if len(chosen) == len(names):
-        raise ValueError(
-            "baseline must leave at least one other system to compare with it, got "
-            f"{chosen}, which is every system"
-        )
-    return tuple(chosen)
-
-
-def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    """Every other system and a baseline, or every pair without baselines."""
-    if not baselines:
-        return pairs_of(len(names))
-    return np.array(
-        [
-            (names.index(system), names.index(baseline))
-            for baseline in baselines
-            for system in names
-            if system not in baselines
-        ]
-    )
 
 
 class _Options(NamedTuple):

@@ -13,17 +13,11 @@ from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Table
 from .._engine.seeds import check_seed
-from .._engine.segments import owners, runs
-from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import (
-    DROPPED_LABEL,
-    Queries,
-    check_count,
-    check_flag,
-    is_retrieved,
-)
+from .._engine.ties import FloatArray
+from .._engine.validation import DROPPED_LABEL, Queries, check_count, check_flag
 from ..measures import Measure, parse_measure
 from ._averages import mean
+from ._canonical_rows import CanonicalRows
 from ._judged_rows import JudgedRows, not_retrieved
 from ._prepared_ranking import prepare
 from ._undefined import ask
@@ -31,21 +25,13 @@ from ._undefined import ask
 ScoreFunction = Callable[[FloatArray, FloatArray], float]
 
 
-class _Orders:
+class _Orders(CanonicalRows):
     """Random orders of tied documents, query by query in the order of ids.
 
     Attributes
     ----------
-    rows : ndarray of shape (n_rows,)
-        Rows of the input: by query id, not retrieved ones last, by score, by
-        label. Rows that are alike in all three are interchangeable, and no order
-        of the input can be told from them.
-    queries : Queries
-        By id; its offsets say where queries start in `rows`.
-    by_id : ndarray of shape (n_queries,)
-        Queries, by their order of first appearance, in the order of their ids.
-    tied : ndarray of shape (n_queries,), bool
-        Queries with a tie that mixes labels.
+    scores : ndarray of shape (n_rows,)
+        Scores of an order's rows, without ties.
     """
 
     def __init__(
@@ -55,32 +41,18 @@ class _Orders:
         given: Queries,
         random_state: Any,
     ) -> None:
-        self.queries = queries = given.by_id()
-        self.by_id = given.sorted()
-        ranks, _ = dense_ranks(scores)
-        # not retrieved: below everything
-        place = np.where(is_retrieved(scores), -ranks, 1)
-        query = queries.codes
-        place, label = queries.arrange(place), queries.arrange(labels)
-        order = np.lexsort((label, place, query))
-        self.rows = queries.given(order)
-        place, label = place[order], label[order]
-        starts, sizes = runs(query * (place.max() - place.min() + 2) + place)
-        self._group = owners(sizes).astype(np.float64)
-        retrieved = place <= 0
+        super().__init__(labels, scores, given)
         self.scores = np.where(
-            retrieved, -np.arange(len(place), dtype=np.float64), -np.inf
+            self.retrieved, -np.arange(len(self.rows), dtype=np.float64), -np.inf
         )
         # what is not retrieved has no order to draw
-        self._open = retrieved.astype(np.float64)
-        mixed = (label[starts] != label[starts + sizes - 1]) & retrieved[starts]
-        self.tied = np.bincount(query[starts], mixed, queries.n_queries) > 0
+        self._open = self.retrieved.astype(np.float64)
         self._random = check_seed(random_state)
 
     def draw(self) -> NDArray[np.intp]:
         """The rows in one more order."""
         jitter = self._random.random_sample(len(self.rows)) * self._open
-        return np.asarray(self.rows[np.argsort(self._group + jitter, kind="stable")])
+        return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
 
 
 def sample_orderings(
