@@ -84,6 +84,7 @@ def results() -> dict[str, Result]:
             n_resamples=99,
         ),
         compare_systems(Y, SYSTEMS, qid=QID, measure=[MEASURES[3]]).summary(),
+        compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[3]).posterior(),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

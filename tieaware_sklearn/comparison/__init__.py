@@ -4,6 +4,7 @@ from ._comparison_result import (
     SystemComparison,
     SystemSummary,
 )
+from ._posterior import ComparisonPosterior
 from ._rank_correlation import (
     CorrelationSummary,
     OrderingCorrelation,
@@ -13,6 +14,7 @@ from ._several_comparisons import SystemComparisons, SystemSummaries
 from ._systems import compare_systems
 
 __all__ = [
+    "ComparisonPosterior",
     "CorrelationSummary",
     "OrderingCorrelation",
     "SystemComparison",
