@@ -89,6 +89,15 @@ def test_it_is_that_of_the_pairs_of_a_comparison(measure):
     assert f"of {found.measure} of at most 0.02" in str(shown)
 
 
+def test_one_system_has_no_pairs():
+    found = compare_systems(WEB.target, WEB.data[:, 0], qid=WEB.qid, correction="tukey")
+    assert found.posterior().better.shape == (0,)
+    assert found.posterior().to_pandas().empty
+    assert found.to_pandas().empty
+    assert len(found.by_query()) == 40
+    assert str(found.posterior()).startswith("A  B")
+
+
 def test_the_treatment_is_named():
     found = compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, ties="best")
     assert "; ties: best" in str(found.posterior())

@@ -271,24 +271,22 @@ class SystemComparison(Result):
         2       1.0  0.50
         """
         pandas = import_optional("pandas", extra="io", purpose="by_query")
-        return pandas.DataFrame(self.query_columns())
-
-    def query_columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _OF_QUERIES}
-        return by_query(self.qid, self.systems, values, "system")
+        return pandas.DataFrame(query_columns(self))
 
     def _columns(self) -> dict[str, Any]:
         of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
-        first, second = self.names_of_pairs()
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
         return as_columns({"a": first, "b": second, **of_pairs})
-
-    def names_of_pairs(self) -> NDArray[np.object_]:
-        """A and B of each pair, of shape (2, n_pairs)."""
-        return np.array(self.systems, dtype=object)[self.pairs.T]
 
     def _tables(self) -> list[Table]:
         averages = self.summary()._tables()
         return [*averages, pair_table([self])] if len(self.pairs) else averages
+
+
+def query_columns(comparison: SystemComparison) -> dict[str, Any]:
+    """The columns of `by_query`."""
+    values = {name: getattr(comparison, name) for name in _OF_QUERIES}
+    return by_query(comparison.qid, comparison.systems, values, "system")
 
 
 def summary_table(summaries: Sequence[SystemSummary]) -> Table:
@@ -390,9 +388,8 @@ def p_head(comparison: SystemComparison) -> str:
 
 def names_of_pairs(comparisons: Sequence[SystemComparison]) -> list[tuple[Any, ...]]:
     """The first columns of a table with a row for each measure and pair."""
-    first, second = np.concatenate(
-        [one.names_of_pairs() for one in comparisons], axis=1
-    )
+    each = [np.array(one.systems, dtype=object)[one.pairs.T] for one in comparisons]
+    first, second = np.concatenate(each, axis=1)
     columns = [("A", first), ("B", second)]
     if len(comparisons) == 1:
         return columns

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from .._display.result import Result, as_columns
@@ -69,16 +68,13 @@ class ComparisonPosterior(Result):
     worse: FloatArray
     n_queries: IntArray
 
-    def _names(self) -> NDArray[np.object_]:
-        return np.array(self.systems, dtype=object)[self.pairs.T]
-
     def _columns(self) -> dict[str, Any]:
-        first, second = self._names()
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
         values = {name: getattr(self, name) for name in _OF_PAIRS}
         return as_columns({"a": first, "b": second, **values})
 
     def _tables(self) -> list[Table]:
-        first, second = self._names()
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
         note = f"equivalent: differences of {self.measure} of at most {self.rope:g}"
         if self.ties != "expected":
             note += f"; ties: {self.ties}"
