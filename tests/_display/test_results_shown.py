@@ -97,6 +97,7 @@ def results() -> dict[str, Result]:
             Y.reshape(-1, 1) >= [1, 2], score, qid=QID,
             measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"],
         ),
+        compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[3]).posterior(),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

@@ -10,8 +10,9 @@ import pytest
 
 from tieaware_sklearn import compare_systems, evaluate
 from tieaware_sklearn._display.result import tables_of
-from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.datasets import load_trec, make_web_search
 
+RUNS = ("baseline", "result_to_compare1", "result_to_compare2")
 WEB = make_web_search(n_queries=30, random_state=1)
 SYSTEMS = dict(zip(WEB.feature_names[:3], WEB.data.T[:3], strict=True))
 MEASURES, TIES = ("RR", "AP"), ("official", "expected", "worst")
@@ -137,3 +138,29 @@ def test_values_by_query():
         frame,
         check_dtype=False,
     )
+
+
+def test_ties_decide_a_published_example(shared_data):
+    files = [shared_data / "sigtrec" / f"{name}.gz" for name in RUNS]
+    trec = load_trec(shared_data / "sigtrec" / "qrelFile.qrel.gz", files)
+    names = ["baseline", "run 1", "run 2"]
+    found = compare_systems(
+        trec.target, dict(zip(names, trec.score.T, strict=True)), qid=trec.qid,
+        measure=["ap", "p@10"], ties=["expected", "official"], baseline="baseline",
+        external={"official": (trec.docno, "descending", "float32")},
+        unjudged="nonrelevant",
+    )  # fmt: skip
+    exact, official = found["AP", "expected"], found["AP", "official"]
+    # run 1 is worse than the baseline by trec_eval's rule, and as good exactly
+    assert official.difference[0].round(4) == -0.0096
+    assert official.pvalues[0].round(4) == 0.0001
+    assert exact.difference[0].round(4) == 0.0019
+    assert exact.pvalues[0].round(2) == 0.46
+    assert not exact.survives[0]
+    # as the posterior says, too
+    assert exact.posterior(rope=0.005).equivalent[0] > 0.85
+    means = {ties: found["P@10", ties].summary().mean[2] for ties in found.ties}
+    assert {ties: x.round(4) for ties, x in means.items()} == {
+        "expected": 0.1055,
+        "official": 0.0002,
+    }

@@ -7,6 +7,7 @@ from ._comparison_result import (
 from ._official import official_vs_exact
 from ._official_result import OfficialVsExact
 from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
+from ._posterior import ComparisonPosterior
 from ._pvalues_over_orders import pvalues_over_orders
 from ._pvalues_over_orders_result import PValuesOverOrders
 from ._rank_biased_overlap import (
@@ -24,6 +25,7 @@ from ._systems import compare_systems
 from ._tie_statistics import TieStatistics, tie_statistics
 
 __all__ = [
+    "ComparisonPosterior",
     "CorrelationSummary",
     "OfficialVsExact",
     "OrderingCorrelation",

@@ -21,6 +21,7 @@ from ._comparison_result import (
     names_of_systems,
     p_head,
     pair_table,
+    query_columns,
     summary_table,
     treated,
 )
@@ -171,7 +172,7 @@ class SystemComparisons(Result):
             The columns of `SystemComparison.by_query` after ``measure`` and ``ties``.
         """
         pandas = import_optional("pandas", extra="io", purpose="by_query")
-        parts = [one.query_columns() for one in self.comparisons]
+        parts = [query_columns(one) for one in self.comparisons]
         return pandas.DataFrame(_stacked(self.comparisons, parts))
 
     def _columns(self) -> dict[str, Any]:
