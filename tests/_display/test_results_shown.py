@@ -25,9 +25,12 @@ from tieaware_sklearn._display.result import Result
 from tieaware_sklearn._display.terminal import width
 from tieaware_sklearn.comparison import (
     compare_systems,
+    official_vs_exact,
     pairwise_overlap,
+    pvalues_over_orders,
     rank_biased_overlap,
     rank_correlation,
+    tie_statistics,
 )
 from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
 from tieaware_sklearn.score_precision import precision_study
@@ -98,6 +101,11 @@ def results() -> dict[str, Result]:
             measures=["err_ia", "alpha_ndcg(alpha=0.75)@20", "alpha_dcg@5"],
         ),
         compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[3]).posterior(),
+        official_vs_exact(
+            Y, SYSTEMS, QID, qid=QID, measures=MEASURES[:3], n_orders=3
+        ),
+        pvalues_over_orders(Y, SYSTEMS, qid=QID, measure=MEASURES[:3], n_orders=3),
+        tie_statistics(SYSTEMS, qid=QID, rank=np.arange(len(Y))),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._engine.ties import FloatArray, IntArray
+from .._optional import import_optional
 from ..evaluation._intervals import NO_DIFFERENCE
 from ._comparison_result import SystemComparison
 from ._several_comparisons import SystemComparisons
@@ -143,7 +144,17 @@ class OfficialVsExact(Result):
         pandas.DataFrame
             Columns measure, system, tied_documents, official, exact, worst and best.
         """
-        return _Averages(self).to_pandas()
+        pandas = import_optional("pandas", extra="io", purpose="averages")
+        n = len(self.measures)
+        figures = ("official", "exact", "worst", "best")
+        return pandas.DataFrame(
+            {
+                "measure": np.repeat(self.measures, len(self.systems)),
+                "system": list(self.systems) * n,
+                "tied_documents": np.tile(self.tied_documents, n),
+                **{name: getattr(self, name).T.ravel() for name in figures},
+            }
+        )
 
     def _tables(self) -> list[Table]:
         tables = []
@@ -201,25 +212,6 @@ class OfficialVsExact(Result):
             terms=_TERMS
             | {f"p < {self.alpha:g}": "share of the orders of ties with it"},
         )
-
-
-class _Averages(Result):
-    """The systems of such a result, for a data frame."""
-
-    def __init__(self, found: OfficialVsExact) -> None:
-        self._found = found
-
-    def _columns(self) -> dict[str, Any]:
-        found, n = self._found, len(self._found.measures)
-        return {
-            "measure": np.repeat(found.measures, len(found.systems)),
-            "system": list(found.systems) * n,
-            "tied_documents": np.tile(found.tied_documents, n),
-            **{
-                name: getattr(found, name).T.ravel()
-                for name in ("official", "exact", "worst", "best")
-            },
-        }
 
 
 _TERMS = {
