@@ -131,3 +131,20 @@ def test_only_open_queries_vary():
     shallow = values_of(labels[:5], scores[:5], qid[:5], ["p@2"])
     assert shallow.enumerated(1).tolist() == [[[0.5, 0.5]]]
     assert shallow.draw(2).tolist() == [[[0.5, 0.5]] * 2]
+
+
+def test_documents_without_relevance_that_are_not_retrieved():
+    rng = np.random.default_rng(2)
+    labels, qid = rng.integers(0, 2, 200), rng.integers(0, 8, 200)
+    scores = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), -np.inf)
+    names = ["ap", "fallout@5", "bpref", "p@5", "ndcg"]
+    together = values_of(labels, scores, qid, names)
+    found = together.draw(10)
+    for m, name in enumerate(names):
+        alone = values_of(labels, scores, qid, [name])
+        assert np.array_equal(found[m], alone.draw(10)[0]), name
+    # Fallout and BPref count them
+    measures = [sorted(part.numbers) for part in together._parts]
+    assert measures == [[0, 3, 4], [1, 2]]
+    rows = [len(part.scores) for part in together._parts]
+    assert rows[0] < rows[1] == 200

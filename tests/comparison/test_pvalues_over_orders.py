@@ -265,7 +265,15 @@ def test_what_it_shows():
         WEB.target, SYSTEMS, qid=WEB.qid, measure=["rr", "ap"], n_orders=20
     )
     lines = str(found).splitlines()
-    assert len(lines) == 2 + 6
+    assert len(lines) == 2 + 6 + 1
+    assert lines[-1] == "paired t test, two-sided"
+    one = pvalues_over_orders(
+        WEB.target, SYSTEMS, qid=WEB.qid, measure="rr", n_orders=20, alpha=0.01,
+        test="randomization", alternative="less",
+    )  # fmt: skip
+    assert str(one).splitlines()[0].split("  ")[0] == "A"
+    assert "p < 0.01" in str(one)
+    assert str(one).endswith("RR, Fisher's randomisation test, less")
     assert max(map(len, lines)) <= 80
     assert "p < 0.05" in lines[0]
     frame = found.to_pandas()
@@ -284,7 +292,7 @@ def test_one_query_one_system_nothing_defined():
     assert np.isnan(found.share).all()
     alone = pvalues_over_orders(labels, {"a": [3, 3, 1]}, qid=[1, 1, 1])
     assert alone.share.shape == (1, 0)
-    assert len(str(alone).splitlines()) == 2
+    assert len(str(alone).splitlines()) == 3
     with pytest.warns(UndefinedMetricWarning, match="undefined for every query"):
         found = pvalues_over_orders([0, 0, 0, 0], {"a": [1, 1, 2, 2], "b": [1] * 4},
                                     qid=[1, 1, 2, 2], measure="esl")  # fmt: skip

@@ -112,34 +112,36 @@ def pvalues_over_orders(
 
     Notes
     -----
-    An order o has a p-value p(o). It is valid if, with ties broken at random, the
-    values of A and of B are exchangeable on each query. This is the null hypothesis
-    here. Three figures describe p(o) over the orders:
+    Each order o of the ties has a p-value p(o). The null hypothesis is that, with ties
+    broken at random, the values of A and B may be exchanged on any query without
+    changing their joint distribution. Under it, p(o) of a random order is a p-value:
+    exactly for "randomization", and as far as their assumptions hold for the other
+    tests. These figures describe p(o) over the orders:
 
-    - `share`, the probability that p(o) < alpha. Who breaks ties at random and then
-      tests, finds a significant difference with this probability. Under the null
-      hypothesis its expected value is at most alpha. As a function of alpha it is the
-      distribution of the fuzzy p-value of Geyer and Meeden (Statistical Science 2005).
-    - `mean`, the mean of p(o). It is not a p-value: it may be below 0.05 with a
-      probability of more than 0.05, yet of at most 0.1.
-    - `combined`, twice the mean, at most 1. It is a p-value, however the p-values of
-      different orders depend on each other (Rüschendorf, Advances in Applied
-      Probability 1982; Vovk and Wang, Biometrika 2020), and also for a sample of
-      orders. It says whether A and B differ, without an order that somebody chose.
-      If there is only one order, `combined` is its p-value.
+    - `share`, the probability that p(o) < alpha. It is the critical function of the
+      test that breaks ties at random, whose size is therefore at most alpha. As a
+      function of alpha it is the distribution function of a fuzzy p-value (Geyer and
+      Meeden, Statistical Science 2005).
+    - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
+      below alpha with a probability of up to 2 alpha.
+    - `combined`, twice the mean and at most 1, is a p-value, however those of
+      different orders depend on each other, and also for a sample of orders
+      (Rüschendorf, Advances in Applied Probability 1982; Vovk and Wang, Biometrika
+      2020). If there is one order only, `combined` is its p-value.
+    - `largest` is a p-value as well, since it is never below p(o) of the first order
+      drawn. `smallest` is none: it is what a search for an order can reach.
 
-    The smallest p-value is not a p-value: it is what a search for an order can reach.
-    `compare_systems` tests the exact means; see there. With
-    ``test="randomization"`` this is also the test that assigns signs and draws orders
-    together and then averages the statistic over the orders. It is valid if the two
-    rankings with their ties are exchangeable on each query, which is a stronger
-    condition. To compare the exact difference with signed differences of random orders
-    would not be valid: those have a larger variance, but not at every quantile.
+    `pvalues` tests the exact means. With ``test="randomization"`` this is also the
+    test that draws signs and orders together: the mean over orders of a signed
+    difference is the signed difference of the exact means. Its null hypothesis is that
+    the rankings of A and B, ties included, may be exchanged on any query. It would not
+    be valid to compare the difference of the exact means with signed differences in
+    single orders, which are distributed more widely, but not at every quantile.
 
-    The ties of different systems are independent. The standard error of a sampled share
-    is the standard deviation of the beta distribution with parameters x + 1 and
-    n_orders - x + 1, for x significant orders, which is positive even if all sampled
-    orders agree.
+    The ties of different systems are independent. The standard error of a sampled
+    share, with x of n orders significant, is the standard deviation of the beta
+    distribution with parameters x + 1 and n - x + 1; it is positive even if all
+    sampled orders agree.
 
     Examples
     --------
@@ -148,9 +150,10 @@ def pvalues_over_orders(
     >>> web = make_web_search(n_queries=40, random_state=0)
     >>> systems = {"degree": web.data[:, 0], "slashes": -web.data[:, 4]}
     >>> print(pvalues_over_orders(web.target, systems, qid=web.qid, measure="rr"))
-    measure  A       B             p  p < 0.05   error   min p   max p  combined
-    ----------------------------------------------------------------------------
-    RR       degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
+    A       B             p  p < 0.05   error   min p   max p  combined
+    -------------------------------------------------------------------
+    degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
+    RR, paired t test, two-sided
     """
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)

@@ -12,6 +12,11 @@ from .._display.result import Result
 from .._display.tables import Table, probability
 from .._engine.ties import FloatArray, IntArray
 
+_TESTS = {
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomization": "Fisher's randomisation test",
+}
 _FIGURES = (
     *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
     *("mean", "combined", "n_orders", "is_exact"),
@@ -65,9 +70,9 @@ class PValuesOverOrders(Result):
     >>> found.share[0], found.n_orders[0]
     (array([0.25]), array([4]))
     >>> found.to_pandas()[["measure", "a", "b", "share", "largest"]]
-      measure  a  b  share   largest
-    0      RR  a  b   0.25  0.422650
-    1     P@1  a  b   0.25  0.422650
+      measure  a  b  share  largest
+    0      RR  a  b   0.25  0.42265
+    1     P@1  a  b   0.25  0.42265
     """
 
     systems: tuple[str, ...]
@@ -121,4 +126,11 @@ class PValuesOverOrders(Result):
             "combined": "a p-value for ties broken at random: twice the mean of the "
             "p-values over the orders, at most 1",
         }
-        return [Table.of(*columns, left=3, drop=[5, 8], terms=terms)]
+        note = f"{_TESTS[self.test]}, {self.alternative}"
+        if len(self.measures) == 1:
+            # without the column of the measure there is room for the error
+            del columns[0]
+            note = f"{self.measures[0]}, {note}"
+        n = len(columns)
+        drop = [n - 4, n - 1]
+        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=[note])]
