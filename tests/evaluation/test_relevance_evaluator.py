@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,14 @@ NOT_HERE = {"G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"
 #: all that both have, and names with numbers
 NAMES = sorted(set(pytrec_eval.supported_measures) - NOT_HERE)
 NUMBERED = ["P.7,3", "recall_2", "ndcg_cut.1,4", "map_cut_3", "success.2,9"]
-NUMBERED += ["iprec_at_recall_0.25", "relative_P.2,3", "set_F_0.5", "map", "official"]
+NUMBERED += [
+    "P_2000000",
+    "iprec_at_recall_0.25",
+    "relative_P.2,3",
+    "set_F_0.5",
+    "map",
+    "official",
+]
 QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 0, "d4": 2}, "q2": {"d1": 1}, "q3": {"d1": 0}}
 RUN = {"q1": {"d1": 2.0, "d2": 1.5, "d3": 1.5, "d9": 1.0}, "q2": {"d1": 1.0}}
 
@@ -290,6 +298,12 @@ def test_unknown_statistics_are_refused():
         evaluator.aggregate(RUN, statistics=[])
     with pytest.raises(ValueError, match="scores must hold at least one topic"):
         evaluator.aggregate({})
+
+
+def test_it_travels_to_other_processes():
+    evaluator = RelevanceEvaluator(QRELS, NAMES)
+    copy = pickle.loads(pickle.dumps(evaluator))
+    assert copy.evaluate(RUN) == evaluator.evaluate(RUN)
 
 
 def test_levels_that_print_alike_are_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,18 +52,15 @@ class _Family(NamedTuple):
     ----------
     ours : str
         The name that `parse_measure` reads, with a place for the number.
-    defaults : sequence of str
+    defaults : tuple of str
         Numbers where none is given.
     decimals : int
         Those of the number in the keys of results.
-    factor : callable, optional
-        As of `Named`.
     """
 
     ours: str
     defaults: tuple[str, ...]
     decimals: int = 0
-    factor: OfCounts | None = None
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -84,8 +82,16 @@ def _utility(rows: TopicRows, rel: float) -> FloatArray:
     return 2 * rows.n_retrieved(rel) - rows.n_retrieved()
 
 
-def _even(value: float) -> OfCounts:
-    return lambda rows, rel: np.full(len(rows.topics), value)
+def _retrieved(rows: TopicRows, rel: float) -> FloatArray:
+    return rows.n_retrieved()
+
+
+def _zero(rows: TopicRows, rel: float) -> FloatArray:
+    return np.zeros(len(rows.topics))
+
+
+def _one(rows: TopicRows, rel: float) -> FloatArray:
+    return np.ones(len(rows.topics))
 
 
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
@@ -115,9 +121,9 @@ _MEASURES = {
     "set_map": "SetAP",
 }
 _COUNTS: dict[str, OfCounts] = {
-    "runid": _even(0.0),
-    "num_q": _even(1.0),
-    "num_ret": lambda rows, rel: rows.n_retrieved(),
+    "runid": _zero,
+    "num_q": _one,
+    "num_ret": _retrieved,
     "num_rel": TopicRows.n_judged,
     "num_rel_ret": TopicRows.n_retrieved,
     "num_nonrel_judged_ret": _others,
@@ -133,7 +139,7 @@ _ORDER = (
     "num_nonrel_judged_ret",
 )
 #: what pytrec_eval has besides
-_OTHERS = (
+_NOT_HERE = (
     *("G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"),
     *("all_trec", "all_prefs", "prefs", "qrels_jg"),
 )
@@ -174,10 +180,10 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
             numbers.setdefault(given, [])
         elif match is not None and match[1] in _FAMILIES:
             numbers.setdefault(match[1], []).extend(match[2].split(","))
-        elif isinstance(given, str) and given in _OTHERS:
+        elif isinstance(given, str) and given in _NOT_HERE:
             raise ValueError(
                 f"measures must have a definition here, got {given!r} (of those of "
-                f"pytrec_eval these have none: {' '.join(_OTHERS)})"
+                f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
             )
         else:
             ours[str(given)] = parse_measure(given)
@@ -229,9 +235,10 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
         yield Named(name, _set_f(chosen[0]))
         return
     for number in chosen:
-        text = f"{number:g}" if number.is_integer() else repr(number)
+        text = f"{int(number)}" if number.is_integer() else repr(number)
         key = f"{name}_{number:.{family.decimals}f}"
-        factor = _over_possible(number) if name == "relative_P" else None
+        is_relative = name == "relative_P"
+        factor = partial(_over_possible, cutoff=number) if is_relative else None
         yield Named(key, parse_measure(family.ours.format(text)), factor)
 
 
@@ -240,17 +247,10 @@ def _set_f(number: float) -> Measure:
     return FBeta(beta=number**0.5)
 
 
-def _over_possible(cutoff: float) -> OfCounts:
-    """From recall to the share of the relevant documents that the cut-off has room for.
-
-    relative_P is hits / min(k, R).
-    """
-
-    def factor(rows: TopicRows, rel: float) -> FloatArray:
-        total = rows.n_judged(rel)
-        return _ratio(total, np.minimum(total, cutoff))
-
-    return factor
+def _over_possible(rows: TopicRows, rel: float, *, cutoff: float) -> FloatArray:
+    """From recall to relative_P, which is hits / min(k, R)."""
+    total = rows.n_judged(rel)
+    return _ratio(total, np.minimum(total, cutoff))
 
 
 def _at_level(measure: Measure | None, rel: float) -> Measure | None:

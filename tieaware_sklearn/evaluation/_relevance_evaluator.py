@@ -87,7 +87,7 @@ class RelevanceEvaluator:
 
     def __init__(
         self,
-        query_relevance: Mapping[str, Mapping[str, float]],
+        query_relevance: Any,
         measures: Iterable[str | Measure],
         relevance_level: float = 1,
         judged_docs_only_flag: bool = False,
@@ -114,15 +114,15 @@ class RelevanceEvaluator:
 
     @overload
     def evaluate(
-        self, scores: Mapping[str, Mapping[str, float]], *, statistics: str = ...
+        self, scores: Any, *, statistics: str = ...
     ) -> dict[str, dict[str, float]]: ...
     @overload
     def evaluate(
-        self, scores: Mapping[str, Mapping[str, float]], *, statistics: Statistics
+        self, scores: Any, *, statistics: Statistics
     ) -> dict[str, dict[str, dict[str, float]]]: ...
     def evaluate(
         self,
-        scores: Mapping[str, Mapping[str, float]],
+        scores: Any,
         *,
         statistics: str | Statistics = "expected",
     ) -> dict[str, Any]:
@@ -161,16 +161,14 @@ class RelevanceEvaluator:
         return found[statistics] if isinstance(statistics, str) else found
 
     @overload
-    def aggregate(
-        self, scores: Mapping[str, Mapping[str, float]], *, statistics: str = ...
-    ) -> dict[str, float]: ...
+    def aggregate(self, scores: Any, *, statistics: str = ...) -> dict[str, float]: ...
     @overload
     def aggregate(
-        self, scores: Mapping[str, Mapping[str, float]], *, statistics: Statistics
+        self, scores: Any, *, statistics: Statistics
     ) -> dict[str, dict[str, float]]: ...
     def aggregate(
         self,
-        scores: Mapping[str, Mapping[str, float]],
+        scores: Any,
         *,
         statistics: str | Statistics = "expected",
     ) -> dict[str, Any]:
