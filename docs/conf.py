@@ -39,7 +39,7 @@ exclude_patterns = ["gallery"]
 def public_objects():
     """Every public name with the module that it is documented in."""
     rooms = ["comparison", "score_precision", "judgments", "datasets", "plots"]
-    companions = ["lightgbm", "xgboost", "catboost", "optuna", "dask"]
+    companions = ["lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"]
     homes = {}
     for room in ("", *rooms, *companions):
         module = import_module(f"tieaware_sklearn.{room}".rstrip("."))

@@ -23,7 +23,7 @@ MODULES = [
         f"tieaware_sklearn.{name}"
         for name in (
             *("comparison", "score_precision", "judgments", "datasets", "plots"),
-            *("lightgbm", "xgboost", "catboost", "optuna", "dask"),
+            *("lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"),
         )
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from hypothesis import strategies as st
@@ -36,3 +37,42 @@ def queries(draw, max_queries: int = 5, max_documents: int = 12):
     drawn = draw(st.lists(rows, min_size=n, max_size=n))
     labels, scores, qid = (list(column) for column in zip(*drawn, strict=True))
     return labels, scores, qid
+
+
+@st.composite
+def judged_runs(draw, max_topics: int = 3, max_documents: int = 12, tied: bool = True):
+    """Judgments and a run, dicts of dicts; a topic may be in one of them alone."""
+    documents = [f"d{i}" for i in range(max_documents)]
+    some = st.lists(st.sampled_from(documents), min_size=1, unique=True)
+    qrels, run = {}, {}
+    for topic in (f"q{i}" for i in range(draw(st.integers(1, max_topics)))):
+        # a topic without any label of at least 0 crashes pytrec_eval
+        judged = {"d0": 0} | {one: draw(st.integers(-1, 3)) for one in draw(some)}
+        judged["judged"] = draw(st.integers(0, 2))
+        qrels[topic] = judged
+        ranked = draw(some)
+        if tied:
+            run[topic] = {one: draw(FEW_SCORES) for one in ranked}
+        else:
+            run[topic] = dict(zip(ranked, range(len(ranked)), strict=True))
+    if draw(st.booleans()):
+        run["only ranked"] = {"d0": 1.0}
+    return qrels, {topic: _as_floats(own) for topic, own in run.items()}
+
+
+def _as_floats(scores):
+    return {document: float(score) for document, score in scores.items()}
+
+
+def every_order(scores: dict[str, float]) -> list[dict[str, float]]:
+    """Runs of one topic without ties, one for each order of its ties."""
+    groups = [
+        [one for one, own in scores.items() if own == score]
+        for score in sorted(set(scores.values()), reverse=True)
+    ]
+    choices = itertools.product(*map(itertools.permutations, groups))
+    orders = [[*itertools.chain.from_iterable(choice)] for choice in choices]
+    return [
+        {one: float(len(order) - rank) for rank, one in enumerate(order)}
+        for order in orders
+    ]

@@ -22,6 +22,7 @@ from tieaware_sklearn import (
     comparison,
     dask,
     datasets,
+    ir_measures,
     judgments,
     lightgbm,
     optuna,
@@ -40,10 +41,10 @@ ROOMS = [
     "_display",
     "_engine",
     "_kernel",
-    "measures",
-    "evaluation",
     "judgments",
     "io",
+    "measures",
+    "evaluation",
     "datasets",
     "rankers",
     "comparison",
@@ -57,6 +58,7 @@ ROOMS = [
     "lightgbm",
     "optuna",
     "dask",
+    "ir_measures",
     "plots",
     "cli",
     "__main__",
@@ -73,11 +75,11 @@ OF_A_WHOLE_ROOM = {
     "plots/test_gallery.py",
 }
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
-OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "matplotlib"}
+OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "ir_measures", "matplotlib"}
 #: projects whose objects See Also may name
 OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
 MODULES = [tieaware_sklearn, catboost, comparison, dask, datasets, judgments]
-MODULES += [lightgbm, optuna, plots, score_precision, xgboost]
+MODULES += [ir_measures, lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
 #: there
 PATHS = {
@@ -184,7 +186,7 @@ def test_a_test_file_is_named_for_what_it_tests():
     files = {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")}
     assert rooms - {"fuzz"} <= set(ROOMS)
     assert {name for name in ROOMS if (PACKAGE / name).is_dir()} <= rooms
-    assert {"dask"} <= files
+    assert {"dask", "ir_measures"} <= files
 
 
 def contributing(start: str, end: str) -> str:

@@ -13,6 +13,7 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
 _OPTIONAL = (
     *("pandas", "polars", "pyarrow", "tqdm", "matplotlib"),
     *("lightgbm", "xgboost", "catboost", "optuna", "cmaes", "dask", "distributed"),
+    *("ir-measures", "pytrec-eval-terrier"),
 )
 
 

@@ -4,6 +4,7 @@ from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._many_columns import PreparedRanking
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
+from ._relevance_evaluator import RelevanceEvaluator
 from ._report import RankingReport
 from ._residuals import ResidualReport, residuals
 from ._sampled_orders import SampledScore, sample_orderings, sampled
@@ -19,6 +20,7 @@ __all__ = [
     "PreparedRanking",
     "RankingReport",
     "RankingSummary",
+    "RelevanceEvaluator",
     "ResidualReport",
     "SampledScore",
     "SegmentSummary",

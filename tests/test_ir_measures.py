@@ -1,0 +1,340 @@
+"""A provider for ir-measures: the values of its others where nothing ties."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import (
+    AP,
+    ERR,
+    INST,
+    RBP,
+    RR,
+    Accuracy,
+    Bpref,
+    IPrec,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    Qrel,
+    R,
+    Rprec,
+    ScoredDoc,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    nDCG,
+)
+
+import tieaware_sklearn.ir_measures
+from tests.naive import over_ties, rbp
+from tests.strategies import every_order, judged_runs
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.datasets import load_trec
+from tieaware_sklearn.ir_measures import TieAwareProvider, provider
+
+QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 2}, "q2": {"d1": 1}}
+RUN = {"q1": {"d1": 2.0, "d2": 2.0, "d9": 1.0}}
+
+cutoffs = st.integers(1, 14)
+levels = st.integers(1, 3)
+gains = st.dictionaries(st.integers(-1, 3), st.integers(-1, 6), min_size=1)
+
+
+@st.composite
+def of_pytrec_eval(draw):
+    """A measure that pytrec_eval has, with parameters."""
+    rel, only = {"rel": draw(levels)}, {"judged_only": draw(st.booleans())}
+    k, graded = (
+        draw(cutoffs),
+        only
+        | draw(
+            st.one_of(st.just({}), st.builds(lambda table: {"gains": table}, gains))
+        ),
+    )
+    recall = draw(st.integers(0, 100)) / 100
+    return draw(
+        st.sampled_from(
+            [
+                *(P(**rel, **only) @ k, R(**rel, **only) @ k),
+                *(Success(**rel, **only) @ k, RR(**rel, **only)),
+                *(AP(**rel, **only), AP(**rel, **only) @ k, Rprec(**rel, **only)),
+                *(nDCG(**graded), nDCG(**graded) @ k, Bpref(**rel)),
+                *(IPrec(**rel, **only) @ recall, SetAP(**rel, **only)),
+                *(SetP(**rel, **only), SetP(relative=True, **rel, **only)),
+                *(SetR(**rel), SetF(**rel, **only), SetF(beta=2.5, **rel, **only)),
+                *(NumRet, NumRet(**rel), NumRel(rel=1), NumQ),
+            ]
+        )
+    )
+
+
+@st.composite
+def of_others(draw):
+    """A provider without a number in its answer that we have not, and a measure."""
+    k, rel = draw(cutoffs), draw(levels)
+    return draw(
+        st.sampled_from(
+            [
+                *((ir_measures.judged, Judged), (ir_measures.judged, Judged @ k)),
+                (ir_measures.msmarco, RR(rel=rel)),
+                (ir_measures.msmarco, RR(rel=rel) @ k),
+            ]
+        )
+    )
+
+
+def values(of, measures, qrels, run):
+    return {
+        (m.query_id, m.measure): m.value for m in of.iter_calc(measures, qrels, run)
+    }
+
+
+def assert_as(other, measure, qrels, run, atol=1e-12):
+    theirs, ours = (values(of, [measure], qrels, run) for of in (other, provider))
+    assert ours.keys() == theirs.keys()
+    for key, value in theirs.items():
+        # pytrec_eval divides by no documents
+        hoped = 0.0 if math.isnan(value) else value
+        assert ours[key] == pytest.approx(hoped, rel=0, abs=atol)
+    total = other.calc_aggregate([measure], qrels, run)[measure]
+    if not math.isnan(total):
+        found = provider.calc_aggregate([measure], qrels, run)[measure]
+        assert found == pytest.approx(total, rel=0, abs=atol)
+
+
+@given(judged_runs(tied=False), of_pytrec_eval())
+@settings(max_examples=400)
+def test_without_ties_the_values_are_those_of_pytrec_eval(case, measure):
+    assert_as(ir_measures.pytrec_eval, measure, *case)
+
+
+@given(judged_runs(tied=False), of_others())
+def test_without_ties_the_values_are_those_of_other_providers(case, others):
+    assert_as(*others, *case)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 40])
+def test_without_ties_the_values_are_those_of_gdeval(k):
+    if not ir_measures.gdeval.is_available():
+        pytest.skip("gdeval needs perl")
+    rng = np.random.default_rng(k)
+    qrels, run = {}, {}
+    for topic in range(60):
+        documents = [f"d{i}" for i in rng.permutation(30)]
+        chosen, n = rng.integers(-1, 5, 15).tolist(), int(rng.integers(1, 20))
+        # gdeval leaves out topics without a relevant document
+        qrels[str(topic)] = dict(zip(documents, [*chosen, 1], strict=False))
+        ranked = rng.permutation(documents)[:n].tolist()
+        run[str(topic)] = {one: float(i) for i, one in enumerate(ranked)}
+    # it prints five decimals
+    for measure in (nDCG(dcg="exp-log2") @ k, ERR @ k):
+        assert_as(ir_measures.gdeval, measure, qrels, run, atol=5.1e-6)
+
+
+@given(judged_runs(max_topics=1, max_documents=5), of_pytrec_eval())
+@settings(max_examples=200)
+def test_values_are_the_means_of_pytrec_eval_over_all_orders_of_ties(case, measure):
+    qrels, run = case
+    orders = {f"order {i}": one for i, one in enumerate(every_order(run["q0"]))}
+    of_orders = dict.fromkeys(orders, qrels["q0"])
+    theirs = values(ir_measures.pytrec_eval, [measure], of_orders, orders)
+    hoped = math.fsum(np.nan_to_num([*theirs.values()]).tolist()) / len(theirs)
+    found = values(provider, [measure], qrels, run)["q0", measure]
+    assert found == pytest.approx(hoped, rel=0, abs=1e-9)
+
+
+OURS = {
+    P @ 2: "P@2",
+    R(rel=2) @ 3: "R(rel=2)@3",
+    Success @ 1: "Success@1",
+    RR @ 4: "RR@4",
+    AP @ 5: "AP@5",
+    Rprec: "Rprec",
+    Bpref: "BPref",
+    nDCG @ 3: "NDCG(gain=linear)@3",
+    nDCG(dcg="exp-log2"): "NDCG",
+    ERR: "ERR",
+    ERR @ 3: "ERR@3",
+    RBP(rel=1): "RBP",
+    RBP(rel=2, p=0.5) @ 3: "RBP(p=0.5,rel=2)@3",
+    IPrec @ 0.5: "IPrec(rounding=trec_eval9)@0.5",
+    SetP: "SetP",
+    SetR: "SetR",
+    SetF(beta=4.0): "F(beta=2)",
+    SetAP: "SetAP",
+}
+
+
+@given(judged_runs())
+def test_values_are_those_of_arrays(case):
+    qrels, run = case
+    trec = load_trec(qrels, run)
+    report = evaluate(
+        *(trec.target, trec.score),
+        qid=trec.qid,
+        measures=OURS.values(),
+        unjudged="nonrelevant",
+    )
+    found = values(provider, OURS, qrels, run)
+    for topic, row in zip(report.qid.tolist(), report.expected, strict=True):
+        for measure, value in zip(OURS, row.tolist(), strict=True):
+            # a gain of another label may be grouped with others
+            assert found[topic, measure] == pytest.approx(value, rel=0, abs=1e-15)
+
+
+def test_rbp_is_the_plain_one():
+    """No provider that can be installed beside us has it."""
+    labels, scores = [0, 1, 2, 1], [1.0, 1.0, 1.0, 0.5]
+    exact = over_ties(rbp(0.7, 3, 2), labels, scores).expected
+    qrels = {"q": {f"d{i}": label for i, label in enumerate(labels)}}
+    run = {"q": {f"d{i}": score for i, score in enumerate(scores)}}
+    measure = RBP(p=0.7, rel=2) @ 3
+    assert provider.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(
+        float(exact), abs=1e-12
+    )
+
+
+def test_a_label_below_0_is_a_judgment_to_judged():
+    qrels = {"q1": {"d1": -1, "d2": 0}}
+    assert provider.calc_aggregate([Judged], qrels, RUN)[Judged] == 2 / 3
+    assert ir_measures.judged.calc_aggregate([Judged], qrels, RUN)[Judged] == 2 / 3
+
+
+def test_topics_are_those_of_the_judgments():
+    run = RUN | {"q7": {"d1": 1.0}}
+    found = values(provider, [AP, NumQ, nDCG(gains={1: 5})], QRELS, run)
+    assert {topic for topic, _ in found} == {"q1", "q2"}
+    # ir-measures counts what is not in the run as 0
+    assert found["q2", AP] == found["q2", NumQ] == 0
+    assert found["q1", NumQ] == 1
+    elsewhere = provider.calc([AP], QRELS, {"q7": {"d1": 1.0}})
+    assert elsewhere.aggregated == {AP: 0.0}
+    assert math.isnan(provider.calc_aggregate([AP], {}, RUN)[AP])
+    assert provider.calc_aggregate([AP], QRELS, {})[AP] == 0
+    assert provider.calc_aggregate([AP], QRELS, [])[AP] == 0
+
+
+def test_a_sum_counts_a_measure_once():
+    assert provider.calc_aggregate([NumRet, NumRet], QRELS, RUN) == {NumRet: 3}
+
+
+def test_every_kind_of_input_gives_the_same():
+    qrels = [Qrel(t, d, label) for t, own in QRELS.items() for d, label in own.items()]
+    run = [ScoredDoc(t, d, score) for t, own in RUN.items() for d, score in own.items()]
+    measures = [AP, nDCG @ 2, Judged, nDCG(gains={1: 0, 2: 7})]
+    expected = provider.calc_aggregate(measures, QRELS, RUN)
+    frames = pd.DataFrame(qrels), pd.DataFrame(run)
+    for kind in ((qrels, run), (iter(qrels), iter(run)), frames):
+        assert provider.calc_aggregate(measures, *kind) == expected
+    evaluator = provider.evaluator(measures, QRELS)
+    for given_run in (RUN, run, frames[1]):
+        assert evaluator.calc_aggregate(given_run) == expected
+
+
+@given(judged_runs(), st.randoms())
+def test_no_order_of_topics_and_documents_matters(case, random):
+    qrels, run = case
+    topics = random.sample(list(run), len(run))
+    other = {t: dict(random.sample([*run[t].items()], len(run[t]))) for t in topics}
+    found = [provider.calc_aggregate(OURS, qrels, one) for one in (run, other)]
+    assert found[0] == found[1]
+
+
+def test_it_is_registered_under_its_name():
+    assert ir_measures.providers.registry["tieaware"] is provider
+    assert isinstance(provider, TieAwareProvider)
+    assert provider.is_available()
+
+
+def test_a_pipeline_may_begin_with_it():
+    pipeline = ir_measures.providers.FallbackProvider(
+        [provider, ir_measures.DefaultPipeline]
+    )
+    assert pipeline.supports(Accuracy)
+    measures = [AP, P @ 1, Accuracy]
+    found = pipeline.calc_aggregate(measures, QRELS, RUN)
+    theirs = ir_measures.calc_aggregate(measures, QRELS, RUN)
+    assert found[Accuracy] == theirs[Accuracy]
+    assert found[P @ 1] == 1 / 4 != theirs[P @ 1]
+    # q1: relevant first or second of the tie, with equal chances; R = 2
+    assert found[AP] == (1 + 1 / 2) / 2 / 2 / 2
+
+
+REFUSED = [
+    *(P @ 0, P(rel=0) @ 5, P(rel=-1) @ 5, AP @ -1, R(rel=0) @ 3, Bpref(rel=0)),
+    *(IPrec @ 1.5, IPrec @ -0.1, SetF(beta=0.0), SetF(beta=-1.0), SetF(beta=math.nan)),
+    *(RBP, RBP @ 10, RBP(rel=1, p=1.0), RBP(rel=1, p=0.0), NumRet(rel=0)),
+    *(nDCG(gains={1: "a"}), nDCG(gains={1: math.inf}), nDCG(gains={"1": 2}) @ 3),
+    *(Accuracy, INST(max_rel=2), ir_measures.Compat, ir_measures.ERR_IA @ 5),
+]
+
+
+@pytest.mark.parametrize("measure", REFUSED, ids=str)
+def test_what_is_not_supported_is_refused(measure):
+    assert not provider.supports(measure)
+    with pytest.raises(ValueError, match="unsupported measure"):
+        provider.calc_aggregate([AP, measure], QRELS, RUN)
+
+
+@pytest.mark.parametrize("measure", OURS, ids=str)
+def test_what_is_supported_says_so(measure):
+    assert provider.supports(measure)
+
+
+def test_every_measure_it_names_is_one_of_the_tests():
+    tested = {measure.NAME for measure in OURS} | {"NumRet", "NumRel", "NumQ", "Judged"}
+    assert {spec.NAME for spec in provider.SUPPORTED_MEASURES} == tested
+    assert all(map(repr, provider.SUPPORTED_MEASURES))
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({"q1": {1: 1.0}}, "run: a document of topic q1 must be a string"),
+        ({"q1": {"d1": None}}, "got nan for document d1 of topic q1"),
+        ({"q1": {"d1": math.nan}}, "got nan for document d1 of topic q1"),
+        ([("q1", "d1", 1.0)], "unknown run format"),
+    ],
+)
+def test_a_run_that_is_none_is_refused(run, message):
+    with pytest.raises(ValueError, match=message):
+        provider.calc_aggregate([AP], QRELS, run)
+
+
+def test_judgments_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="a document of topic q1 must be a string"):
+        provider.calc_aggregate([AP], {"q1": {1: 1}}, RUN)
+    with pytest.raises(ValueError, match="document d1 of topic q1"):
+        provider.calc_aggregate([AP], {"q1": {"d1": None}}, RUN)
+    message = "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1"
+    with pytest.raises(ValueError, match=message):
+        provider.calc_aggregate([ERR @ 5], {"q1": {"d1": 5}}, RUN)
+
+
+def test_the_value_of_a_tie_is_not_that_of_document_ids():
+    trec = load_trec(QRELS, RUN)
+    exact = ranking_score(
+        trec.target, trec.score, qid=trec.qid, measure="rr", unjudged="nonrelevant"
+    )
+    assert exact == 3 / 4
+    of_q1 = {"q1": QRELS["q1"]}
+    assert provider.calc_aggregate([RR], of_q1, RUN) == {RR: exact}
+
+
+def test_without_ir_measures_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(ImportError, match=r'"tieaware-sklearn\[ir-measures\]"'):
+        importlib.reload(tieaware_sklearn.ir_measures)

@@ -1,0 +1,301 @@
+"""The measure objects of ir-measures, with exact values under ties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._engine.ties import FloatArray
+from ._engine.validation import is_number
+from ._optional import import_optional
+from .evaluation._judged_topics import JudgedTopics, TopicRows
+from .evaluation._pytrec_eval_names import share_of_possible
+from .evaluation._undefined import ask
+from .measures import (
+    ERR,
+    NDCG,
+    RBP,
+    AveragePrecision,
+    BPref,
+    FBeta,
+    InterpolatedPrecision,
+    Judged,
+    Measure,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+    SetAP,
+    Success,
+)
+
+ir_measures, providers, theirs, util = (
+    import_optional(name, extra="ir-measures", purpose="tieaware_sklearn.ir_measures")
+    for name in (
+        "ir_measures",
+        "ir_measures.providers",
+        "ir_measures.measures",
+        "ir_measures.util",
+    )
+)
+
+__all__ = ["TieAwareProvider"]
+
+_NOT_PROVIDED = providers.base.NOT_PROVIDED
+#: of gdeval, where ir-measures gets ERR from
+_TOP_GRADE = 4
+#: a measure of ours, or what counts documents without a ranking
+_Ours = Measure | Callable[[TopicRows], FloatArray]
+
+
+class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
+    """Numbers within bounds; if it is `optional`, none as well."""
+
+    def __init__(self, *, optional: bool = False, **bounds: float) -> None:
+        self._optional = optional
+        self._bounds = bounds
+
+    def validate(self, value: Any) -> bool:
+        if value is _NOT_PROVIDED:
+            return self._optional
+        return is_number(value, **self._bounds)
+
+    def __repr__(self) -> str:
+        return " and ".join(f"{name} {bound:g}" for name, bound in self._bounds.items())
+
+
+class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
+    """A dict of labels and what to read in their place, or none."""
+
+    def validate(self, value: Any) -> bool:
+        if value is _NOT_PROVIDED:
+            return True
+        return isinstance(value, dict) and all(
+            is_number(label) and is_number(gain) for label, gain in value.items()
+        )
+
+    def __repr__(self) -> str:
+        return "a dict of numbers"
+
+
+_ANY = providers.base.Any()
+_K, _MAYBE_K = _Number(least=1), _Number(least=1, optional=True)
+_REL, _MAYBE_REL = _Number(least=1), _Number(least=1, optional=True)
+_RANKED = {"cutoff": _MAYBE_K, "rel": _REL, "judged_only": _ANY}
+_CUT = {"cutoff": _K, "rel": _REL, "judged_only": _ANY}
+_OF_LIST = {"rel": _REL, "judged_only": _ANY}
+
+
+def _given(measure: Any, name: str) -> Any:
+    value = measure[name]
+    return None if value is _NOT_PROVIDED else value
+
+
+def _ndcg(measure: Any) -> Measure:
+    gain = {"log2": "linear", "exp-log2": "exponential"}[measure["dcg"]]
+    return NDCG(_given(measure, "cutoff"), gain)
+
+
+def _iprec(measure: Any) -> Measure:
+    # pytrec_eval, where ir-measures gets it from, is version 9
+    return InterpolatedPrecision(
+        measure["recall"], measure["rel"], rounding="trec_eval9"
+    )
+
+
+def _set_p(measure: Any) -> _Ours:
+    if measure["relative"]:
+        return lambda rows: share_of_possible(rows, measure["rel"])
+    return Precision(None, measure["rel"])
+
+
+def _set_f(measure: Any) -> Measure:
+    # ir-measures hands it to trec_eval as it is, where the parameter is β²
+    return FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
+
+
+def _rbp(measure: Any) -> Measure:
+    return RBP(measure["p"], _given(measure, "cutoff"), measure["rel"])
+
+
+def _num_ret(measure: Any) -> _Ours:
+    return lambda rows: rows.n_retrieved(_given(measure, "rel"))
+
+
+def _num_rel(measure: Any) -> _Ours:
+    return lambda rows: rows.n_judged(measure["rel"])
+
+
+#: measures of ir-measures with the parameters that are supported, and as ours
+_SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
+    (theirs._P(**_CUT), lambda m: Precision(m["cutoff"], m["rel"])),
+    (theirs._R(**_CUT), lambda m: Recall(m["cutoff"], m["rel"])),
+    (theirs._Success(**_CUT), lambda m: Success(m["cutoff"], m["rel"])),
+    (theirs._RR(**_RANKED), lambda m: ReciprocalRank(_given(m, "cutoff"), m["rel"])),
+    (theirs._AP(**_RANKED), lambda m: AveragePrecision(_given(m, "cutoff"), m["rel"])),
+    (theirs._Rprec(**_OF_LIST), lambda m: RPrecision(m["rel"])),
+    (theirs._Bpref(rel=_REL), lambda m: BPref(m["rel"])),
+    (
+        theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY),
+        _ndcg,
+    ),
+    (
+        theirs._ERR(cutoff=_MAYBE_K),
+        lambda m: ERR(_given(m, "cutoff"), max_label=_TOP_GRADE),
+    ),
+    # without rel its gains are not defined
+    (theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL), _rbp),
+    (theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST), _iprec),
+    (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
+    (theirs._SetR(rel=_REL), lambda m: Recall(None, m["rel"])),
+    (theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST), _set_f),
+    (theirs._SetAP(**_OF_LIST), lambda m: SetAP(m["rel"])),
+    (theirs._Judged(cutoff=_MAYBE_K), lambda m: Judged(_given(m, "cutoff"))),
+    (theirs._NumRet(rel=_MAYBE_REL), _num_ret),
+    (theirs._NumRel(rel=_REL), _num_rel),
+    (theirs._NumQ(), lambda m: lambda rows: np.ones(len(rows.topics))),
+]
+_OURS = {spec.NAME: ours for spec, ours in _SUPPORTED}
+#: labels of which a measure sees others
+_Relabelled = Callable[[Any], Any]
+
+
+class _Labels(NamedTuple):
+    """The labels that a measure looks at: a key, and what it reads for each label."""
+
+    key: Hashable
+    read: _Relabelled
+
+    @classmethod
+    def of(cls, measure: Any) -> _Labels:
+        if measure.NAME == "Judged":
+            # a label below 0 is a judgment, too
+            return cls("judged", lambda label: 1)
+        gains = (
+            _given(measure, "gains") if "gains" in measure.SUPPORTED_PARAMS else None
+        )
+        if gains is None:
+            return cls("as given", lambda label: label)
+        return cls(tuple(sorted(gains.items())), lambda label: gains.get(label, label))
+
+
+class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
+    """A provider of ir-measures whose values are exact means over the orders of ties.
+
+    To import this module registers one, ``tieaware_sklearn.ir_measures.provider``, as
+    ``ir_measures.providers.registry["tieaware"]``. It has the methods of all providers:
+    ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and ``supports``, with
+    judgments and runs as dicts of dicts, named tuples or data frames.
+
+    See Also
+    --------
+    RelevanceEvaluator : The same for the names of pytrec_eval.
+    evaluate : The same for arrays, with best and worst values.
+    parse_measure : Reads most names of ir-measures.
+
+    Notes
+    -----
+    The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
+    SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties the values are
+    those of the other providers: of pytrec_eval, of gdeval for ERR (grades up to 4)
+    and for nDCG with ``dcg='exp-log2'``, and of the provider of Judged. ``supports``
+    refuses RBP without ``rel``, cut-offs and ``rel`` below 1, and other parameters
+    outside their range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and
+    ``IPrec`` counts recall levels as version 9 does. Topics are those of the judgments;
+    as in ir-measures, those that the run does not have count as 0, in NumRel and NumQ,
+    too. Scores and ids must be what `load_trec` takes in a dict of dicts.
+
+    S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
+    ECIR 2022.
+
+    Examples
+    --------
+    >>> from ir_measures import AP, nDCG
+    >>> from tieaware_sklearn.ir_measures import provider
+    >>> qrels = {"q1": {"d1": 0, "d2": 1, "d3": 0}}
+    >>> run = {"q1": {"d1": 2.0, "d2": 1.5, "d3": 1.5}}
+    >>> provider.calc_aggregate([AP], qrels, run)
+    {AP: 0.41666666666666663}
+
+    First in a pipeline, with the others for what it does not have:
+
+    >>> import ir_measures
+    >>> pipeline = ir_measures.providers.FallbackProvider(
+    ...     [provider, ir_measures.DefaultPipeline])
+    >>> pipeline.calc_aggregate([AP], qrels, run)
+    {AP: 0.41666666666666663}
+    """
+
+    NAME = "tieaware"
+    SUPPORTED_MEASURES = [spec for spec, _ in _SUPPORTED]  # noqa: RUF012
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
+        asked = list(dict.fromkeys(measures))
+        for measure in asked:
+            if not self.supports(measure):
+                raise ValueError(f"unsupported measure {measure}")
+        return _Evaluator(asked, util.QrelsConverter(qrels).as_dict_of_dict())
+
+
+class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
+    """Judgments prepared for any runs."""
+
+    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, Any]]) -> None:
+        super().__init__(measures, set(qrels))
+        for measure in measures:
+            if measure.NAME == "ERR":
+                _check_grades(measure, qrels)
+        self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
+        self._judged: dict[Hashable, JudgedTopics] = {}
+        for measure in measures if qrels else []:
+            labels = _Labels.of(measure)
+            if labels.key not in self._judged:
+                self._judged[labels.key] = JudgedTopics(
+                    {
+                        topic: {one: labels.read(own) for one, own in documents.items()}
+                        for topic, documents in qrels.items()
+                    }
+                )
+            takes_only = "judged_only" in measure.SUPPORTED_PARAMS
+            only = takes_only and bool(measure["judged_only"])
+            self._groups.setdefault((labels.key, only), []).append(measure)
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        ranked = util.RunConverter(run).as_dict_of_dict()
+        for (key, only), measures in self._groups.items():
+            rows = self._judged[key].rows(ranked, "run", judged_only=only)
+            if not rows.topics:
+                continue
+            ours = [(measure, _OURS[measure.NAME](measure)) for measure in measures]
+            exact = [(one, own) for one, own in ours if isinstance(own, Measure)]
+            for measure, own in ours:
+                if not isinstance(own, Measure):
+                    yield from _metrics(rows, measure, own(rows))
+            if exact:
+                asked = ask([own for _, own in exact], unjudged="nonrelevant")
+                (values,) = rows.values(asked, ("expected",))
+                for (measure, _), column in zip(exact, values.T, strict=True):
+                    yield from _metrics(rows, measure, column)
+
+
+def _check_grades(measure: Any, qrels: dict[str, dict[str, Any]]) -> None:
+    for topic, documents in qrels.items():
+        for one, label in documents.items():
+            if is_number(label, above=_TOP_GRADE):
+                raise ValueError(
+                    f"qrels: label must be at most {_TOP_GRADE} for {measure}, as in "
+                    f"gdeval, got {label} for document {one} of topic {topic}"
+                )
+
+
+def _metrics(rows: TopicRows, measure: Any, values: FloatArray) -> Iterator[Any]:
+    # ir-measures adds up in this order, and sums must not depend on that of the run
+    for topic, value in sorted(zip(rows.topics, values.tolist(), strict=True)):
+        yield util.Metric(query_id=topic, measure=measure, value=value)
+
+
+#: the one that is registered
+provider = providers.register(TieAwareProvider())
