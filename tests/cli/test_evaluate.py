@@ -47,6 +47,21 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
     assert len({len(line) for line in lines[:5]}) == 1
 
 
+@pytest.mark.parametrize("option", ["-J", "--judged-only"])
+def test_judged_documents_alone(trec, capsys, option):
+    words = ["evaluate", *trec[:2], "--measures", "ap", "--json"]
+    assert main([*words, option]) == 0
+    rows = json.loads(capsys.readouterr().out)["results"]
+    # a, then b and c tied, without d
+    mean = (1 + (2 / 2 + 2 / 3) / 2) / 3
+    assert rows[0]["mean"] == pytest.approx(mean)
+    # c before b
+    assert rows[0]["trec_eval"] == pytest.approx((1 + 2 / 2) / 3)
+    assert main(["compare", *trec, "--measures", "ap", "--json", option]) == 0
+    systems = json.loads(capsys.readouterr().out)["systems"]
+    assert systems[0]["mean"] == pytest.approx(mean / 2)
+
+
 def test_a_label_that_a_measure_refuses_is_named(trec, capsys):
     with open(trec[0], "a") as file:
         file.write("2 0 b 100\n2 0 c -1\n")

@@ -49,7 +49,9 @@ def test_plots_of_several_runs_and_averages(files):
     from tieaware_sklearn.measures._parse import parse_measures
 
     trec = load_trec(qrels, run)
-    rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "median", None)
+    rows, _ = measure_run(
+        trec, parse_measures(["rr", "ap"]), "median", "nonrelevant", None
+    )
     rows = [{"run": name, **row} for name in ("x", "y") for row in rows]
     display = tie_ranges(rows, "median", greater_is_better=True)
     assert display.systems == ("x", "y")
@@ -66,7 +68,9 @@ def test_plots_have_the_intervals_of_the_report(files):
     from tieaware_sklearn.measures._parse import parse_measures
 
     trec = load_trec(qrels, run)
-    rows, _ = measure_run(trec, parse_measures(["rr", "ap"]), "macro", None)
+    rows, _ = measure_run(
+        trec, parse_measures(["rr", "ap"]), "macro", "nonrelevant", None
+    )
     report = evaluate(
         trec.target,
         trec.score,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..io._text_source import TextSource
 from ..io._trec import load_trec
 from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
-from ._evaluate import check_labels, check_runs
+from ._evaluate import check_labels, check_runs, unjudged_of
 from ._outputs import Findings, check_outputs, write_findings
 from ._slow import note_missing_kernel
 
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         baseline=arguments.baseline or None,
         test=arguments.test,
         correction=None if arguments.correction == "none" else arguments.correction,
-        unjudged="nonrelevant",
+        unjudged=unjudged_of(arguments),
         n_jobs=arguments.jobs,
     )
     write_findings(arguments, _findings(arguments, trec, found))
@@ -190,4 +191,6 @@ def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
 
 
 def _picture(found: SystemComparisons) -> TieRangeDisplay:
-    return TieRangeDisplay.from_comparison(found)
+    # the chance level of judged and retrieved documents is another one for each run
+    drawn = TieRangeDisplay.from_comparison(found)
+    return replace(drawn, average="mean over topics", chance=None).plot()

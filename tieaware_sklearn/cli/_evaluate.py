@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> None:
         check_labels(trec, measures, judgments)
         n_scores, before = n_scores + len(trec.score), n_scores
         note_missing_kernel(n_scores, before)
-        rows, notes = measure_run(trec, measures, arguments.average, arguments.jobs)
+        rows, notes = measure_run(
+            trec, measures, arguments.average, unjudged_of(arguments), arguments.jobs
+        )
         notes += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
         found.append((rows, notes))
         tags.append(ranked.tag)
@@ -173,11 +175,20 @@ def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) ->
         raise ValueError(f"{judgments}: topic {topic}, document {docno}: {why}")
 
 
+def unjudged_of(arguments: argparse.Namespace) -> str:
+    """What becomes of documents without a judgment."""
+    return "drop" if arguments.judged_only else "nonrelevant"
+
+
 def measure_run(
-    trec: Bunch, measures: list[Measure], average: str, n_jobs: int | None
+    trec: Bunch,
+    measures: list[Measure],
+    average: str,
+    unjudged: str,
+    n_jobs: int | None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row per measure and topic, ``all`` last; and what there is to say of a run."""
-    ranking = PreparedRanking(trec.target, trec.qid, unjudged="nonrelevant")
+    ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged)
     report = ranking.evaluate(trec.score, measures, n_jobs=n_jobs)
     summary = report.summary(average)
     # NaN for measures that trec_eval has not, or not so

@@ -269,6 +269,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     },
     "-q": _SWITCH,
     "-c": _SWITCH,
+    "-J": _SWITCH,
     "--csv": _OUTPUT,
     "--json": _OUTPUT,
     "--jobs": {"type": _jobs},
@@ -391,6 +392,8 @@ _COMMANDS = {
             "-q --per-topic": "show every topic, too",
             "-c --complete": "average over all judged topics, not only those of the "
             "run",
+            "-J --judged-only": "rank judged documents only (default: a document "
+            "without a judgment is not relevant)",
             "--average": "average over topics: the mean (macro, the default), the "
             "geometric mean or the median",
             **_OUTPUTS,
@@ -431,6 +434,7 @@ _COMMANDS = {
             "holm)",
             "-q --per-topic": "show the difference of each pair for every topic, too",
             "-c --complete": "average over all judged topics, not only those of a run",
+            "-J --judged-only": "rank judged documents only, as for evaluate",
             **_OUTPUTS,
         },
         (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
