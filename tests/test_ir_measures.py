@@ -278,7 +278,13 @@ REFUSED = [
     *(IPrec @ 1.5, IPrec @ -0.1, SetF(beta=0.0), SetF(beta=-1.0), SetF(beta=math.nan)),
     *(RBP, RBP @ 10, RBP(rel=1, p=1.0), RBP(rel=1, p=0.0), NumRet(rel=0)),
     *(nDCG(gains={1: "a"}), nDCG(gains={1: math.inf}), nDCG(gains={"1": 2}) @ 3),
-    *(Accuracy, INST(max_rel=2), ir_measures.Compat, ir_measures.ERR_IA @ 5),
+    *(
+        Accuracy,
+        ir_measures.infAP,
+        INST(max_rel=2),
+        ir_measures.Compat,
+        ir_measures.ERR_IA @ 5,
+    ),
 ]
 
 
@@ -307,6 +313,8 @@ def test_every_measure_it_names_is_one_of_the_tests():
         ({"q1": {"d1": None}}, "got nan for document d1 of topic q1"),
         ({"q1": {"d1": math.nan}}, "got nan for document d1 of topic q1"),
         ([("q1", "d1", 1.0)], "unknown run format"),
+        ([ScoredDoc("q1", "d1", s) for s in (1.0, 2.0)], "d1 is retrieved twice .* q1"),
+        (pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run format"),
     ],
 )
 def test_a_run_that_is_none_is_refused(run, message):

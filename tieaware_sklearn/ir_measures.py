@@ -202,7 +202,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties the values are
     those of the other providers: of pytrec_eval, of gdeval for ERR (grades up to 4)
     and for nDCG with ``dcg='exp-log2'``, and of the provider of Judged. ``supports``
-    refuses RBP without ``rel``, cut-offs and ``rel`` below 1, and other parameters
+    refuses RBP without ``rel``, infAP (whose value depends on labels below 0 that
+    say more than "not judged"), cut-offs and ``rel`` below 1, and other parameters
     outside their range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and
     ``IPrec`` counts recall levels as version 9 does. Topics are those of the judgments;
     as in ir-measures, those that the run does not have count as 0, in NumRel and NumQ,
@@ -264,7 +265,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
             self._groups.setdefault((labels.key, only), []).append(measure)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        ranked = util.RunConverter(run).as_dict_of_dict()
+        ranked = _by_topic(run)
         for (key, only), measures in self._groups.items():
             rows = self._judged[key].rows(ranked, "run", judged_only=only)
             if not rows.topics:
@@ -289,6 +290,22 @@ def _check_grades(measure: Any, qrels: dict[str, dict[str, Any]]) -> None:
                     f"qrels: label must be at most {_TOP_GRADE} for {measure}, as in "
                     f"gdeval, got {label} for document {one} of topic {topic}"
                 )
+
+
+def _by_topic(run: Any) -> dict[str, dict[str, float]]:
+    """Scores by topic and document; of two for one document ir-measures keeps one."""
+    found: dict[str, dict[str, float]] = {}
+    if isinstance(run, dict):
+        return run
+    for record in util.RunConverter(run).as_namedtuple_iter():
+        documents = found.setdefault(record.query_id, {})
+        if record.doc_id in documents:
+            raise ValueError(
+                f"run: document {record.doc_id} is retrieved twice for topic "
+                f"{record.query_id}"
+            )
+        documents[record.doc_id] = record.score
+    return found
 
 
 def _metrics(rows: TopicRows, measure: Any, values: FloatArray) -> Iterator[Any]:
