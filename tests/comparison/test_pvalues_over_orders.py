@@ -218,7 +218,7 @@ def test_sizes_by_all_orders_and_all_signs(alternative):
         assert all(np.mean(pvalues <= p + 1e-9) <= p + 1e-9 for p in pvalues), name
 
 
-def test_the_smallest_p_value_and_the_mean_are_no_p_values():
+def test_the_smallest_p_value_is_none():
     rng = np.random.default_rng(5)
     qid = np.repeat(np.arange(6), 3)
     labels = np.tile([1, 0, 0], 6)
@@ -232,6 +232,26 @@ def test_the_smallest_p_value_and_the_mean_are_no_p_values():
     ]  # fmt: skip
     pvalues = np.array([one.smallest[0, 0] for one in found])
     assert any(np.mean(pvalues <= p + 1e-9) > p + 0.1 for p in pvalues)
+
+
+def test_documents_without_a_judgment():
+    rng = np.random.default_rng(4)
+    unjudged = rng.random(len(WEB.target)) < 0.4
+    labels = np.where(unjudged, np.nan, WEB.target)
+    options = {"measure": ["rr", "ap"], "n_orders": 30}
+    dropped = pvalues_over_orders(
+        labels, SYSTEMS, qid=WEB.qid, unjudged="drop", **options
+    )
+    judged = {name: column[~unjudged] for name, column in SYSTEMS.items()}
+    alone = pvalues_over_orders(
+        labels[~unjudged], judged, qid=WEB.qid[~unjudged], **options
+    )
+    last = pvalues_over_orders(
+        labels, SYSTEMS, qid=WEB.qid, unjudged="nonrelevant", **options
+    )
+    for name in FIGURES:
+        assert np.array_equal(getattr(dropped, name), getattr(alone, name)), name
+    assert not np.array_equal(dropped.mean, last.mean)
 
 
 def test_baselines():

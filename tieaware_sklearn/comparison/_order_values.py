@@ -13,9 +13,10 @@ from scipy.special import gammaln
 
 from .._engine.segments import begins, offsets_of, runs
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import Queries
+from .._engine.validation import DROPPED_LABEL, Queries
 from ..evaluation._canonical_rows import CanonicalRows
 from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._judged_rows import not_retrieved
 from ..evaluation._labelled_queries import LabelledQueries
 from ..measures import Measure
 
@@ -55,7 +56,8 @@ class OrderValues:
         found: dict[str, FloatArray],
         seed: Sequence[int],
     ) -> None:
-        rows = CanonicalRows(labels, scores, queries)
+        dropped = np.flatnonzero(labels == DROPPED_LABEL)
+        rows = CanonicalRows(labels, not_retrieved(scores, dropped), queries)
         by_id = {name: values[:, rows.by_id] for name, values in found.items()}
         self.expected = by_id["expected"]
         apart = np.abs(by_id["best"] - by_id["worst"]) > NO_DIFFERENCE
