@@ -78,3 +78,14 @@ def test_the_interval_of_a_huge_effect(n, scale):
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], n - 1) / (n - 1))
     assert [low / d, high / d] == pytest.approx(chi, rel=0.02)
     assert paired_effect(-difference, 0.95) == pytest.approx((-d, -high, -low))
+
+
+def test_rounding_gives_no_ranks():
+    # 1 - 2/3 and 1/3 differ in their last bit
+    exact = np.array([1, 1, -1, 1, 2, -3, 1, 1]) / 3
+    rounded = exact.copy()
+    rounded[0] = 1 - 2 / 3
+    rounded[2] = 2 / 3 - 1
+    assert rounded[0] != exact[0]
+    found = paired_test(rounded, "wilcoxon")
+    assert found == paired_test(exact, "wilcoxon")

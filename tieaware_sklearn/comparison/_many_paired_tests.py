@@ -8,6 +8,7 @@ from scipy import stats
 
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import NO_DIFFERENCE, t_test
+from ._paired_tests import ranked_alike
 
 #: up to so many differences, scipy's Wilcoxon test looks whether any of them tie
 _MAY_BE_EXACT = 50
@@ -62,7 +63,7 @@ def _t_test(rows: FloatArray, alternative: str) -> FloatArray:
 
 def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
     """As scipy has it, which would choose one method for all rows of up to 50."""
-    n = rows.shape[1]
+    n, rows = rows.shape[1], ranked_alike(rows)
     if n > _MAY_BE_EXACT:
         return _scipys_wilcoxon(rows, alternative)
     sizes = np.sort(np.abs(rows), axis=1)

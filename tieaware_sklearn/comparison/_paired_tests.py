@@ -17,6 +17,8 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 #: Gauss-Legendre quadrature, and where a normal density ends
 _NODES = np.polynomial.legendre.leggauss(200)
 _FAR = 9.0
+#: of differences that are told apart, as `NO_DIFFERENCE` has it
+_DECIMALS = 12
 #: values that randomised signs may take at a time
 _BATCH_VALUES = 1 << 22
 
@@ -50,7 +52,7 @@ def paired_test(
         variance = np.mean((difference - average) ** 2) * (n / (n - 1))
         found = t_test(average, np.sqrt(variance / n), n, alternative)
     elif test == "wilcoxon":
-        found = stats.wilcoxon(difference, alternative=alternative)
+        found = stats.wilcoxon(ranked_alike(difference), alternative=alternative)
     else:
         found = stats.permutation_test(
             (difference,),
@@ -63,6 +65,11 @@ def paired_test(
             rng=np.random.default_rng(random_state),
         )
     return PairedTest(float(found.statistic), float(found.pvalue))
+
+
+def ranked_alike(difference: FloatArray) -> FloatArray:
+    """Differences for ranks: those that only rounding tells apart are equal."""
+    return np.round(difference, _DECIMALS)
 
 
 class Effect(NamedTuple):
