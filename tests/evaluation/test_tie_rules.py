@@ -163,6 +163,22 @@ def test_systems_are_measured_as_if_alone(first, second):
     )
 
 
+def test_a_missing_key_names_system_and_query():
+    rank = np.array([[1, 1], [2, 2], [1, np.nan], [2, 2]])
+    message = (
+        r"external\['rank'\] must not be missing where a document is retrieved, got nan "
+        r"in row 2, query '7', of system 'b'"
+    )
+    with pytest.raises(ValueError, match=message):
+        compare_systems(
+            [1, 0, 1, 0],
+            {"a": [1, 1, 1, 1], "b": [1, 1, 1, 1]},
+            qid=["1", "1", "7", "7"],
+            ties="rank",
+            external={"rank": rank},
+        )
+
+
 def test_a_rule_can_have_a_key_for_each_system():
     labels, qid = [1, 0, 1, 0], [1, 1, 2, 2]
     scores, rank = np.ones((4, 2)), np.array([[1, 2], [2, 1], [1, 2], [2, 1]])

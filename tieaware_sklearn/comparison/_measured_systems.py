@@ -49,7 +49,7 @@ class MeasuredSystems:
         labels = check_labels(y_true, unjudged=self._asked.unjudged)
         self.names, self.scores = check_systems(y_score, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
-        self.rules = TieRules(external, len(labels), len(self.names))
+        self.rules = TieRules(external, len(labels), self.names)
         self._n_jobs = n_jobs
         self._prepared = Prepared(labels, self.queries, keep=True)
 

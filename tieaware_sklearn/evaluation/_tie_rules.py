@@ -14,6 +14,7 @@ from .._engine.qid_column import array_of
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
+    Queries,
     check_choice,
     check_choices,
     check_length,
@@ -92,8 +93,9 @@ def break_ties(
     checked = [check_scores(column) for column in columns]
     n_rows = len(checked[0])
     rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
-    query = check_qid(qid, n_rows=n_rows).row_codes()
-    broken = [rule.broken(scores, j) for j, scores in enumerate(checked)]
+    queries = check_qid(qid, n_rows=n_rows)
+    query = queries.row_codes()
+    broken = [rule.broken(scores, queries, j) for j, scores in enumerate(checked)]
     ranks = [_from_the_bottom(scores, query) for scores in broken]
     return ranks[0] if array.ndim != 2 else np.column_stack(ranks)
 
@@ -122,13 +124,20 @@ class _Codes(NamedTuple):
     codes: IntArray
     given: Any
 
-    def of(self, retrieved: NDArray[np.bool_], name: str) -> IntArray:
+    def of(
+        self, retrieved: NDArray[np.bool_], name: str, queries: Queries, system: str
+    ) -> IntArray:
         missing = (self.codes < 0) & retrieved
         if missing.any():
             row = int(np.argmax(missing))
+            where = f"row {row}"
+            if queries.n_queries > 1:
+                where += f", query {queries.name(int(queries.row_codes()[row]))}"
+            if system:
+                where += f", of system {system!r}"
             raise ValueError(
                 f"{name} must not be missing where a document is retrieved, got "
-                f"{self.given[row]} in row {row}"
+                f"{self.given[row]} in {where}"
             )
         return self.codes[retrieved]
 
@@ -205,7 +214,13 @@ class _TieRule:
         codes[there] = place[found]
         return _Codes(codes, values)
 
-    def broken(self, scores: NDArray[Any], column: int = 0) -> FloatArray:
+    def broken(
+        self,
+        scores: NDArray[Any],
+        queries: Queries,
+        column: int = 0,
+        system: str = "",
+    ) -> FloatArray:
         """Scores that rank as `scores` do, and by the key where those tie."""
         retrieved = is_retrieved(scores)
         compared = scores[retrieved]
@@ -213,7 +228,7 @@ class _TieRule:
             compared = in_32_bits(compared, "y_score")
         ranks, _ = dense_ranks(compared)
         own = self._columns[column if len(self._columns) > 1 else 0]
-        codes = own.of(retrieved, self.name)
+        codes = own.of(retrieved, self.name, queries, system)
         place, _ = dense_ranks(ranks * (int(codes.max(initial=0)) + 1) + codes)
         out = np.full(len(scores), -np.inf)
         out[retrieved] = place
@@ -236,8 +251,10 @@ class TieRules:
     ----------
     external : mapping of str to key, optional
         As in `tie_treatments`.
-    n_rows, n_columns : int
-        Shape of the scores.
+    n_rows : int
+        Number of documents.
+    systems : sequence of str
+        Names of the columns of scores; a message names one that has a name.
     lists : Lists, optional
         The cells that the rows come from, where queries were rows of a matrix.
     """
@@ -246,9 +263,10 @@ class TieRules:
         self,
         external: Mapping[str, Any] | None,
         n_rows: int,
-        n_columns: int = 1,
+        systems: Sequence[str] = ("",),
         lists: Lists | None = None,
     ) -> None:
+        self._systems = systems
         rules = {} if external is None else external
         if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
             raise ValueError(f"external must map names to keys, got {external!r}")
@@ -259,7 +277,7 @@ class TieRules:
                     f"{name!r}"
                 )
         self._rules = {
-            name: _TieRule(key, f"external[{name!r}]", n_rows, n_columns, lists)
+            name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
             for name, key in rules.items()
         }
 
@@ -294,7 +312,9 @@ class TieRules:
         and "worst" are its values, and "std" is 0.
         """
         if ties in self._rules:
-            scores = self._rules[ties].broken(scores, column)
+            scores = self._rules[ties].broken(
+                scores, prepared.queries, column, self._systems[column]
+            )
             ties = "expected"
         plain = ties == "input"
         name = "expected" if plain else ties
