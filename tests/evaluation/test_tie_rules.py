@@ -166,8 +166,8 @@ def test_systems_are_measured_as_if_alone(first, second):
 def test_a_missing_key_names_system_and_query():
     rank = np.array([[1, 1], [2, 2], [1, np.nan], [2, 2]])
     message = (
-        r"external\['rank'\] must not be missing where a document is retrieved, got nan "
-        r"in row 2, query '7', of system 'b'"
+        r"external\['rank'\] must not be missing where a document is retrieved, "
+        r"got nan in row 2, query '7', of system 'b'"
     )
     with pytest.raises(ValueError, match=message):
         compare_systems(
