@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import re
+import runpy
 import shlex
 from glob import glob
 from importlib.metadata import version
@@ -174,6 +175,19 @@ def test_official_against_exact(tmp_path):
     assert ties.contradictions.tolist() == [
         load_trec(files[0], path).n_contradictions for path in files[1:]
     ]
+
+
+def test_the_picture_has_the_values_of_the_page():
+    picture = runpy.run_path(str(PAGE.parent / "pictures/official_and_exact.py"))
+    (found,) = [one for one in commands() if "ndcg_cut_10" in one.arguments]
+    names = ("baseline", "result_to_compare1", "result_to_compare2")
+    for name, rows in (("AP", picture["AP"]), ("P@10", picture["P_10"])):
+        at = found.lines.index(f"{name} official exact worst best")
+        shown = [
+            " ".join([run, *(f"{value:.4f}" for value in row)])
+            for run, row in zip(names, rows, strict=True)
+        ]
+        assert found.lines[at + 1 : at + 4] == shown
 
 
 def test_changes_of_conclusions():
