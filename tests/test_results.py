@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import re
+import runpy
 import shlex
 from glob import glob
 from importlib.metadata import version
@@ -21,12 +22,15 @@ from benchmarks.results import (
     constant_run,
     early_stopping_xgboost,
     empty_queries,
+    official,
     row_order,
+    score_precision,
     split_queries,
     winners,
 )
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import dump_letor, load_trec, make_web_search
+from tieaware_sklearn.score_precision import round_scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 #: figures of models, and of which versions they are
@@ -53,16 +57,16 @@ def plain(text: str) -> list[str]:
 
 
 def commands() -> list[Command]:
-    """All commands of the page."""
-    found = []
-    for section in re.split(r"^## ", PAGE.read_text(), flags=re.M)[1:]:
-        (command,) = re.findall(r"^```sh\n(.*?)\n```", section, re.M | re.S)
-        command = command.replace("\\\n", " ")
-        python, option, module, *arguments = shlex.split(command)
+    """All commands of the page, each with the outputs up to the next one."""
+    found: list[Command] = []
+    blocks = re.findall(r"^```(sh|text)\n(.*?)\n```", PAGE.read_text(), re.M | re.S)
+    for kind, block in blocks:
+        if kind == "text":
+            found[-1].lines.extend(plain(block))
+            continue
+        python, option, module, *arguments = shlex.split(block.replace("\\\n", " "))
         assert (python, option) == ("python", "-m")
-        shown = re.findall(r"^```text\n(.*?)\n```", section, re.M | re.S)
-        lines = [line for block in shown for line in plain(block)]
-        found.append(Command(module.rsplit(".", 1)[1], arguments, lines))
+        found.append(Command(module.rsplit(".", 1)[1], arguments, []))
     return found
 
 
@@ -79,11 +83,14 @@ def printed(
 
 
 def test_a_page_of_ten_findings_and_one():
-    assert len(commands()) == 11
-    assert PAGE.read_text().count("*Caveat.*") == 11
+    _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
+    assert len(sections) == 11
+    for section in sections:
+        assert "```sh\n" in section
+        assert section.count("*Caveat.*") == 1
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(len(commands())))
 def test_commands_print_what_the_page_shows(number, shared_data, monkeypatch, capsys):
     module, arguments, lines = commands()[number]
     package, tried = VERSIONS.get(module, ("tieaware-sklearn", ""))
@@ -105,7 +112,14 @@ def test_commands_print_what_the_page_shows(number, shared_data, monkeypatch, ca
 
 @pytest.mark.parametrize(
     "module",
-    ["winners", "constant_run", "constant_features", "empty_queries", "row_order"],
+    [
+        "winners",
+        "official",
+        "constant_run",
+        "constant_features",
+        "empty_queries",
+        "row_order",
+    ],
 )
 def test_commands_run_without_files(module, monkeypatch, capsys):
     assert len(printed(module, [], monkeypatch, capsys)) >= 2
@@ -123,23 +137,70 @@ def test_two_winners():
 def test_ties_broken_by_document_id(tmp_path):
     files = constant_run.made_up(tmp_path, n_topics=8)
     runs = _shared.trec(files[0], files[1:])
-    broken = runs.broken("descending")
-    for path, (name, score) in zip(files[1:], broken.items(), strict=True):
-        assert _shared.run_name(path) == name
-        alone = load_trec(files[0], path, order="trec_eval")
-        for measure in ("ap", "rr", "p@5"):
+    for measure in ("ap", "rr", "p@5"):
+        lines = winners.averages(winners.comparisons(runs, measure))
+        for path, (name, descending, *_) in zip(files[1:], lines, strict=True):
+            assert _shared.run_name(path) == name
+            alone = load_trec(files[0], path, order="trec_eval")
             options = {"measure": measure, "ties": "input"}
-            assert ranking_score(
-                runs.target, score, qid=runs.qid, measure=measure
-            ) == ranking_score(alone.target, alone.score, qid=alone.qid, **options)
-    first, second = (runs.broken(rule)["constant"] for rule in winners.RULES[:2])
-    assert np.array_equal(np.argsort(first), np.argsort(second)[::-1])
+            assert descending == ranking_score(
+                alone.target, alone.score, qid=alone.qid, **options
+            )
     # relevant documents are called K, others u
     useful, constant = constant_run.reciprocal_ranks(runs)
     _, tied, descending, ascending, exact, *_ = constant
     assert (tied, ascending) == ("100%", 1)
     assert useful[1] != tied
     assert descending < exact < ascending
+
+
+def test_official_against_exact(tmp_path):
+    files = constant_run.made_up(tmp_path, n_topics=8)
+    runs = _shared.trec(files[0], files[1:])
+    found = official.compared(runs, measures=["map", "P_10"], n_orders=50)
+    for j, measure in enumerate(("ap", "p@10")):
+        lines = winners.averages(winners.comparisons(runs, measure, correction=None))
+        for i, (name, descending, _, exact, worst, best) in enumerate(lines):
+            assert found.systems[i] == name
+            means = [getattr(found, of)[i, j] for of in ("official", "exact")]
+            assert means == [descending, exact]
+            assert (found.worst[i, j], found.best[i, j]) == (worst, best)
+            cells = [f"{value:.4f}" for value in (descending, exact, worst, best)]
+            assert " ".join([name, *cells]) in plain(official.averages(found, j))
+    pairs = found.to_pandas()
+    assert len(plain(official.differences(pairs))) == 1 + 2
+    assert f"p < {found.alpha:g}" in official.tests(pairs, found.alpha)
+    ties = official.ties(runs)
+    assert ties.tied_documents[1] == 1
+    assert ties.contradictions.tolist() == [
+        load_trec(files[0], path).n_contradictions for path in files[1:]
+    ]
+
+
+def test_the_picture_has_the_values_of_the_page():
+    picture = runpy.run_path(str(PAGE.parent / "pictures/official_and_exact.py"))
+    (found,) = [one for one in commands() if "ndcg_cut_10" in one.arguments]
+    names = ("baseline", "result_to_compare1", "result_to_compare2")
+    for name, rows in (("AP", picture["AP"]), ("P@10", picture["P_10"])):
+        at = found.lines.index(f"{name} official exact worst best")
+        shown = [
+            " ".join([run, *(f"{value:.4f}" for value in row)])
+            for run, row in zip(names, rows, strict=True)
+        ]
+        assert found.lines[at + 1 : at + 4] == shown
+
+
+def test_changes_of_conclusions():
+    found = official.compared(winners.made_up(), measures="map", n_orders=50)
+    count, pair, *lines = plain(official.changes(found.to_pandas(), found.alpha))
+    assert count == "1 of 1 conclusions change"
+    assert pair == "coarse - fine"
+    assert lines[-1].split()[0] == "AP"
+    assert lines[-1].split()[-1] == "lost"
+    clear = official.compared(winners.made_up(), measures="map", alpha=0.5, n_orders=9)
+    assert [*clear.change.ravel()] == ["turned"]
+    same = official.compared(winners.made_up(), measures="R@1000", n_orders=9)
+    assert official.changes(same.to_pandas(), 0.05) == "0 of 1 conclusions change"
 
 
 def test_official_map_of_a_tied_run(shared_data):
@@ -151,6 +212,45 @@ def test_official_map_of_a_tied_run(shared_data):
     published = dict(line.split("\t")[:2] for line in (folder / "official.tsv").open())
     assert f"{official:.4f}" == published["rutcor03100"]
     assert ascending < exact < official
+
+
+def test_significant_differences_of_coarser_scores():
+    runs = winners.made_up()
+    runs.scores["constant"] = np.zeros(len(runs.qid))
+    systems = score_precision.Systems(
+        runs.target, runs.qid, runs.scores, "ap", runs.docno
+    )
+    levels = ["decimals=0", "levels=3"]
+    head, rows = score_precision.significance(systems, levels)
+    assert head[0] == "AP"
+    assert [row[0] for row in rows] == ["exact", *levels]
+    for rule, first in (("descending", 1), ("exact", 4)):
+        before = differences(runs, rule)
+        for level, row in zip(levels, rows[1:], strict=True):
+            coarse = {
+                name: round_scores(score, level, qid=runs.qid)
+                for name, score in runs.scores.items()
+            }
+            after = differences(runs._replace(scores=coarse), rule)
+            counts = [len(before & after), len(before - after), len(after - before)]
+            # of another winner: new, but not lost
+            counts[1] -= len({(b, a) for a, b in before} & after)
+            assert row[first : first + 3] == counts
+    # the data have all of it
+    assert rows[1][1:] == [2, 1, 0, 2, 0, 1]
+    assert rows[2][1:] == [2, 0, 1, 2, 0, 1]
+
+
+def differences(runs, rule):
+    """Winner and loser of each significant difference."""
+    found = winners.comparisons(runs, correction=None)[rule]
+    return {
+        tuple(pair if difference > 0 else pair[::-1])
+        for pair, difference, p in zip(
+            found.pairs.tolist(), found.difference, found.pvalues, strict=True
+        )
+        if p <= 0.05
+    }
 
 
 def test_stops_of_xgboost():

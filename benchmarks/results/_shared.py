@@ -1,4 +1,4 @@
-"""What the findings share: data read and split, rows ordered, ties broken by rows."""
+"""What the findings share: data read and split, rows ordered."""
 
 from __future__ import annotations
 
@@ -83,32 +83,20 @@ def run_name(path: str) -> str:
 
 
 class Runs(NamedTuple):
-    """Runs over the same documents, which stand by id, descending, in each topic."""
+    """Runs over the same documents, with the ids and the ranks that they give."""
 
     target: np.ndarray
     qid: np.ndarray
+    docno: np.ndarray
     scores: dict[str, np.ndarray]
-
-    def broken(self, rule: str) -> dict[str, np.ndarray]:
-        """Scores without ties: equal ones go by document id, as `rule` says."""
-        rows = slice(None, None, -1 if rule == "ascending" else 1)
-        return {name: by_rows(score[rows])[rows] for name, score in self.scores.items()}
+    rank: np.ndarray | None = None
 
 
 def trec(qrels: str, runs: Sequence[str]) -> Runs:
-    """Judgments and runs as trec_eval reads them."""
-    data = load_trec(qrels, runs, order="trec_eval")
-    names = map(run_name, runs)
-    return Runs(data.target, data.qid, dict(zip(names, data.score.T, strict=True)))
-
-
-def by_rows(score: np.ndarray) -> np.ndarray:
-    """Other scores of the same order, in which the first of equal rows is higher."""
-    places = np.full(len(score), -np.inf)
-    order = np.argsort(-score, kind="stable")
-    places[order] = -np.arange(len(score), dtype=float)
-    places[score == -np.inf] = -np.inf
-    return places
+    """Judgments and runs, named by their files."""
+    data = load_trec(qrels, runs)
+    scores = dict(zip(map(run_name, runs), data.score.T, strict=True))
+    return Runs(data.target, data.qid, data.docno, scores, data["rank"])
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -29,12 +29,13 @@ def made_up(folder: Path, n_topics: int = 30, n_documents: int = 20) -> list[str
     rng = np.random.default_rng(0)
     lines: dict[str, list[str]] = {"qrels": [], "useful": [], "constant": []}
     for topic in range(n_topics):
-        for relevant in rng.integers(0, 2, size=n_documents):
+        labels = rng.integers(0, 2, size=n_documents)
+        for rank, relevant in enumerate(labels, 1):
             name = f"{'K' if relevant else 'u'}{len(lines['qrels'])}"
             score = np.round(2 * relevant + 2 * rng.normal())
             lines["qrels"].append(f"{topic} 0 {name} {relevant}")
-            lines["useful"].append(f"{topic} Q0 {name} 1 {score} useful")
-            lines["constant"].append(f"{topic} Q0 {name} 1 0.5 constant")
+            lines["useful"].append(f"{topic} Q0 {name} {rank} {score} useful")
+            lines["constant"].append(f"{topic} Q0 {name} {rank} 0.5 constant")
     for name, text in lines.items():
         (folder / name).write_text("\n".join(text) + "\n")
     return [str(folder / name) for name in lines]

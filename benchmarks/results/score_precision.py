@@ -3,14 +3,16 @@
 ``python -m benchmarks.results.score_precision --trec QRELS RUN RUN ...`` studies TREC
 runs by AP, ``--letor FILE`` LightGBM models of different sizes by NDCG@10, each query
 scored by models that were trained on others; without either, the same on made-up data.
-Prints ties and disorder of each system, and the study; ``--out FOLDER`` saves the
-figures.
+Prints how much of the systems ties, and the study; of runs, also which significant
+differences remain if ties are broken by document id, and by exact means. ``--out
+FOLDER`` saves the figures.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +20,9 @@ import matplotlib
 import numpy as np
 import optuna
 
-from benchmarks.tables import format_table
-from tieaware_sklearn import QueryKFold, precision_study, tie_report
-from tieaware_sklearn.comparison import compare_systems
-from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
+from tieaware_sklearn import QueryKFold, precision_study
+from tieaware_sklearn.comparison import tie_statistics
+from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
 from tieaware_sklearn.plots import (
@@ -35,31 +36,30 @@ from tieaware_sklearn.plots import (
 )
 from tieaware_sklearn.score_precision import round_scores, worst_case_loss
 
+from ._shared import table, trec
+
 RHO = (1.1, 1.2, 1.4, 1.7, 2.0)
 BANDS = [f"rho={rho}" for rho in RHO]
 COARSENESS = [*BANDS, "bits=float16", "bits=bfloat16", "bits=8", "bits=4", "decimals=2"]
+COARSEST = [*COARSENESS, "bits=2", "bits=1"]
 
 
 class Systems(NamedTuple):
-    """Scores of several systems for the same documents."""
+    """Scores of several systems for the same documents; of runs, ids and ranks."""
 
     target: np.ndarray
     qid: np.ndarray
     scores: dict[str, np.ndarray]
     measure: str
-    disorder: list[tuple[int, int]] | None
+    docno: np.ndarray | None = None
+    rank: np.ndarray | None = None
     features: Any = None
 
 
-def trec(files: list[str]) -> Systems:
+def submitted(files: list[str]) -> Systems:
     """Runs, as they were submitted."""
-    data = load_trec(files[0], files[1:])
-    names = [name.removesuffix(".gz").removeprefix("input.") for name in data.run_names]
-    disorder = list(
-        zip(data.n_inversions.tolist(), data.n_contradictions.tolist(), strict=True)
-    )
-    scores = dict(zip(names, data.score.T, strict=True))
-    return Systems(data.target, data.qid, scores, "ap", disorder)
+    runs = trec(files[0], files[1:])
+    return Systems(runs.target, runs.qid, runs.scores, "ap", runs.docno, runs.rank)
 
 
 def trained(data: Any) -> Systems:
@@ -82,51 +82,48 @@ def trained(data: Any) -> Systems:
             model.fit(data.data[train], data.target[train], qid=data.qid[train])
             column[test] = model.predict(data.data[test])
         scores[f"{leaves} leaves, {trees} trees"] = column
-    return Systems(data.target, data.qid, scores, "ndcg@10", None, data)
+    return Systems(data.target, data.qid, scores, "ndcg@10", features=data)
 
 
-def disorder_table(systems: Systems) -> str:
-    """Ties of each system, and how often its file contradicts its scores."""
-    header = ["system", "documents", "tied to the one above", "queries with ties"]
-    header.append(systems.measure)
-    header += ["worst", "best"]
-    header += ["inversions", "rank contradicts"] * (systems.disorder is not None)
-    compared = compare_systems(
+def significance(
+    systems: Systems, coarseness: Sequence[str] = COARSEST
+) -> tuple[list[str], list[list[Any]]]:
+    """Significant differences that coarser scores keep, lose and add: head and rows.
+
+    A difference is kept if it is significant by the scores as they are and by coarser
+    ones, lost if only by the scores as they are, and new if only by coarser ones. The
+    ties of both are broken by document id, or averaged over exactly.
+    """
+    studies = precision_study(
         systems.target,
         systems.scores,
         qid=systems.qid,
         measure=systems.measure,
+        coarseness=coarseness,
+        ties=["official", "expected"],
+        external={"official": (systems.docno, "descending", "float32")},
         unjudged="nonrelevant",
     )
-    averages = compared.summary()
-    rows = []
-    # as Table 1 of Yang et al. counts them
-    for i, (name, scores) in enumerate(systems.scores.items()):
-        found = tie_report(
-            systems.target, scores, qid=systems.qid, unjudged="nonrelevant"
-        )
-        row = [
-            name,
-            str(found.n_documents),
-            f"{found.repeated_documents:.1%}",
-            f"{found.tied_queries:.1%}",
-            f"{averages.mean[i]:.4f}",
-            f"{averages.worst[i]:.4f}",
-            f"{averages.best[i]:.4f}",
-        ]
-        if systems.disorder is not None:
-            row += [str(count) for count in systems.disorder[i]]
-        rows.append(row)
-    return format_table(header, rows)
+    columns = []
+    for study in studies.values():
+        found, before = study.significant(), study.significant()[0]
+        kept = (found & before & ~study.turned()).sum(axis=1)
+        columns += [kept, study.false_negatives(), study.false_positives()]
+    head = [study.measure]
+    for rule in ("by id", "exact"):
+        head += [f"{rule}: kept", "lost", "new"]
+    counts = np.column_stack(columns).tolist()
+    rows = [[level, *row] for level, row in zip(study.levels, counts, strict=True)]
+    return head, rows
 
 
 def loss_table() -> str:
     """The most that bands can cost (Yang et al., Table 2)."""
     rows = [
-        [name, *(f"{worst_case_loss(name, rho):.4f}" for rho in RHO)]
+        [name, *(worst_case_loss(name, rho) for rho in RHO)]
         for name in ("rr", "rbp(p=0.5)", "rbp(p=0.85)")
     ]
-    return format_table(["worst loss", *(f"rho={rho:g}" for rho in RHO)], rows)
+    return table(["worst loss", *(f"rho={rho:g}" for rho in RHO)], rows)
 
 
 def main() -> None:
@@ -140,12 +137,13 @@ def main() -> None:
     matplotlib.use("Agg")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if arguments.trec:
-        systems = trec(arguments.trec)
+        systems = submitted(arguments.trec)
     elif arguments.letor:
         systems = trained(load_letor(arguments.letor))
     else:
         systems = trained(make_web_search(n_queries=200, random_state=0))
-    print(disorder_table(systems), loss_table(), sep="\n\n")
+    print(tie_statistics(systems.scores, qid=systems.qid, rank=systems.rank))
+    print("", loss_table(), sep="\n")
     data = {"qid": systems.qid, "unjudged": "nonrelevant"}
     study = precision_study(
         systems.target,
@@ -156,6 +154,8 @@ def main() -> None:
         **data,
     )
     print("", study, sep="\n")
+    if systems.docno is not None:
+        print("", table(*significance(systems)), sep="\n")
     best = study.systems[int(np.argmax(study.summary().mean[0]))]
     objective = ScorePrecisionObjective(
         systems.target, systems.scores[best], measure=systems.measure, **data

@@ -22,28 +22,33 @@ RULES = ("descending", "ascending", "exact")
 
 
 def made_up(n_topics: int = 60, n_documents: int = 40, seed: int = 0) -> Runs:
-    """A run with ties, and one without; ids of relevant documents come first."""
+    """A run with ties, and one without; relevant documents have the lowest ids."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, size=(n_topics, n_documents))
-    y = -np.sort(-y, axis=1)[:, ::-1]  # descending ids: relevant ones last
+    y = np.sort(rng.integers(0, 2, size=(n_topics, n_documents)), axis=1)
     coarse = np.round(y + rng.normal(size=y.shape) * 1.2)
     fine = y + rng.normal(size=y.shape) * 1.4
     scores = {"coarse": coarse.ravel(), "fine": fine.ravel()}
-    return Runs(y.ravel(), np.repeat(np.arange(n_topics), n_documents), scores)
+    docno = [f"d{n_documents - i:03d}" for i in range(n_documents)] * n_topics
+    qid = np.repeat(np.arange(n_topics), n_documents)
+    return Runs(y.ravel(), qid, np.array(docno), scores)
 
 
 def comparisons(
     runs: Runs, measure: str = "ap", test: str = "t", correction: str = "holm"
 ) -> dict[str, Any]:
     """All pairs of systems, by each of the rules."""
-    scores = {rule: runs.broken(rule) for rule in RULES[:2]} | {"exact": runs.scores}
-    options = {"test": test, "correction": correction, "unjudged": "nonrelevant"}
-    return {
-        rule: compare_systems(
-            runs.target, scores[rule], qid=runs.qid, measure=measure, **options
-        )
-        for rule in RULES
-    }
+    found = compare_systems(
+        runs.target,
+        runs.scores,
+        qid=runs.qid,
+        measure=measure,
+        ties=[*RULES[:2], "expected"],
+        external={rule: (runs.docno, rule, "float32") for rule in RULES[:2]},
+        test=test,
+        correction=correction,
+        unjudged="nonrelevant",
+    )
+    return dict(zip(RULES, found, strict=True))
 
 
 def averages(found: dict[str, Any]) -> list[list[Any]]:

@@ -11,7 +11,9 @@ from tieaware_sklearn import (
     FusedRankingSelector,
     LinearRanker,
     RankingFeatureSelector,
+    official_vs_exact,
     precision_study,
+    pvalues_over_orders,
     query_permutation_importance,
     sampled,
     selection_curve,
@@ -31,7 +33,13 @@ TAKE_PROGRESS = {
         progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "iter_batches": lambda wanted: iter_batches("no such file", progress=wanted),
+    "official_vs_exact": lambda wanted: official_vs_exact(
+        [0, 1], {"a": [1, 2], "b": [2, 1]}, ["x", "y"], qid=[0, 1], progress=wanted
+    ),
     "precision_study": lambda wanted: precision_study([0, 1], [1, 2], progress=wanted),
+    "pvalues_over_orders": lambda wanted: pvalues_over_orders(
+        [0, 1], {"a": [1, 2], "b": [2, 1]}, qid=[0, 1], progress=wanted
+    ),
     "query_permutation_importance": lambda wanted: query_permutation_importance(
         LinearRanker("equal").fit([[1], [2]]), [[1], [2]], [0, 1], progress=wanted
     ),

@@ -50,11 +50,13 @@ def test_statistics_are_those_of_a_tie_report(cases):
     assert tied == pytest.approx(report.tied_queries * report.n_queries)
     contradictions = []
     for query in sorted(queries):
-        # equal ranks stay in the order of rows
+        # equal ranks contradict nothing
         own = sorted(
-            (r, i) for i, (q, s, r) in enumerate(cases) if q == query and s > -np.inf
+            (r, -s, i)
+            for i, (q, s, r) in enumerate(cases)
+            if q == query and s > -np.inf
         )
-        by_rank = [scores[i] for _, i in own]
+        by_rank = [scores[i] for _, _, i in own]
         contradictions.append(sum(b > a for a, b in pairwise(by_rank)))
     assert found.contradictions[0] == sum(contradictions)
     assert found.contradicted_queries[0] == sum(map(bool, contradictions))

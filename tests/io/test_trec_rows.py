@@ -74,14 +74,14 @@ def test_every_rule_of_ties_goes_with_lists_of_runs(tmp_path):
             measures=["ndcg(gain=linear)@1"],
             external={
                 "rank": (both["rank"][:, j], "ascending"),
-                "input": (both.input_order[:, j], "ascending"),
+                "file": (both.input_order[:, j], "ascending"),
                 "official": (both.docno, "descending"),
             },
         )
         table = found.to_pandas().set_index("treatment")
         column = table.iloc[:, 0]
         assert column["rank"] == pytest.approx(by_rank)
-        assert column["input"] == pytest.approx(by_line)
+        assert column["file"] == pytest.approx(by_line)
         assert column["official"] == pytest.approx(1 / 3)
 
 

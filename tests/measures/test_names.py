@@ -138,7 +138,8 @@ def row_of_the_reference(cls, named=NAMED):
         f"`{name}`" + "".join(f" (no {parameter})" for parameter in without)
         for name, without in cls.aliases.items()
     ]
-    columns = [f"`{cls.name}{after}`", f"`{cls.__name__}`", f"`{', '.join(shown)}`"]
+    taken = f"`{', '.join(shown)}`" if shown else ""
+    columns = [f"`{cls.name}{after}`", f"`{cls.__name__}`", taken]
     return f"| {' | '.join([*columns, ', '.join(names)])} |"
 
 

@@ -379,7 +379,7 @@ def test_scikit_learns_make_scorer_does_as_well(web):
         ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
         ({"convention": "drop"}, "convention must be one of"),
         ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
-        ({"unjudged": "drop"}, "unjudged must be one of"),
+        ({"unjudged": "skip"}, "unjudged must be one of"),
     ],
 )
 def test_bad_options(arguments, message):

@@ -190,7 +190,7 @@ def test_constant_features_and_equal_rows(web):
         ({"block_size": 2.5}, "block_size must be an integer >= 1, got 2.5"),
         ({"random_state": "a"}, "random_state must be an integer from 0"),
         ({"random_state": -1}, "random_state must be an integer from 0"),
-        ({"unjudged": "drop"}, "unjudged must be one of"),
+        ({"unjudged": "skip"}, "unjudged must be one of"),
     ],
 )
 def test_bad_linear_objectives(web, options, message):

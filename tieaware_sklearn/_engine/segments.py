@@ -122,3 +122,8 @@ def sum_after(values: FloatArray, sizes: IntArray) -> FloatArray:
         total[longer] += values[at]
         out[at - 1] = total[longer]
     return out
+
+
+def rises(values: NDArray[Any], owner: IntArray) -> NDArray[np.bool_]:
+    """Where values, from the second on, are above the one before of their owner."""
+    return np.asarray((values[1:] > values[:-1]) & (owner[1:] == owner[:-1]))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._engine.exact import in_32_bits
 from .._engine.qid_column import array_of
 from .._engine.seeds import seed_of
-from .._engine.validation import check_count, check_share
+from .._engine.validation import check_count, check_flag, check_share
 from ..evaluation._averages import means
 from ..measures import Measure
 from ..measures._parse import parse_measures
@@ -123,6 +123,7 @@ def official_vs_exact(
     """
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
+    check_flag(progress, "progress")
     names, scores = check_systems(y_score, len(array_of(y_true)))
     if len(names) < 2:
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")

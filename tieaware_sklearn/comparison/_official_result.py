@@ -158,11 +158,14 @@ class OfficialVsExact(Result):
 
     def _tables(self) -> list[Table]:
         tables = []
-        for j in range(len(self.measures)):
-            tables += [self._system_table(j), self._pair_table(j)]
+        for j, change in enumerate(self.change):
+            shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
+            tables.append(self._system_table(j, [] if len(shown) else [_told(change)]))
+            if len(shown):
+                tables.append(self._pair_table(j, shown))
         return tables
 
-    def _system_table(self, j: int) -> Table:
+    def _system_table(self, j: int, more: list[str]) -> Table:
         official, exact, worst, best = (
             getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")
         )
@@ -179,19 +182,14 @@ class OfficialVsExact(Result):
             ("exact", exact),
             ("worst", worst),
             ("best", best),
-            notes=notes,
+            notes=notes + more,
             ranges=Ranges(worst, exact, best),
             terms=_TERMS,
         )
 
-    def _pair_table(self, j: int) -> Table:
+    def _pair_table(self, j: int, shown: IntArray) -> Table:
         official, exact = self._both(j)
-        change = self.change[j]
-        shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
         first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
-        n_changed = int((change != "").sum())
-        note = f"{n_changed} of {len(change)} conclusions change"
-        kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
         level = f"p < {self.alpha:g}"
         columns: list[tuple[Any, ...]] = [
             ("A", first),
@@ -202,16 +200,22 @@ class OfficialVsExact(Result):
             ("p exact", exact.pvalues[shown], probability),
             (level, self.share[j, shown], _percent),
             ("tie range", exact.tie_range[shown]),
-            ("change", change[shown].tolist()),
+            ("change", self.change[j, shown].tolist()),
         ]
         return Table.of(
             *columns,
             left=2,
             drop=[7],
-            notes=["; ".join([note, *kinds])],
-            terms=_TERMS
-            | {f"p < {self.alpha:g}": "share of the orders of ties with it"},
+            notes=[_told(self.change[j])],
+            terms=_TERMS | {level: "share of the orders of ties with it"},
         )
+
+
+def _told(change: NDArray[np.str_]) -> str:
+    """How many conclusions change, and what the kinds of changes there are mean."""
+    count = int((change != "").sum())
+    kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
+    return "; ".join([f"{count} of {len(change)} conclusions change", *kinds])
 
 
 _TERMS = {

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import Table
 from .._engine.qid_column import array_of
+from .._engine.segments import rises
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import Queries, check_qid, check_scores, is_retrieved, reject
 from ._measured_systems import check_systems
@@ -228,13 +229,13 @@ def tie_statistics(
     queries = check_qid(qid, n_rows=len(scores[0]))
     ties = [score_ties(column, queries) for column in scores]
     ranks = _ranks(rank, len(scores[0]), len(scores))
-    rises = [
+    against = [
         (-1, -1) if own is None else _contradictions(column, own, queries)
         for column, own in zip(scores, ranks, strict=True)
     ]
     counts = np.array([one[:5] for one in ties], dtype=np.int64).T
     n_queries, n_tied_queries, n_documents, n_tied, n_repeated = counts
-    contradictions, contradicted = np.array(rises, dtype=np.int64).T
+    contradictions, contradicted = np.array(against, dtype=np.int64).T
     return TieStatistics(
         systems=names,
         n_queries=n_queries,
@@ -277,7 +278,9 @@ def _contradictions(
         "not be missing where a document is retrieved",
     )
     query = queries.row_codes()[there]
-    order = np.lexsort((rank[there], query))
+    places, _ = dense_ranks(scores[there])
+    # documents of equal rank do not contradict their scores
+    order = np.lexsort((-places, rank[there], query))
     score, query = scores[there][order], query[order]
-    rises = (score[1:] > score[:-1]) & (query[1:] == query[:-1])
-    return int(rises.sum()), len(np.unique(query[1:][rises]))
+    contradicted = query[1:][rises(score, query)]
+    return len(contradicted), len(np.unique(contradicted))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine import exact
 from .._engine.ties import FloatArray
 
 #: columns of the numbers of a run; those of judgments have labels only
@@ -83,11 +84,9 @@ def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, sl
 
 
 def in_32_bits(run: TrecLines) -> TrecLines:
-    """Scores as trec_eval holds them; all beyond its range are alike."""
-    limit = float(np.finfo(np.float32).max)
+    """Scores as trec_eval holds them."""
     numbers = run.numbers.copy()
-    scores = np.clip(numbers[:, SCORE], -limit, limit)
-    numbers[:, SCORE] = scores.astype(np.float32)
+    numbers[:, SCORE] = exact.in_32_bits(numbers[:, SCORE], "score")
     return run._replace(numbers=numbers)
 
 

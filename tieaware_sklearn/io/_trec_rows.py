@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._engine.segments import rises
 from ._trec_lines import (
     RANK,
     SCORE,
@@ -117,12 +118,12 @@ def _disorder(run: TrecLines, topics: Sequence[bytes]) -> tuple[int, int]:
     topic = run.topic_numbers()
     rank, score = run.numbers.T
 
-    def rises(lines: NDArray[np.int64]) -> int:
-        above = score[lines][1:] > score[lines][:-1]
-        of_one = topic[lines][1:] == topic[lines][:-1]
-        return int((above & of_one & known[topic[lines][1:]]).sum())
+    def count_rises(lines: NDArray[np.int64]) -> int:
+        found = rises(score[lines], topic[lines])
+        return int((found & known[topic[lines][1:]]).sum())
 
-    ranked = np.lexsort((rank, topic))
+    # documents of equal rank do not contradict their scores
+    ranked = np.lexsort((-score, rank, topic))
     # what has no rank contradicts nothing
     ranked = ranked[~np.isnan(rank[ranked])]
-    return rises(np.arange(len(topic))), rises(ranked)
+    return count_rises(np.arange(len(topic))), count_rises(ranked)
