@@ -79,7 +79,7 @@ def plain_mean(pools_all, lo, n, judged, relevant, judged_above, relevant_above)
     ],
 )
 def test_means_of_longer_ties(pools_all, tie):
-    found = _inferred_ties.InferredTies(pools_all).mean(*tie)
+    found = _inferred_ties.InferredTies(pools_all).mean(_inferred_ties.Tie(*tie))
     assert found == pytest.approx(plain_mean(pools_all, *tie), rel=1e-12)
 
 

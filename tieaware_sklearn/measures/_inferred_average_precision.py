@@ -121,7 +121,7 @@ class InferredAveragePrecision(MeasureOverRelevant):
         values[consecutive(start[whole][pure], own.n[pure])] = places[
             np.repeat(pure, own.n)
         ]
-        values[start[~whole]] = [worth.mean(*tie) for tie in ties.some(~whole)]
+        values[start[~whole]] = [worth.mean(tie) for tie in ties.some(~whole)]
         per_query = np.bincount(groups.query[chosen], counts, groups.n_queries)
         return sum_segments(values, per_query.astype(np.int64))
 
@@ -133,7 +133,7 @@ class InferredAveragePrecision(MeasureOverRelevant):
         variances, sampled = np.zeros((2, len(groups.n)))
         ties, worth = self._ties(groups, mixed), InferredTies(self.pool == "all")
         for g, tie in zip(mixed.tolist(), ties.some(), strict=True):
-            variances[g], sampled[g] = worth.variance(*tie)
+            variances[g], sampled[g] = worth.variance(tie)
         return groups.sum_groups(variances), groups.sum_groups(sampled)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:

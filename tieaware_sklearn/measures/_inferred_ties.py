@@ -49,9 +49,21 @@ class Ties(NamedTuple):
     judged_above: IntArray
     relevant_above: IntArray
 
-    def some(self, chosen: Any = slice(None)) -> Iterator[tuple[int, ...]]:
+    def some(self, chosen: Any = slice(None)) -> Iterator[Tie]:
         """The counts of each group, or of the chosen ones."""
-        return zip(*(column[chosen].tolist() for column in self), strict=True)
+        columns = (column[chosen].tolist() for column in self)
+        return map(Tie._make, zip(*columns, strict=True))
+
+
+class Tie(NamedTuple):
+    """The counts of one tie group, as in `Ties`."""
+
+    lo: int
+    n: int
+    judged: int
+    relevant: int
+    judged_above: int
+    relevant_above: int
 
 
 class InferredTies(NamedTuple):
@@ -74,25 +86,18 @@ class InferredTies(NamedTuple):
         """The inferred precision at a relevant document; `above` may be a mean."""
         return (1 + (rank - 1) * above if self.pools_all else 1 + above) / rank
 
-    def mean(self, *tie: int) -> float:
-        """The mean sum of the values of a group, of counts as in `Ties`."""
-        return _mean(self, *tie)
+    def mean(self, tie: Tie) -> float:
+        """The mean sum of the values of a group."""
+        return _mean(self, tie)
 
-    def variance(self, *tie: int) -> tuple[float, bool]:
+    def variance(self, tie: Tie) -> tuple[float, bool]:
         """The variance of that sum, and whether it is estimated."""
-        return _variance(self, *tie)
+        return _variance(self, tie)
 
 
 @lru_cache(maxsize=4096)
-def _mean(
-    worth: InferredTies,
-    lo: int,
-    n: int,
-    judged: int,
-    relevant: int,
-    judged_above: int,
-    relevant_above: int,
-) -> float:
+def _mean(worth: InferredTies, tie: Tie) -> float:
+    lo, n, judged, relevant, judged_above, relevant_above = tie
     others = judged - 1
     j = np.arange(judged)
     share = (relevant - 1) / max(others, 1)
@@ -137,37 +142,21 @@ def _judged_above(
 
 
 @lru_cache(maxsize=4096)
-def _variance(
-    worth: InferredTies,
-    lo: int,
-    n: int,
-    judged: int,
-    relevant: int,
-    judged_above: int,
-    relevant_above: int,
-) -> tuple[float, bool]:
-    tie = lo, n, judged, relevant, judged_above, relevant_above
-    if judged == n:
-        if n * relevant <= _STEPS:
-            return _exact_of_judged(worth, *tie), False
-    elif n * judged * relevant <= _STEPS:
-        return _exact(worth, *tie), False
-    return _sampled(worth, *tie), True
+def _variance(worth: InferredTies, tie: Tie) -> tuple[float, bool]:
+    if tie.judged == tie.n:
+        if tie.n * tie.relevant <= _STEPS:
+            return _exact_of_judged(worth, tie), False
+    elif tie.n * tie.judged * tie.relevant <= _STEPS:
+        return _exact(worth, tie), False
+    return _sampled(worth, tie), True
 
 
-def _exact_of_judged(
-    worth: InferredTies,
-    lo: int,
-    n: int,
-    judged: int,
-    relevant: int,
-    judged_above: int,
-    relevant_above: int,
-) -> float:
+def _exact_of_judged(worth: InferredTies, tie: Tie) -> float:
     """From the last place up: moments of what follows, by the relevant ones above.
 
     Where all documents are judged.
     """
+    lo, n, _, relevant, judged_above, relevant_above = tie
     met = np.arange(relevant + 1)
     mean, variance = np.zeros((2, relevant + 2))
     for x in range(n - 1, -1, -1):
@@ -184,16 +173,9 @@ def _exact_of_judged(
     return float(variance[0])
 
 
-def _exact(
-    worth: InferredTies,
-    lo: int,
-    n: int,
-    judged: int,
-    relevant: int,
-    judged_above: int,
-    relevant_above: int,
-) -> float:
+def _exact(worth: InferredTies, tie: Tie) -> float:
     """The same by judged and relevant documents above, rows and columns."""
+    lo, n, judged, relevant, judged_above, relevant_above = tie
     met = np.arange(relevant + 1)
     seen = np.arange(judged + 1)[:, None]
     mean, variance = np.zeros((2, judged + 2, relevant + 2))
@@ -218,18 +200,10 @@ def _exact(
     return float(variance[0, 0])
 
 
-def _sampled(
-    worth: InferredTies,
-    lo: int,
-    n: int,
-    judged: int,
-    relevant: int,
-    judged_above: int,
-    relevant_above: int,
-) -> float:
+def _sampled(worth: InferredTies, tie: Tie) -> float:
     """Over random orders that these counts decide."""
-    counts = [lo, n, judged, relevant, judged_above, relevant_above]
-    rng = generator(np.array(counts))
+    lo, n, judged, relevant, judged_above, relevant_above = tie
+    rng = generator(np.array(tie))
     orders = n_orders(judged if judged < n else relevant)
     sums = []
     step = max(_CELLS // judged, 1)
