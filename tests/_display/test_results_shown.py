@@ -102,7 +102,7 @@ def results() -> dict[str, Result]:
         ),
         compare_systems(Y, SYSTEMS, qid=QID, measure=MEASURES[3]).posterior(),
         official_vs_exact(
-            Y, SYSTEMS, QID, qid=QID, measures=MEASURES[:3], n_orders=3
+            Y, SYSTEMS, QID.astype(str), qid=QID, measures=MEASURES[:3], n_orders=3
         ),
         pvalues_over_orders(Y, SYSTEMS, qid=QID, measure=MEASURES[:3], n_orders=3),
         tie_statistics(SYSTEMS, qid=QID, rank=np.arange(len(Y))),
