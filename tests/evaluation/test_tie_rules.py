@@ -16,6 +16,7 @@ from tieaware_sklearn import (
     precision_study,
     ranking_score,
     tie_report,
+    tie_treatments,
 )
 from tieaware_sklearn.datasets import load_trec
 
@@ -265,3 +266,78 @@ def test_lists_of_runs_agree_with_trec_eval_topic_by_topic(shared_data):
         for comparison, name in zip(found, ["map", "P_10", "ndcg_cut_10"], strict=True):
             theirs = [wanted.get(topic, {}).get(name, 0.0) for topic in comparison.qid]
             assert comparison.expected[:, j] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_nul_bytes_tell_keys_apart():
+    # arrays of bytes and of strings lose them at the end
+    for keys in (
+        [b"a", b"a\0", b"a\0\0"],
+        ["a", "a\0", "a\0\0"],
+        ["a", b"a\0", "a\0\0"],
+    ):
+        assert break_ties([1, 1, 1], (keys, "descending")).tolist() == [1, 2, 3]
+
+
+def test_rules_of_a_matrix():
+    labels, scores = [[1, 0, 0], [0, 1, 0]], [[1, 1, 1], [2, 1, 1]]
+    docno = [["a", "b", "c"], ["c", "b", "a"]]
+    found = tie_treatments(
+        labels,
+        scores,
+        measures="rr",
+        external={
+            "up": docno,
+            "down": (docno, "descending"),
+            "official": (docno, "descending", "float32"),
+            "rows": "input",
+        },
+    )
+    wanted = {"up": [1, 1 / 3], "down": [1 / 3, 1 / 2], "rows": [1, 1 / 2]}
+    wanted["official"] = wanted["down"]
+    for name, values in wanted.items():
+        row = found.treatments.index(name)
+        assert found.per_query[row, :, 0].tolist() == values, name
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ((["x", "y"], "descending", "float32", 1), "got a tuple of 4 elements"),
+        ((["x", "y"], 1), "key must be an array, or a tuple of an array and one of"),
+        ((["x", "y"], "desc"), "key must be one of .*, got 'desc'"),
+        ((["x", "y"], "descending", "float16"), "key must be one of .*, got 'float16'"),
+    ],
+)
+def test_tuples_that_are_no_rule(key, message):
+    with pytest.raises(ValueError, match=message):
+        break_ties([1, 1], key)
+
+
+def test_a_tuple_of_strings_is_a_key():
+    assert break_ties([1, 1], ("a", "b")).tolist() == [2, 1]
+    assert break_ties([1, 1, 1], ("b", "descending", "a")).tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize("ties", ["best", "input", "id"])
+def test_tie_report_treats_judged_documents_alone(ties):
+    # nothing is left of the second query, where AP is undefined
+    labels, scores = np.array([np.nan, 1, 0, np.nan, 0, 1]), np.ones(6)
+    qid, docno = np.array([1, 1, 1, 2, 3, 3]), np.array(list("abcdef"))
+    judged = ~np.isnan(labels)
+
+    def report(rows, **options):
+        return tie_report(
+            labels[rows],
+            scores[rows],
+            qid=qid[rows],
+            measures="ap",
+            ties=[ties, "expected"],
+            external={"id": (docno[rows], "descending")},
+            zero_relevance="skip",
+            **options,
+        )
+
+    found = report(np.full(6, True), unjudged="drop")
+    alone = report(judged)
+    assert found.mean.tolist() == alone.mean.tolist()
+    assert found.tied_documents == alone.tied_documents

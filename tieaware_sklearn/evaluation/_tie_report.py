@@ -236,6 +236,10 @@ def tie_report(
         return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
 
     counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
+    mean = [
+        means(rules.values(prepared, asked, scores, one)["expected"], prepared.weight)
+        for one in treatments
+    ]
     if (judged := JudgedRows.of(prepared.labels, queries)) is not None:
         scores, queries = judged.scores(scores), judged.queries
     documents, tied, mixed, repeated, tied_queries, cut = np.sum(
@@ -261,14 +265,7 @@ def tie_report(
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
         treatments=treatments,
-        mean=np.array(
-            [
-                means(values["expected"], prepared.weight)
-                for values in (
-                    rules.values(prepared, asked, scores, one) for one in treatments
-                )
-            ]
-        ).reshape(len(treatments), len(asked.measures)),
+        mean=np.array(mean).reshape(len(treatments), len(asked.measures)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import in_32_bits, is_missing, none_for_masked
+from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
 from .._engine.lists import Lists
 from .._engine.qid_column import array_of
 from .._engine.seeds import check_seed
@@ -53,7 +53,8 @@ def break_ties(
           (largest first) or "random" (the distinct keys in a random order, which does
           not depend on the order of rows);
         - a triple of array, direction and "float32": scores tie if they are equal as
-          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule;
+          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule, if
+          ids are strings: numbers are compared as numbers;
         - "input": the document that comes first in `y_score` ranks first;
         - "random": a random order of the rows.
     qid : array-like of shape (n_documents,), optional
@@ -155,17 +156,22 @@ class _TieRule:
         random_state: Any = 0,
     ) -> None:
         self.name = name
-        direction, self._equality = "ascending", "exact"
+        direction, self._equality, given = "ascending", "exact", key
         if isinstance(key, str):
             check_choice(key, name, ("input", "random"))
             direction = "ascending" if key == "input" else "random"
             key = np.arange(n_rows)
-        elif isinstance(key, tuple) and len(key) in (2, 3) and isinstance(key[1], str):
+        elif _is_rule(key):
+            if len(key) > 3:
+                raise ValueError(
+                    f"{name} must be an array, or a tuple of an array, a direction "
+                    f"and 'float32', got a tuple of {len(key)} elements"
+                )
             key, direction, *equality = key
             check_choice(direction, name, DIRECTIONS)
             for self._equality in equality:
                 check_choice(self._equality, name, EQUALITIES)
-        elif lists is not None:
+        if lists is not None and not isinstance(given, str):
             key = lists.documents(key, name)
         self._columns = [
             self._read(column, direction, n_rows, random_state)
@@ -175,7 +181,13 @@ class _TieRule:
     def _split(self, key: Any, n_columns: int) -> list[Any]:
         """Keys for each column of scores, or one for all."""
         key = none_for_masked(key)
-        array = array_of(key)
+        try:
+            array = array_of(key)
+        except ValueError:
+            raise ValueError(
+                f"{self.name} must be an array, or a tuple of an array and one of "
+                f"{DIRECTIONS}, got {show(key)}"
+            ) from None
         if array.ndim == 1:
             return [key]
         if array.ndim != 2 or n_columns != array.shape[1]:
@@ -235,13 +247,28 @@ class _TieRule:
         return out
 
 
+def _is_rule(key: Any) -> bool:
+    """Whether it is a tuple of an array and a direction, not of keys."""
+    if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[1], str):
+        return False
+    return not isinstance(key[0], (str, bytes))
+
+
 def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
     """Strings as the bytes that trec_eval compares; numbers as they are."""
-    if array.dtype.kind not in "UO" or not isinstance(next(iter(values), 0), str):
+    kinds = set(map(type, values))
+    if not kinds or not all(issubclass(one, (str, bytes)) for one in kinds):
         return array
-    if array.dtype.kind == "U" and all(map(str.isascii, values)):
-        return array
-    return np.array([text.encode("utf-8", "surrogateescape") for text in values])
+    if array.dtype.kind == "U" and all(issubclass(one, str) for one in kinds):
+        joined = "".join(values)
+        if joined.isascii() and "\0" not in joined:
+            return array
+    encoded = [
+        one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
+        for one in values
+    ]
+    # arrays of bytes lose NULs at the end
+    return np.array(encoded, dtype=object if b"\0" in b"".join(encoded) else None)
 
 
 class TieRules:
