@@ -121,12 +121,34 @@ def test_more_pairs_than_ten_are_shown_where_a_conclusion_changes():
     assert str(found).splitlines()[-1] == "0 of 15 conclusions change"
 
 
+def test_a_single_query_has_no_share():
+    found = official_vs_exact(
+        [1, 0], {"a": [1, 1], "b": [2, 1]}, ["x", "y"], qid=[1, 1]
+    )
+    assert np.isnan(found.share).all()
+    assert "nan" not in str(found)
+
+
+def test_documents_left_out_do_not_tie():
+    systems = {"a": [1, 1, 2, 1], "b": [1, 1, 1, 3]}
+    found = official_vs_exact(
+        [1, math.nan, 0, 1], systems, list("wxyz"), qid=[1, 1, 1, 2], unjudged="drop"
+    )
+    # of b, the first document ties with the third
+    assert found.tied_documents.tolist() == [0, 2 / 3]
+
+
 @pytest.mark.parametrize(
     ("scores", "docno", "message"),
     [
         ({"a": [1, 2]}, ["x", "y"], "y_score must hold at least two systems, got 'a'"),
-        ({"a": [1, 2], "b": [1, 2]}, ["x"], r"external\['official'\] must have one"),
-        ({"a": [1, 2], "b": [1, 2]}, ["x", None], "must not be missing .* in row 1"),
+        ({"a": [1, 2], "b": [1, 2]}, ["x"], "docno must have one value per row"),
+        ({"a": [1, 2], "b": [1, 2]}, [["x"], ["y"]], "docno must be 1-dimensional"),
+        ({"a": [1, 2], "b": [1, 2]}, ["x", None], "docno must not be .* None in row 1"),
+        # 9 ranks above 10, as bytes, and below it, as a number
+        ({"a": [1, 1], "b": [1, 2]}, [9, 10], "must hold strings, .* got 9 in row 0"),
+        ({"a": [1, 1], "b": [1, 2]}, np.array([9, 10]), "got 9 in row 0"),
+        ({"a": [1, 1], "b": [1, 2]}, ["9", 10], "got 10 in row 1"),
     ],
 )
 def test_bad_input(scores, docno, message):

@@ -250,6 +250,8 @@ def test_data_frames(files):
     names = several.run_names
     assert several.frame.columns.tolist() == ["qid", "docno", "target", *names]
     np.testing.assert_array_equal(several.frame.iloc[:, 3:], several.score)
+    with pytest.raises(ValueError, match=r"differ from the other columns .* 'docno'"):
+        load_trec(qrels, {"a": run, "docno": run}, as_frame=True)
 
 
 def test_compressed(files, tmp_path):

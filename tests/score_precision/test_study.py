@@ -262,3 +262,17 @@ def test_differences_are_of_the_queries_that_both_have():
     }
     study = precision_study(labels, systems, qid=qid, measure="esl", coarseness="rho=2")
     assert study.difference[0].tolist() == [1]
+
+
+def test_documents_left_out_do_not_tie():
+    labels, qid = [1, np.nan, 0, 1, 0], [1, 1, 1, 2, 2]
+    found = precision_study(
+        labels,
+        {"a": [2, 2, 1, 1, 1]},
+        qid=qid,
+        coarseness="decimals=0",
+        unjudged="drop",
+    )
+    assert found.tied_documents.tolist() == [[0.5], [0.5]]
+    # log2 of two scores and of one
+    assert found.bits.tolist() == [[0.5], [0.5]]

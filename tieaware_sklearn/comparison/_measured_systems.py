@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine.qid_column import array_of, list_columns
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_choices, check_labels, check_qid, check_scores
+from .._engine.validation import (
+    DROPPED_LABEL,
+    check_choices,
+    check_labels,
+    check_qid,
+    check_scores,
+)
+from ..evaluation._judged_rows import not_retrieved
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._tie_rules import TieRules
 from ..evaluation._undefined import ask
@@ -69,6 +76,11 @@ class MeasuredSystems:
             self._prepared, self._asked, scores, ties, statistics,
             column=column, n_jobs=self._n_jobs,
         )  # fmt: skip
+
+    def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores without the documents that ``unjudged="drop"`` leaves out."""
+        dropped = np.flatnonzero(self._prepared.labels == DROPPED_LABEL)
+        return not_retrieved(scores, dropped)
 
     @property
     def labels(self) -> FloatArray:

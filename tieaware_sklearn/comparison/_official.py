@@ -6,12 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import in_32_bits
+from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
 from .._engine.qid_column import array_of
 from .._engine.seeds import seed_of
-from .._engine.validation import check_count, check_flag, check_share
+from .._engine.validation import (
+    check_count,
+    check_flag,
+    check_length,
+    check_share,
+    is_retrieved,
+)
 from ..evaluation._averages import means
 from ..measures import Measure
 from ..measures._parse import parse_measures
@@ -21,7 +27,7 @@ from ._official_result import OfficialVsExact, changes_of
 from ._order_agreement import order_agreement
 from ._pvalues_over_orders import over_orders
 from ._systems import compare_systems
-from ._tie_statistics import tie_statistics
+from ._tie_statistics import score_ties
 
 #: the two treatments compared
 OFFICIAL, EXACT = "official", "expected"
@@ -60,7 +66,8 @@ def official_vs_exact(
         Scores of each system, as in `compare_systems`. They are compared as 32-bit
         floats under both rules, as trec_eval does.
     docno : array-like of shape (n_documents,)
-        Document ids, compared as bytes.
+        Document ids, strings or bytes, compared as bytes. Numbers are refused, because
+        "9" comes after "10" there; make them strings.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     measures : list of str or Measure, default=("map", "ndcg_cut_10", "P_10")
@@ -92,7 +99,7 @@ def official_vs_exact(
     ------
     ValueError
         As in `compare_systems`; for fewer than two systems; and for document ids that
-        are missing or not one per row.
+        are no strings, are missing or are not one per row.
 
     Warns
     -----
@@ -147,7 +154,7 @@ def official_vs_exact(
         y_true,
         rounded,
         ties=[OFFICIAL, EXACT],
-        external={OFFICIAL: (docno, "descending")},
+        external={OFFICIAL: (_ids(docno, scores), "descending")},
         correction=None,
         **options,
     )
@@ -168,7 +175,12 @@ def official_vs_exact(
     return OfficialVsExact(
         systems=names,
         measures=tuple(map(str, asked)),
-        tied_documents=tie_statistics(rounded, qid=qid).tied_documents,
+        tied_documents=np.array(
+            [
+                score_ties(systems.ranked(column), systems.queries).tied_documents
+                for column in systems.scores
+            ]
+        ),
         official=_means(official, "expected"),
         exact=_means(exact, "expected"),
         worst=_means(exact, "worst"),
@@ -184,6 +196,31 @@ def official_vs_exact(
         largest=over.largest,
         alpha=float(alpha),
     )
+
+
+def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
+    """Document ids that compare as bytes: numbers would compare as numbers."""
+    given = none_for_masked(docno)
+    array = array_of(given)
+    if array.ndim != 1:
+        raise ValueError(f"docno must be 1-dimensional, got shape {array.shape}")
+    check_length(array, len(scores[0]), "docno")
+    values = given if isinstance(given, list) else array.tolist()
+    retrieved = np.any([is_retrieved(column) for column in scores], axis=0)
+    for row, one in enumerate(values):
+        if isinstance(one, (str, bytes)):
+            continue
+        if not is_missing(one):
+            raise ValueError(
+                "docno must hold strings, which are compared as bytes, got "
+                f"{show(one)} in row {row}"
+            )
+        if retrieved[row]:
+            raise ValueError(
+                "docno must not be missing where a document is retrieved, got "
+                f"{one} in row {row}"
+            )
+    return given
 
 
 def _means(comparisons: list[SystemComparison], statistic: str) -> Any:

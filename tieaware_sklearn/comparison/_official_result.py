@@ -228,4 +228,4 @@ _TERMS = {
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return "-" if np.isnan(value) else f"{100 * value:.1f} %"

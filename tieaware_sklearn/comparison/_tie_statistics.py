@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import Table
+from .._engine.exact import as_floats, numbers_of
 from .._engine.qid_column import array_of
 from .._engine.segments import rises
 from .._engine.ties import FloatArray, IntArray, dense_ranks
@@ -253,17 +254,16 @@ def _ranks(rank: Any, n_rows: int, n_systems: int) -> list[FloatArray | None]:
     if rank is None:
         return [None] * n_systems
     array = array_of(rank)
-    columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
-    if array.ndim > 2 or len(columns) != n_systems:
+    if array.shape not in ((n_rows,), (n_rows, n_systems)):
         raise ValueError(
-            "rank must have shape (n_documents,) or (n_documents, n_systems), got "
-            f"{array.shape}"
+            "rank must have shape (n_documents,) or (n_documents, n_systems), here "
+            f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
         )
+    columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
+    found = [as_floats(numbers_of(one, "rank"), "rank") for one in columns]
     # NaN is for documents that are not retrieved
-    filled = [
-        np.where(np.isnan(c := np.asarray(one, float)), -np.inf, c) for one in columns
-    ]
-    return [check_scores(one, n_rows=n_rows, name="rank") for one in filled]
+    filled = [np.where(np.isnan(one), -np.inf, one) for one in found]
+    return [check_scores(one, name="rank") for one in filled]
 
 
 def _contradictions(

@@ -9,6 +9,7 @@ from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
 from ._bunch import import_pandas
+from ._text_source import listed
 from ._trec_inputs import given_qrels, given_run, given_runs
 from ._trec_lines import RANK, SCORE, all_lines
 from ._trec_rows import columns_of_runs, trec_rows
@@ -80,7 +81,8 @@ def load_trec(
         are not finite numbers, and for documents that occur twice in a topic (with
         file and line, or argument, topic and document); for topics and documents in
         memory that are neither strings nor bytes; for a run without a topic that is
-        judged; and for an empty list or dict.
+        judged; for an empty list or dict; and with `as_frame` for a run whose name is
+        that of another column.
     OSError
         If a file cannot be read.
     ImportError
@@ -268,6 +270,11 @@ def _framed(trec: Bunch) -> Bunch:
     columns = {name: _column(trec[name], pandas) for name in there}
     trec.frame = pandas.DataFrame(columns)
     if "run_names" in trec:
+        if clash := [name for name in trec.run_names if name in columns]:
+            raise ValueError(
+                "names of runs must differ from the other columns of the frame, "
+                f"{listed(columns)}, got {clash[0]!r}"
+            )
         scores = pandas.DataFrame(trec.score, columns=trec.run_names)
         trec.frame = pandas.concat([trec.frame, scores], axis=1)
     return trec

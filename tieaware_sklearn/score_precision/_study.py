@@ -80,7 +80,7 @@ class CoarseSystems:
             )
         found = systems.values(scores, statistics, self.ties, column=system)
         values = {name: column[:, 0] for name, column in found.items()}
-        ties = score_ties(scores, queries)
+        ties = score_ties(systems.ranked(scores), queries)
         return CoarseValues(values, ties.bits, ties.tied_documents)
 
 
