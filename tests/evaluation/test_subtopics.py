@@ -355,6 +355,16 @@ def test_the_report_prints_and_becomes_a_data_frame(several):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e300])
+def test_weights_of_any_size(unit):
+    labels, weights = [[1, 0, 2], [0, 1, 1], [1, 1, 0]], np.array([1.0, 2.0, 4.0])
+    options = {"measures": MEASURES}
+    wanted = evaluate_subtopics(labels, [2, 1, 1], subtopic_weight=weights, **options)
+    for own in (weights * unit, np.tile(weights * unit, (3, 1))):
+        found = evaluate_subtopics(labels, [2, 1, 1], subtopic_weight=own, **options)
+        np.testing.assert_allclose(found.expected, wanted.expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

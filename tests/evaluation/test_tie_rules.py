@@ -108,6 +108,11 @@ def test_scores_equal_in_32_bits_tie_only_if_that_is_asked_for():
     official = break_ties(scores, (docno, "ascending", "float32"))
     assert official.tolist() == [2, 1, 3, 4]
     assert break_ties(scores, (docno, "descending", "float32")).tolist() == [1, 2, 4, 3]
+    # whole numbers that not even 64 bits tell apart
+    large = np.array([2**53 + 1, 2**53, 2**53 + 4, 2**60])
+    official = break_ties(large, (docno, "descending", "float32"))
+    assert official.tolist() == [1, 2, 3, 4]
+    assert break_ties(large, (docno, "descending")).tolist() == [2, 1, 3, 4]
 
 
 @pytest.mark.parametrize(

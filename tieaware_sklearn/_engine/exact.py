@@ -116,9 +116,10 @@ def as_floats(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     return floats
 
 
-def in_32_bits(values: NDArray[Any], name: str) -> NDArray[np.float32]:
+def in_32_bits(values: NDArray[Any]) -> NDArray[np.float32]:
     """Numbers as trec_eval holds them; all beyond its range are alike, -inf is kept."""
-    floats, limit = as_floats(values, name), float(np.finfo(np.float32).max)
+    # it reads 64 bits first; whoever asks for 32 bits asks for rounding
+    floats, limit = values.astype(np.float64), float(np.finfo(np.float32).max)
     there = floats != -np.inf
     return np.where(there, np.clip(floats, -limit, limit), -np.inf).astype(np.float32)
 

@@ -136,8 +136,7 @@ def official_vs_exact(
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
     asked = parse_measures(measures)
     rounded = {
-        name: in_32_bits(column, f"y_score[{name!r}]")
-        for name, column in zip(names, scores, strict=True)
+        name: in_32_bits(column) for name, column in zip(names, scores, strict=True)
     }
     options: dict[str, Any] = {
         "qid": qid,

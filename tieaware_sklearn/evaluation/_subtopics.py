@@ -416,7 +416,7 @@ def _weights(
     place = _place_in(n_subtopics)
     reject(np.isnan(weights).ravel(), weights.ravel(), name, "not be NaN", place)
     if given.ndim == 1:
-        return np.repeat(weights, queries.n_queries, axis=0)
+        return np.repeat(_scaled(weights), queries.n_queries, axis=0)
     arranged = queries.arrange(weights)
     varies = queries.varying(arranged)
     if varies.any():
@@ -428,7 +428,15 @@ def _weights(
             f"{arranged[row, column]} for column {column} in query "
             f"{queries.name(query)}"
         )
-    return np.asarray(arranged[queries.offsets[:-1]])
+    return _scaled(arranged[queries.offsets[:-1]])
+
+
+def _scaled(weights: FloatArray) -> FloatArray:
+    """Weights of each row times a power of 2, which neither overflow nor vanish."""
+    largest = weights.max(axis=1, keepdims=True)
+    scaled = np.ldexp(weights, -np.frexp(largest)[1])
+    # what counts goes on to count
+    return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
 
 
 def _value_where_undefined(

@@ -237,7 +237,7 @@ class _TieRule:
         retrieved = is_retrieved(scores)
         compared = scores[retrieved]
         if self._equality == "float32":
-            compared = in_32_bits(compared, "y_score")
+            compared = in_32_bits(compared)
         ranks, _ = dense_ranks(compared)
         own = self._columns[column if len(self._columns) > 1 else 0]
         codes = own.of(retrieved, self.name, queries, system)
