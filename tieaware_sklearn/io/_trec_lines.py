@@ -86,7 +86,7 @@ def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, sl
 def in_32_bits(run: TrecLines) -> TrecLines:
     """Scores as trec_eval holds them."""
     numbers = run.numbers.copy()
-    numbers[:, SCORE] = exact.in_32_bits(numbers[:, SCORE], "score")
+    numbers[:, SCORE] = exact.in_32_bits(numbers[:, SCORE])
     return run._replace(numbers=numbers)
 
 
