@@ -241,3 +241,27 @@ def test_bad_input(options, message):
     options = {"y_score": {"a": [1, 2, 3]}} | options
     with pytest.raises(ValueError, match=message):
         compare_systems([0, 1, 0], **options)
+
+
+def test_what_is_said_of_orders_is_of_those_left_open():
+    """A rule without ties has one order, in which each difference "holds"."""
+    qid, systems = (
+        [1, 1, 1, 2, 2, 2],
+        {"a": [2, 1, 1, 3, 3, 1], "b": [1, 1, 1, 1, 2, 3]},
+    )
+    external = {"id": list("abcdef"), "kind": list("aabaab")}
+
+    def page(ties):
+        found = compare_systems(
+            [1, 0, 0, 1, 0, 2], systems, qid=qid, measure="ap", ties=ties,
+            external=external,
+        )  # fmt: skip
+        assert "holds" not in str(found) or found.tie_std.any()
+        return found._repr_html_()
+
+    for ties in ("best", "input", "id"):
+        for head in ("worst", "tie std", "tie range", "holds"):
+            assert f">{head}<" not in page(ties)
+    said = "the difference has the same sign in every order of"
+    assert f"{said} documents that still tie by the rule kind" in page("kind")
+    assert f"{said} ties" in page("expected")

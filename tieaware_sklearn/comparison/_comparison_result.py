@@ -82,7 +82,7 @@ class SystemComparison(Result):
 
     The first table has a row for each system, the second a row for each pair. In the
     second, "holds" says whether the difference has the same sign in every order of
-    ties.
+    ties. If the treatment of ties leaves only one order, nothing is shown of orders.
 
     Attributes
     ----------
@@ -106,11 +106,14 @@ class SystemComparison(Result):
         Interval of `difference` over queries, in units of the measure.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B.
+        are independent between A and B. Like `tie_range` and `survives`, it is over the
+        orders that the treatment of ties leaves open: all of them under "expected", one
+        under "best", "worst" and "input", those of documents that still tie under an
+        external rule.
     tie_range : ndarray of shape (n_pairs, 2)
-        Smallest and largest difference over all orders of ties.
+        Smallest and largest difference over these orders.
     survives : ndarray of shape (n_pairs,), bool
-        Whether the difference has the same sign in every order of ties.
+        Whether the difference has the same sign in each of these orders.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the paired test over queries, and the p-value
         corrected for the number of pairs, or that of Tukey's test.
@@ -297,6 +300,9 @@ def summary_table(summaries: Sequence[SystemSummary]) -> Table:
     )
     names = names_of_systems(summaries)
     largest, ties = None, summaries[0].ties
+    if _is_one_order(ties, tie_std):
+        table = Table.of(*names, ("mean", mean), left=len(names))
+        return _treated_by(table, ties)
     if len(summaries) > 1:
         ends = [np.fmax.reduce([*one.best, *one.worst, 0]) for one in summaries]
         largest = np.repeat(ends, [len(one.systems) for one in summaries])
@@ -309,10 +315,32 @@ def summary_table(summaries: Sequence[SystemSummary]) -> Table:
         left=len(names),
         ranges=Ranges(worst, mean, best, largest),
     )
-    if ties == EXPECTED:
-        return table
+    return table if ties == EXPECTED else _treated_by(table, ties)
+
+
+def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
+    """Whether a treatment leaves nothing to say of orders of ties."""
+    return ties != EXPECTED and not (tie_std > 0).any()
+
+
+def _treated_by(table: Table, ties: str) -> Table:
+    """A table of systems that says which treatment of ties it is of."""
     terms = {"mean": f"average over queries, {treated(ties)}"}
-    return replace(table, notes=[f"ties: {ties}"], terms=terms)
+    return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
+
+
+def _still_open(ties: str) -> dict[str, str]:
+    """What is said of the orders that a rule leaves open, where others say of all."""
+    if ties == EXPECTED:
+        return {}
+    rest = f"documents that still tie by the rule {ties}"
+    return {
+        "worst": f"average over queries in the least favourable order of {rest}",
+        "best": f"average over queries in the most favourable order of {rest}",
+        "tie std": f"standard deviation over the orders of {rest}",
+        "tie range": f"smallest and largest difference over all orders of {rest}",
+        "holds": f"whether the difference has the same sign in every order of {rest}",
+    }
 
 
 def names_of_systems(summaries: Sequence[SystemSummary]) -> list[tuple[Any, ...]]:
@@ -365,17 +393,22 @@ def pair_table(comparisons: Sequence[SystemComparison]) -> Table:
     if p_head(of) == f"p ({of.test})":
         del columns["corrected p"]
         drop.remove("p")
+    one_order = _is_one_order(of.ties, joined("tie_std"))
+    if one_order:
+        for name in ("tie std", "tie range", "holds"):
+            del columns[name]
+        drop = [name for name in drop if name in columns]
     names = names_of_pairs(comparisons)
     places = {name: len(names) + j for j, name in enumerate(columns)}
     ranges = None
-    if len(comparisons) == 1:
+    if len(comparisons) == 1 and not one_order:
         ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
     return Table.of(
         *names,
         *columns.values(),
         left=len(names),
         drop=[places[name] for name in drop],
-        terms={head: f"{said} of A - B over queries"},
+        terms={head: f"{said} of A - B over queries"} | _still_open(of.ties),
         ranges=ranges,
     )
 
