@@ -38,6 +38,11 @@ def test_each_comparison_is_the_one_asked_for_alone():
             found = SEVERAL[measure, ties]
             for name in ("expected", "difference", "adjusted_pvalues", "tie_range"):
                 assert np.array_equal(getattr(alone, name), getattr(found, name))
+    # by any name of the measure
+    assert SEVERAL["recip_rank", "official"] is SEVERAL["RR", "official"]
+    for key in ("rr", ("foo", "official"), ("rr", "official", 1), (None, "official")):
+        with pytest.raises(KeyError, match="is not one of"):
+            SEVERAL[key]
     with pytest.raises(KeyError, match=r"'x'\) is not one of \[\('RR', 'official'\)"):
         SEVERAL["RR", "x"]
 

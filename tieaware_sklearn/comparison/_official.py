@@ -72,7 +72,8 @@ def official_vs_exact(
         Query of each document. If None, all documents belong to one query.
     measures : list of str or Measure, default=("map", "ndcg_cut_10", "P_10")
         Names of measures, or `Measure` objects; see `parse_measure`, which also knows
-        trec_eval's names.
+        trec_eval's names. One name differs: "ndcg" has exponential gains, and
+        trec_eval's ndcg is "ndcg(gain=linear)".
     baseline : str or list of str, optional
         Systems with which all others are compared; by default all pairs.
     test : {"t", "wilcoxon", "randomization"}, default="t"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._display.words import meaning
 from .._optional import import_optional
+from ..measures._parse import parse_measure
 from ._comparison_result import (
     EXPECTED,
     SystemComparison,
@@ -147,12 +149,14 @@ class SystemComparisons(Result):
         return len(self.comparisons)
 
     def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
-        """The comparison by a measure, under a treatment of ties."""
-        for one in self.comparisons:
-            if (one.measure, one.ties) == key:
-                return one
-        known = [(one.measure, one.ties) for one in self.comparisons]
-        raise KeyError(f"{key!r} is not one of {known}")
+        """The comparison by a measure, by any of its names, under a treatment."""
+        found = {(one.measure, one.ties): one for one in self.comparisons}
+        if key not in found and isinstance(key, tuple) and len(key) == 2:
+            with suppress(ValueError):
+                key = str(parse_measure(key[0])), key[1]
+        if key not in found:
+            raise KeyError(f"{key!r} is not one of {list(found)}")
+        return found[key]
 
     def summary(self) -> SystemSummaries:
         """Average each system over queries, by each measure and treatment.
