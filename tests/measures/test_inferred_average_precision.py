@@ -104,16 +104,35 @@ def tied(n, judged, relevant, seed=0):
     return np.random.default_rng(seed).permutation(labels)
 
 
+@pytest.mark.parametrize("pools_all", [False, True])
+def test_variances_have_the_same_bits_whatever_else_is_computed(monkeypatch, pools_all):
+    rng = np.random.default_rng(4)
+    n = rng.integers(2, 12, 200)
+    judged = np.where(rng.random(200) < 0.5, n, rng.integers(1, n + 1))
+    relevant = rng.integers(1, judged + 1)
+    above = np.sort(rng.integers(0, 9, (3, 200)), axis=0)
+    ties = _inferred_ties.Ties(above[2], n, judged, relevant, above[1], above[0])
+    worth = _inferred_ties.InferredTies(pools_all)
+    together, sampled = worth.variances(ties)
+    assert not sampled.any()
+    alone = [
+        worth.variances(_inferred_ties.Ties(*(column[[g]] for column in ties)))[0][0]
+        for g in range(200)
+    ]
+    assert together.tolist() == alone
+    # batches of several sizes
+    monkeypatch.setattr(_inferred_ties, "_BATCH_CELLS", 100)
+    assert worth.variances(ties)[0].tolist() == alone
+
+
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize(("n", "judged"), [(30, 30), (30, 12)])
 def test_sampled_variances_are_near_the_exact_ones(monkeypatch, pool, n, judged):
     labels = tied(n, judged, 4)
     measure = InferredAveragePrecision(pool=pool)
     exact = evaluate(labels, np.zeros(n), measures=measure)
-    _inferred_ties._variance.cache_clear()
     monkeypatch.setattr(_inferred_ties, "_STEPS", 0)
     found = evaluate(labels, np.zeros(n), measures=measure)
-    _inferred_ties._variance.cache_clear()
     assert found.std_is_estimate.all()
     assert not exact.std_is_estimate.any()
     assert (found.expected == exact.expected).all()

@@ -132,8 +132,7 @@ class InferredAveragePrecision(MeasureOverRelevant):
         mixed = np.flatnonzero((relevant > 0) & (relevant < groups.n))
         variances, sampled = np.zeros((2, len(groups.n)))
         ties, worth = self._ties(groups, mixed), InferredTies(self.pool == "all")
-        for g, tie in zip(mixed.tolist(), ties.some(), strict=True):
-            variances[g], sampled[g] = worth.variance(tie)
+        variances[mixed], sampled[mixed] = worth.variances(ties)
         return groups.sum_groups(variances), groups.sum_groups(sampled)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from .._engine.ties import FloatArray, IntArray
@@ -26,6 +27,8 @@ EPSILON = 0.00001
 _STEPS = 200_000
 #: numbers held at a time
 _CELLS = 1 << 20
+#: those of groups whose variances are computed together
+_BATCH_CELLS = 1 << 14
 #: -ln of what the counts left out have in all: nothing beside 1
 _LEFT_OUT = 40.0
 
@@ -90,9 +93,22 @@ class InferredTies(NamedTuple):
         """The mean sum of the values of a group."""
         return _mean(self, tie)
 
-    def variance(self, tie: Tie) -> tuple[float, bool]:
-        """The variance of that sum, and whether it is estimated."""
-        return _variance(self, tie)
+    def variances(self, ties: Ties) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The variance of that sum for each group, and whether it is estimated."""
+        whole = ties.judged == ties.n
+        # whole numbers would overflow
+        steps = ties.n.astype(np.float64) * ties.relevant
+        steps[~whole] *= ties.judged[~whole]
+        sampled = steps > _STEPS
+        out = np.empty(len(steps))
+        for compute, there in ((_of_judged, whole), (_of_some_judged, ~whole)):
+            for some in _alike(ties, np.flatnonzero(there & ~sampled)):
+                if len(some):
+                    longest_first = some[np.argsort(-ties.n[some], kind="stable")]
+                    own = Ties(*(column[longest_first] for column in ties))
+                    out[longest_first] = compute(self, own)
+        out[sampled] = [_sampled(self, tie) for tie in ties.some(sampled)]
+        return out, sampled
 
 
 @lru_cache(maxsize=4096)
@@ -141,65 +157,76 @@ def _judged_above(
         yield x, first, chances / chances.sum(axis=1, keepdims=True)
 
 
-@lru_cache(maxsize=4096)
-def _variance(worth: InferredTies, tie: Tie) -> tuple[float, bool]:
-    if tie.judged == tie.n:
-        if tie.n * tie.relevant <= _STEPS:
-            return _exact_of_judged(worth, tie), False
-    elif tie.n * tie.judged * tie.relevant <= _STEPS:
-        return _exact(worth, tie), False
-    return _sampled(worth, tie), True
+def _alike(ties: Ties, chosen: IntArray) -> Iterator[IntArray]:
+    """The chosen groups, those of similar counts together: all are padded alike."""
+    judged, relevant = ties.judged[chosen], ties.relevant[chosen]
+    order = chosen[np.lexsort((ties.n[chosen], judged, relevant))]
+    cells = (ties.judged[order] + 2) * (ties.relevant[order] + 2)
+    batch = cells.cumsum() // _BATCH_CELLS
+    yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _exact_of_judged(worth: InferredTies, tie: Tie) -> float:
-    """From the last place up: moments of what follows, by the relevant ones above.
+def _of_judged(worth: InferredTies, ties: Ties) -> FloatArray:
+    """Variances of groups, longest first, whose documents are all judged.
 
-    Where all documents are judged.
+    From the last place up: moments of what follows, by the relevant ones above. What
+    is beyond the counts of a group has no chance.
     """
-    lo, n, _, relevant, judged_above, relevant_above = tie
-    met = np.arange(relevant + 1)
-    mean, variance = np.zeros((2, relevant + 2))
-    for x in range(n - 1, -1, -1):
-        hit = np.clip((relevant - met) / (n - x), 0, 1)
-        here = worth.value(
-            lo + x + 1, worth.above(judged_above + x, relevant_above + met)
-        )
-        with_it, without = here + mean[1:], mean[:-1]
+    lo, n, _, relevant, judged_above, relevant_above = (c[:, None] for c in ties)
+    met = np.arange(relevant.max() + 1)
+    mean, variance = np.zeros((2, len(n), len(met) + 1))
+    out = np.empty(len(n))
+    for left in range(1, int(n.max()) + 1):
+        k = np.count_nonzero(n >= left)
+        x = n[:k] - left
+        hit = np.clip((relevant[:k] - met) / left, 0, 1)
+        above = worth.above(judged_above[:k] + x, relevant_above[:k] + met)
+        with_it = worth.value(lo[:k] + x + 1, above) + mean[:k, 1:]
+        without = mean[:k, :-1]
         new = hit * with_it + (1 - hit) * without
-        variance[:-1] = hit * (variance[1:] + (with_it - new) ** 2) + (1 - hit) * (
-            variance[:-1] + (without - new) ** 2
-        )
-        mean[:-1] = new
-    return float(variance[0])
+        variance[:k, :-1] = hit * (variance[:k, 1:] + (with_it - new) ** 2) + (
+            1 - hit
+        ) * (variance[:k, :-1] + (without - new) ** 2)
+        mean[:k, :-1] = new
+        done = np.flatnonzero(x == 0)
+        out[done] = variance[done, 0]
+    return out
 
 
-def _exact(worth: InferredTies, tie: Tie) -> float:
+def _of_some_judged(worth: InferredTies, ties: Ties) -> FloatArray:
     """The same by judged and relevant documents above, rows and columns."""
-    lo, n, judged, relevant, judged_above, relevant_above = tie
-    met = np.arange(relevant + 1)
-    seen = np.arange(judged + 1)[:, None]
-    mean, variance = np.zeros((2, judged + 2, relevant + 2))
+    lo, n, judged, relevant, judged_above, relevant_above = (
+        column[:, None, None] for column in ties
+    )
+    met = np.arange(relevant.max() + 1)
+    seen = np.arange(judged.max() + 1)[:, None]
+    mean, variance = np.zeros((2, len(n), len(seen) + 1, len(met) + 1))
+    out = np.empty(len(n))
     above = worth.above(judged_above + seen, relevant_above + met)
-    for x in range(n - 1, -1, -1):
-        left = n - x
-        hit = np.clip((relevant - met) / left, 0, 1) + np.zeros(seen.shape)
-        miss = np.clip((judged - seen - (relevant - met)) / left, 0, 1 - hit)
+    for left in range(1, int(n.max()) + 1):
+        k = np.count_nonzero(n >= left)
+        x, coming = n[:k] - left, relevant[:k] - met
+        hit = np.clip(coming / left, 0, 1)
+        miss = np.clip((judged[:k] - seen - coming) / left, 0, 1 - hit)
         passed = np.maximum(1 - hit - miss, 0)
-        new, ends = np.zeros((2, judged + 1, relevant + 1))
-        with_it = worth.value(lo + x + 1, above) + mean[1:, 1:]
+        with_it = worth.value(lo[:k] + x + 1, above[:k]) + mean[:k, 1:, 1:]
         parts = [
-            (hit, with_it, variance[1:, 1:]),
-            (miss, mean[1:, :-1], variance[1:, :-1]),
-            (passed, mean[:-1, :-1], variance[:-1, :-1]),
+            (hit, with_it, variance[:k, 1:, 1:]),
+            (miss, mean[:k, 1:, :-1], variance[:k, 1:, :-1]),
+            (passed, mean[:k, :-1, :-1], variance[:k, :-1, :-1]),
         ]
+        new, ends = np.zeros((2, *with_it.shape))
         for chance, of_part, _ in parts:
             new += chance * of_part
         for chance, of_part, own in parts:
             ends += chance * (own + (of_part - new) ** 2)
-        mean[:-1, :-1], variance[:-1, :-1] = new, ends
-    return float(variance[0, 0])
+        mean[:k, :-1, :-1], variance[:k, :-1, :-1] = new, ends
+        done = np.flatnonzero(x == 0)
+        out[done] = variance[done, 0, 0]
+    return out
 
 
+@lru_cache(maxsize=4096)
 def _sampled(worth: InferredTies, tie: Tie) -> float:
     """Over random orders that these counts decide."""
     lo, n, judged, relevant, judged_above, relevant_above = tie
