@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,9 +92,14 @@ class MeasuredSystems:
         """The least and the largest value of each measure, (n_measures, 2)."""
         return self._asked.bounds
 
-    def warn_undefined(self, averages: Iterable[float]) -> None:
-        """Warn of each measure whose average over a system is NaN."""
-        self._asked.warn_of_nan(averages)
+    def warn_undefined(self, expected: FloatArray) -> None:
+        """Warn of each measure that is undefined for every query of a system.
+
+        `expected` has shape (n_measures, n_queries, n_systems).
+        """
+        undefined = np.isnan(expected).all(axis=1)
+        # NaN is the largest
+        self._asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"

@@ -169,7 +169,7 @@ def official_vs_exact(
     over = over_orders(
         systems, exact[0].pairs, test=test, alpha=alpha, n_orders=n_orders,
         n_resamples=n_resamples, seed=seed_of(random_state), n_jobs=n_jobs,
-        progress=progress,
+        progress=progress, warns=False,
     )  # fmt: skip
     tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
     return OfficialVsExact(

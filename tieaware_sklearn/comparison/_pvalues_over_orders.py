@@ -217,11 +217,12 @@ def over_orders(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
+    warns: bool = True,
 ) -> OverOrders:
     """What `pvalues_over_orders` finds for pairs of measured systems."""
     found = systems.all_values(("best", "worst"))
-    undefined = np.isnan(found["expected"]).all(axis=1)
-    systems.warn_undefined(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
+    if warns:
+        systems.warn_undefined(found["expected"])
     each = [
         OrderValues(
             systems.labels,

@@ -202,7 +202,7 @@ def compare_systems(
         treatment: systems.all_values(("best", "worst", "std", "chance"), treatment)
         for treatment in treatments
     }
-    systems.warn_undefined(_averages(found[treatments[0]]["expected"]))
+    systems.warn_undefined(found[treatments[0]]["expected"])
     comparisons = [
         _comparison(
             systems,
@@ -270,13 +270,6 @@ class _Pair(NamedTuple):
     effect_low: float
     effect_high: float
     n_queries: int
-
-
-def _averages(expected: FloatArray) -> list[float]:
-    """NaN for each measure that is undefined throughout for some system."""
-    undefined = np.isnan(expected).all(axis=1)
-    averages: list[float] = np.where(undefined, np.nan, 0.0).max(axis=1).tolist()
-    return averages
 
 
 def _comparison(

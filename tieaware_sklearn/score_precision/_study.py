@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -250,8 +249,7 @@ def _study(
     }
     expected = values["expected"]
     averages = level_means(expected)
-    if np.isnan(averages[0]).any():
-        systems.warn_undefined([math.nan])
+    systems.warn_undefined(expected[:1])
     pairs = pairs_of(len(numbers))
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
