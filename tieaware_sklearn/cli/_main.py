@@ -159,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog=command.epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        for shown, text in (command.options | _COMMON).items():
+        for shown, text in (command.options | command.common()).items():
             names = shown.split()
             settings = dict(_SETTINGS.get(names[0], {}))
             if names[-1].isupper():
@@ -224,6 +224,12 @@ class _Command(NamedTuple):
     options: dict[str, str]
     words: Sequence[str]
     measures: Sequence[str] = ()
+    #: whether it runs in threads
+    threads: bool = True
+
+    def common(self) -> dict[str, str]:
+        """Options that other commands have, too."""
+        return {k: v for k, v in _COMMON.items() if self.threads or k != "--jobs N"}
 
     def epilog(self) -> str:
         """What the figures are called, and examples."""
@@ -467,5 +473,6 @@ _COMMANDS = {
             "qid:; once per FILE",
         },
         (),
+        threads=False,
     ),
 }
