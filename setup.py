@@ -40,13 +40,16 @@ class BuildKernel(build_ext):
             ) from error
 
 
-kernel = Extension(
-    "tieaware_sklearn._kernel.compiled",
-    ["tieaware_sklearn/_kernel/compiled.pyx"],
-    depends=["tieaware_sklearn/_kernel/rows.pxd", "tieaware_sklearn/_kernel/sums.pxd"],
-    optional=mode != "require",
-)
+kernel = [
+    Extension(
+        f"tieaware_sklearn._kernel.{name}",
+        [f"tieaware_sklearn/_kernel/{name}.pyx"],
+        depends=[f"tieaware_sklearn/_kernel/{used}" for used in depends],
+        optional=mode != "require",
+    )
+    for name, depends in {"compiled": ["rows.pxd", "sums.pxd"], "letor": []}.items()
+]
 setup(
-    ext_modules=[] if mode == "skip" else [kernel],
+    ext_modules=[] if mode == "skip" else kernel,
     cmdclass={"build_ext": BuildKernel},
 )

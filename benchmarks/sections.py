@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
+from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import ndcg_score
 
 from benchmarks import competitors, trec_files, workloads
+from benchmarks.letor_files import write_letor
 from benchmarks.screening import milliseconds_a_batch
 from benchmarks.tasks import (
     ENGINES_HERE,
@@ -38,7 +40,7 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn._kernel.engines import use_engine
-from tieaware_sklearn.datasets import load_run, load_trec
+from tieaware_sklearn.datasets import iter_batches, load_letor, load_run, load_trec
 from tieaware_sklearn.lightgbm import feval
 
 ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
@@ -406,6 +408,27 @@ def files_of_trec(asked: Asked) -> Iterator[Line]:
         )
 
 
+def files_of_letor(asked: Asked) -> Iterator[Line]:
+    """LETOR text of 50 MB read, beside scikit-learn, which leaves out the query ids."""
+    own, other, twin = "load_letor", "load_svmlight_file", "Python's reader"
+    with tempfile.TemporaryDirectory() as name:
+        path = write_letor(Path(name, "text"), 420)
+        megabytes = path.stat().st_size / 1e6
+        calls: dict[str, Task] = {
+            own: partial(load_letor, path),
+            "iter_batches": lambda: sum(len(b.qid) for b in iter_batches(path)),
+        }
+        tasks = {**of_engines(calls), other: partial(load_svmlight_file, str(path))}
+        found = medians(tasks, min(asked.repeats, 3))
+    for task in calls:
+        speed = {e: megabytes / v for e, v in _by_engine(found, task).items()}
+        yield Line(task, "136 features", "MB/s", speed, 50.0, True)
+    seconds = _by_engine(found, own)
+    for title, of in ((other, found[other]), (twin, seconds["numpy"])):
+        ratios = {e: v / of for e, v in seconds.items()}
+        yield Line(own, "136 features", f"x {title}", ratios)
+
+
 SECTIONS: dict[str, Section] = {
     "prepared": prepared_labels,
     "raw": raw_arrays,
@@ -420,4 +443,5 @@ SECTIONS: dict[str, Section] = {
     "tools": other_tools,
     "one-query": one_query,
     "trec": files_of_trec,
+    "letor": files_of_letor,
 }

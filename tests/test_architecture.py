@@ -176,7 +176,7 @@ def test_no_file_goes_by_the_name_of_another_room():
 def test_a_test_file_is_named_for_what_it_tests():
     known = {
         path.as_posix(): f"{path.parent.name}/test_{path.stem.removeprefix('_')}"
-        for path in modules()
+        for path in [*modules(), *PACKAGE.rglob("*.pyx")]
     }
     for path in sorted(TESTS.glob("*/test_*.py")):
         name = path.relative_to(TESTS).as_posix()

@@ -125,7 +125,9 @@ def test_the_sdist_has_all_that_is_cloned_and_nothing_that_is_made(tree):
         names = [member.name for member in archive if member.isfile()]
     packed = {name.partition("/")[2] for name in names}
     assert cloned <= packed
-    assert "tieaware_sklearn/_kernel/compiled.pyx" in packed
+    assert {
+        f"tieaware_sklearn/_kernel/{name}.pyx" for name in ("compiled", "letor")
+    } <= packed
     added = {
         name
         for name in packed - cloned

@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+#: the walk down sorted rows, and the reader of LETOR text: both, or neither
 compiled: Any
+letor: Any
 #: why the kernel is missing
 missing: str | None = None
 try:
     compiled = import_module("tieaware_sklearn._kernel.compiled")
+    letor = import_module("tieaware_sklearn._kernel.letor")
 except ModuleNotFoundError:
-    compiled, missing = None, "it was not built"
+    compiled, letor, missing = None, None, "it was not built"
 except ImportError as error:
-    compiled, missing = None, str(error)
+    compiled, letor, missing = None, None, str(error)
 
 ENGINES = ("compiled", "numpy")
 #: the environment variable that chooses one

@@ -18,7 +18,7 @@ from .._kernel.versions import engine_in_words
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
-from . import _compare, _demo, _evaluate, _screen
+from . import _compare, _convert, _demo, _evaluate, _screen
 from ._outputs import flush, show
 
 
@@ -159,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog=command.epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        for shown, text in (command.options | _COMMON).items():
+        for shown, text in (command.options | command.common()).items():
             names = shown.split()
             settings = dict(_SETTINGS.get(names[0], {}))
             if names[-1].isupper():
@@ -224,12 +224,19 @@ class _Command(NamedTuple):
     options: dict[str, str]
     words: Sequence[str]
     measures: Sequence[str] = ()
+    #: whether it runs in threads
+    threads: bool = True
+
+    def common(self) -> dict[str, str]:
+        """Options that other commands have, too."""
+        return {k: v for k, v in _COMMON.items() if self.threads or k != "--jobs N"}
 
     def epilog(self) -> str:
         """What the figures are called, and examples."""
         words = [(word, meaning(word)) for word in self.words]
+        figures = f"figures:\n{definitions(words, margin=2)}\n\n" if words else ""
         examples = "\n".join(f"  {one}" for one in self.examples)
-        return f"figures:\n{definitions(words, margin=2)}\n\nexamples:\n{examples}"
+        return f"{figures}examples:\n{examples}"
 
 
 _SWITCH = {"action": "store_true"}
@@ -439,5 +446,33 @@ _COMMANDS = {
         },
         (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
         _compare.DEFAULT_MEASURES,
+    ),
+    "convert": _Command(
+        _convert.run,
+        "write learning-to-rank files as Parquet, CSV or LETOR text",
+        "Write learning-to-rank files as one file of another format: Parquet if OUT "
+        "ends in .parquet or .pq, CSV or TSV if it ends in .csv or .tsv, otherwise "
+        "LETOR text; with .gz after it, compressed. FILEs are read as by screen, in "
+        "batches. OUT appears only once it is complete. Give the files before the "
+        "options.",
+        "FILE [FILE ...] OUT",
+        [
+            "tieaware convert train.txt.gz train.parquet",
+            "tieaware convert part1.txt part2.txt all.csv.gz",
+            "tieaware convert train.csv train.txt --label grade --qid query",
+        ],
+        {
+            "files FILE": "learning-to-rank files to read",
+            "out OUT": "file to write",
+            "--label COLUMN": "column of labels in CSV and Parquet, read or written "
+            "(default: label)",
+            "--qid COLUMN": "column of query ids in CSV and Parquet, read or written "
+            "(default: qid)",
+            "--ignore FEATURE": "columns or feature numbers to leave out",
+            "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
+            "qid:; once per FILE",
+        },
+        (),
+        threads=False,
     ),
 }

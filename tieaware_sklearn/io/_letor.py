@@ -184,24 +184,29 @@ def dump_letor(
     if is_sparse:
         rows.sum_duplicates()
 
-    def lines() -> Iterator[str]:
-        everything = range(rows.shape[1])
-        for i, (label, query) in enumerate(
-            zip(labels.tolist(), queries.tolist(), strict=True)
-        ):
-            if is_sparse:
-                stored = slice(rows.indptr[i], rows.indptr[i + 1])
-                columns: Iterable[int] = rows.indices[stored].tolist()
-                values = rows.data[stored].tolist()
-            else:
-                columns, values = everything, rows[i].tolist()
-            features = " ".join(
-                f"{first + j}:{number_as_text(value)}"
-                for j, value in zip(columns, values, strict=True)
-            )
-            yield f"{number_as_text(label)} qid:{int(query)} {features}".rstrip() + "\n"
+    numbers = range(first, first + rows.shape[1])
+    write_whole(Path(path), letor_lines(rows, labels, queries, numbers))
 
-    write_whole(Path(path), lines())
+
+def letor_lines(
+    rows: Any, labels: NDArray[Any], queries: NDArray[Any], numbers: Sequence[int]
+) -> Iterator[str]:
+    """Lines of LETOR text; of a CSR array, those values that are stored."""
+    is_sparse = sp.issparse(rows)
+    for i, (label, query) in enumerate(
+        zip(labels.tolist(), queries.tolist(), strict=True)
+    ):
+        if is_sparse:
+            stored = slice(rows.indptr[i], rows.indptr[i + 1])
+            own: Iterable[int] = [numbers[j] for j in rows.indices[stored].tolist()]
+            values = rows.data[stored].tolist()
+        else:
+            own, values = numbers, rows[i].tolist()
+        features = " ".join(
+            f"{number}:{number_as_text(value)}"
+            for number, value in zip(own, values, strict=True)
+        )
+        yield f"{number_as_text(label)} qid:{int(query)} {features}".rstrip() + "\n"
 
 
 def _refuse_masks(**arrays: Any) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernel import engines
 from ._scan import Runs, RunsFound
 from ._text_source import PathLike, TextSource, check_paths, quoted
 
@@ -59,7 +60,7 @@ def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[M
 
 
 def look_at(text: bytes) -> Lines:
-    """Queries and features of some lines.
+    """Queries and features of some lines, by the kernel where they are plain.
 
     Raises
     ------
@@ -67,6 +68,10 @@ def look_at(text: bytes) -> Lines:
         For numbers that are none; `read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
+    if engines.engine() == "compiled":
+        found = engines.letor.look(text)
+        if found is not None:
+            return Lines(*found)
     n_rows, ids = 0, []
     smallest, largest = 1, -1
     for line in text.split(b"\n"):

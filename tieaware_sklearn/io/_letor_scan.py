@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from .._engine.validation import check_choice
+from .._kernel import engines
 from ._letor_format import (
     Counted,
     check_not_rounded,
@@ -55,12 +56,32 @@ class LetorScan(Scan[_Piece]):
         for source in self.sources:
             yield from read_text(source, self._parse)
 
-    def _parse(self, text: bytes) -> _Piece:
+    @cached_property
+    def _column(self) -> NDArray[np.int32]:
+        """The column of each feature number, -1 for those that are left out."""
+        column = np.full(self.width, -1, dtype=np.int32)
+        column[self.numbers] = np.arange(len(self.numbers))
+        return column
+
+    def _rows_of(self, text: bytes) -> _Piece:
+        """The rows of some lines, by the kernel where they are plain."""
+        if engines.engine() == "compiled":
+            found = engines.letor.parse(text, self._column)
+            if found is not None:
+                *parts, target = found
+                shape = len(target), len(self.numbers)
+                return _Piece(sp.csr_array(tuple(parts), shape), target)
         data, target = load_svmlight_file(
             io.BytesIO(text), n_features=self.width, zero_based=True
         )
-        piece = _Piece(sp.csr_array(data)[:, self.numbers], target)
-        largest = np.abs(piece.data.data).max(initial=target.max(initial=0))
+        kept = sp.csr_array(data)[:, self.numbers]
+        # 64-bit indices, as scikit-learn reads them, are more than some estimators take
+        ends = [part.astype(np.int32) for part in (kept.indices, kept.indptr)]
+        return _Piece(sp.csr_array((kept.data, *ends), kept.shape), target)
+
+    def _parse(self, text: bytes) -> _Piece:
+        piece = self._rows_of(text)
+        largest = np.abs(piece.data.data).max(initial=piece.target.max(initial=0))
         if largest >= _EXACT:
             check_not_rounded(text)
         return piece

@@ -1,0 +1,155 @@
+"""LETOR text read by the kernel, against float() and the words of a line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tieaware_sklearn._kernel import engines
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+digits = st.text("0123456789", max_size=25)
+signs = st.sampled_from(["", "+", "-"])
+
+
+@st.composite
+def decimals(draw):
+    """Decimal strings, some of which are no numbers."""
+    text = draw(signs) + draw(digits)
+    if draw(st.booleans()):
+        text += "." + draw(digits)
+    if draw(st.booleans()):
+        power = draw(st.integers(0, 30) | st.integers(0, 400))
+        text += draw(st.sampled_from("eE")) + draw(signs) + str(power)
+    return text
+
+
+def read(token):
+    """What the kernel makes of a token, as a label and as a value."""
+    text = f"{token} qid:1 1:{token} 2:{token}# {token}\n{token}".encode("latin-1")
+    found = engines.letor.parse(text, np.arange(-1, 2, dtype=np.int32))
+    if found is None:
+        return None
+    values, columns, starts, labels = found
+    assert columns.tolist() == [0, 1]
+    assert starts.tolist() == [0, 2, 2]
+    (bits,) = {x.tobytes() for x in (*values, *labels)}
+    return bits
+
+
+def bits_of(token):
+    try:
+        return np.float64(float(token.encode("latin-1"))).tobytes()
+    except ValueError:
+        return None
+
+
+@settings(max_examples=2000)
+@given(
+    decimals()
+    | st.floats().map(repr)
+    | st.floats(1e-30, 1e30).map(lambda x: f"{x:.15g}")
+    | st.integers(2**53 - 9, 2**53 + 9).map(str)
+)
+@example("9007199254740993")
+@example("9007199254740992e22")
+@example("-0")
+@example("1e23")
+@example("8.5e-23")
+@example("2.2250738585072011e-308")
+@example("4.9e-324")
+@example("2e-324")
+@example("1e400")
+@example("179769313486231580793e289")
+@example("1" + "0" * 400)
+@example("0." + "0" * 1200 + "1e1210")
+@example("1e99999999999999999999")
+@example("0e99999999999999999999")
+@example("." + "5" * 5000)
+@example("12345678901234567890e-1")
+@example("18446744073709551616")
+@example("18446744073709551617.0000")
+def test_numbers_have_the_bits_of_float(token):
+    if not token:  # then there is no label
+        return
+    assert read(token) == bits_of(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["nan", "-nan", "inf", "-Infinity", "+iNf", "1.", ".5", "-.5e-3", "007"],
+)
+def test_what_else_float_takes(token):
+    assert read(token) == bits_of(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(".", "+", "-", "e5", "1e", "1e+", "1.e", "--1", "1-", "0x10", "1e5.0", "1:2"),
+        *("nan(1)", "infinit", "1,5", "1\0", "\x001", "1\x1f", "1\xa0", "\xb2"),
+    ],
+)
+def test_what_float_does_not_take_is_not_plain(token):
+    assert read(token) is None
+    with pytest.raises(ValueError, match="could not convert"):
+        float(token.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        *("1:5 1:6", "2:5 1:6", "3:1", "-1:1", "+1:1", "1", ":1", "1:", "1 :1", "1: 1"),
+        *("1:1 qid:1", "0000000001:1", "4294967297:1", "18446744073709551617:1"),
+        *("1:1\x002:1", "1:1_0", "1:1 qid"),
+    ],
+)
+def test_features_that_are_not_plain(features):
+    column = np.zeros(3, dtype=np.int32)
+    assert (
+        engines.letor.parse(f"1 qid:1 2:1\n1 qid:1 {features}".encode(), column) is None
+    )
+    assert engines.letor.parse(b"1 qidx:1 1:1", column) is None
+
+
+def test_numbers_that_are_left_out_are_read_all_the_same():
+    column = np.array([-1, 0, -1, 1], dtype=np.int32)
+    text = b"2 qid:5 1:1 2:2 3:3\r\n\n# no 1:1\n 0\t0:8\x0b3:4.5 #\r"
+    values, columns, starts, labels = engines.letor.parse(text, column)
+    assert values.tolist() == [1, 3, 4.5]
+    assert columns.tolist() == [0, 1, 1]
+    assert starts.tolist() == [0, 2, 3]
+    assert labels.tolist() == [2, 0]
+    assert engines.letor.parse(b"1 qid:5 2:x", column) is None
+
+
+def test_no_lines():
+    for text in (b"", b"\n\n", b"# 1:1 qid:1", b" \t\r\n#"):
+        n_rows, ids, smallest, largest = engines.letor.look(text)
+        assert (n_rows, ids.tolist(), smallest, largest) == (0, [], 1, -1)
+        found = engines.letor.parse(text, np.zeros(1, dtype=np.int32))
+        assert [part.tolist() for part in found] == [[], [], [0], []]
+
+
+def test_first_and_last_feature_of_lines():
+    text = b"1 qid:-7 3:1 9:1 12:1 # 13:1\n\n0 qid:+08 2:x\n1 4:1\n1\n1 qid:9 \n"
+    n_rows, ids, smallest, largest = engines.letor.look(text)
+    assert (n_rows, ids.tolist(), smallest, largest) == (5, [-7, 8, 9], 1, 12)
+    n_rows, ids, smallest, largest = engines.letor.look(b"1 qid:3 0:1 999999999:1")
+    assert (n_rows, ids.tolist(), smallest, largest) == (1, [3], 0, 999_999_999)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("1_0 qid:1 1:1", "1 qid:1 1:1_0 2:1", "1 qid:1234567890123456789 1:1"),
+        *("1 qid:", "1 qid:- 1:1", "1 qid:1.5 1:1", "1 qid:1\0 1:1", "1 qid :1"),
+        *("1 qid:1 1:1 2", "1 qid:1 x 2:1", "1 qid:1 -1:1", "1 qid:1 4000000000:1"),
+        "1 qid:1 1:1 qid:1",
+    ],
+)
+def test_lines_that_are_not_plain(line):
+    assert engines.letor.look(line.encode()) is None

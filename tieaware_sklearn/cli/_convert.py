@@ -1,0 +1,84 @@
+"""The command ``convert``: learning-to-rank files written in another format."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from .._display.progress import shows_progress
+from .._display.terminal import printable
+from ..io._batches import scan_files
+from ..io._convert import check_form, convert, feature_numbers
+from ..io._letor_format import GROUP_SUFFIXES
+from ..io._tabular_frames import all_tabular, is_tabular
+from ..io._whole_file import check_writable
+from ._outputs import show
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read and write, some rows at a time."""
+    paths, out = [Path(name) for name in arguments.files], Path(arguments.out)
+    _check_out(arguments)
+    _check_options(arguments, from_tables=all_tabular(paths), to_table=is_tabular(out))
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    scan = scan_files(
+        paths,
+        label=label,
+        qid=qid,
+        ignore=arguments.ignore or (),
+        query_file=arguments.query_file,
+    )
+    bar = shows_progress(arguments.quiet)
+    convert(scan, out, label=label, qid=qid, progress=bar)
+    names = scan.feature_names
+    if scan.left_out:
+        names_left = ", ".join(scan.left_out)
+        _note(f"left out, without numbers or without a name: {names_left}")
+    numbers = feature_numbers(names)
+    if not is_tabular(out) and list(map(str, numbers)) != list(names):
+        numbered = zip(numbers, names, strict=True)
+        _note(f"features {', '.join(f'{own} {name}' for own, name in numbered)}")
+    show(
+        printable(
+            f"{arguments.out}: {scan.n_rows} documents, "
+            f"{len(np.unique(scan.runs.ids))} queries, {len(names)} features"
+        )
+    )
+
+
+def _check_out(arguments: argparse.Namespace) -> None:
+    """Raise before anything is read if the output is an input, or cannot be written."""
+    out = arguments.out
+    if out == "-":
+        raise ValueError("OUT must name a file, got -")
+    sizes = [f"{name}{suffix}" for name in arguments.files for suffix in GROUP_SUFFIXES]
+    for name in (*arguments.files, *sizes, *(arguments.query_file or ())):
+        if os.path.isfile(out) and os.path.isfile(name) and os.path.samefile(out, name):
+            raise ValueError(f"OUT must not replace an input, got {name}")
+    check_writable(out, "OUT")
+    check_form(Path(out))
+
+
+def _check_options(
+    arguments: argparse.Namespace, *, from_tables: bool, to_table: bool
+) -> None:
+    """Options must be those of the formats."""
+    if from_tables and arguments.query_file:
+        raise ValueError(
+            "--query-file must be given for LETOR text only, got tables: "
+            f"{arguments.files[0]}"
+        )
+    for option in ("label", "qid"):
+        if getattr(arguments, option) is not None and not (from_tables or to_table):
+            raise ValueError(
+                f"--{option} names a column of CSV and Parquet files, but LETOR text "
+                f"is read and written: {arguments.files[0]}, {arguments.out}"
+            )
+
+
+def _note(text: str) -> None:
+    print(f"tieaware: {printable(text)}", file=sys.stderr)

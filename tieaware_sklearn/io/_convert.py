@@ -1,0 +1,238 @@
+"""Rankings in files written as one file of another format, some rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.progress import show_progress
+from .._optional import import_optional
+from ._batches import rows_of_batch
+from ._letor import letor_lines
+from ._scan import Scan
+from ._tabular_cells import numbers_or_gaps
+from ._tabular_frames import is_tabular
+from ._tabular_scan import TableScan
+from ._text_source import COMPRESSED_SUFFIXES, quoted
+from ._whole_file import number_as_text, whole_file
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+#: digits of a feature number; of a query id
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+_ID = re.compile(r"0|-?[1-9][0-9]{0,18}")
+#: float64 holds all whole numbers up to here
+_EXACT = 2**53
+
+
+class Rows(NamedTuple):
+    """Labels, query ids and features of rows that stand together."""
+
+    target: NDArray[np.float64]
+    qid: NDArray[Any]
+    data: NDArray[np.float64]
+
+
+class Columns(NamedTuple):
+    """What the columns of a table are called."""
+
+    label: str
+    qid: str
+    features: Sequence[str]
+
+    def names(self) -> list[str]:
+        """All names, which must differ."""
+        for name in (self.label, self.qid):
+            if self.label == self.qid or name in self.features:
+                raise ValueError(
+                    f"the columns of labels and query ids and the features must have "
+                    f"different names, got {quoted(name)} twice"
+                )
+        return [self.label, self.qid, *self.features]
+
+
+def check_form(path: Path) -> None:
+    """Raise before anything is read if no file of that name can be written."""
+    if path.suffix.lower() in COMPRESSED_SUFFIXES and path.suffix != ".gz":
+        raise ValueError(f"a file is compressed as .gz or not at all, got {path}")
+    if is_tabular(path) and _separator(path) is None:
+        _parquet()
+
+
+def feature_numbers(names: Sequence[str]) -> list[int]:
+    """Numbers of features in LETOR text: their names, if these ascend, or 1, 2, ..."""
+    numbers = [int(name) for name in names if _NUMBER.fullmatch(name)]
+    ascend = all(one < other for one, other in pairwise(numbers))
+    if len(numbers) == len(names) and ascend:
+        return numbers
+    return list(range(1, len(names) + 1))
+
+
+def convert(
+    scan: Scan[Any],
+    path: Path,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    progress: bool = False,
+) -> None:
+    """Write all rows in their order; the file appears once it is complete.
+
+    Parameters
+    ----------
+    scan : Scan
+        What is to be read.
+    path : Path
+        By its name Parquet, CSV, TSV or LETOR text; gzipped if it ends in ``.gz``.
+    label, qid : str
+        Columns of labels and query ids, if a table is written.
+    progress : bool
+        Whether to show a bar.
+
+    Raises
+    ------
+    ValueError
+        For whole numbers that a float64 does not hold, for columns of one name and,
+        in LETOR text, for query ids that are not 64-bit integers.
+    OSError
+        If the file cannot be written; it names `path`.
+    """
+    columns = Columns(label, qid, scan.feature_names)
+    tabular = is_tabular(path)
+    names = columns.names() if tabular else []
+    bar = show_progress(
+        _readable(_rows(scan)),
+        progress,
+        scan.n_rows,
+        "document",
+        "converting",
+        size=lambda rows: len(rows.target),
+    )
+    separator = _separator(path)
+    if tabular and separator is None:
+        _write_parquet(path, names, bar)
+        return
+    with whole_file(path) as file:
+        if separator is None:
+            _write_letor(file, scan, bar)
+        else:
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(chain.from_iterable(map(_cells, bar)))
+
+
+def _separator(path: Path) -> str | None:
+    name = path.with_suffix("") if path.suffix == ".gz" else path
+    return _SEPARATORS.get(name.suffix.lower())
+
+
+def _rows(scan: Scan[Any]) -> Iterator[Rows]:
+    """All rows, some at a time."""
+    n_rows = rows_of_batch(None, len(scan.feature_names))
+    if not isinstance(scan, TableScan):
+        for batch in scan.batches(n_rows):
+            yield Rows(batch.target, batch.qid, batch.data)
+        return
+    # each column in its own type: a matrix may hold ranks of large integers
+    wanted = [scan.label, *scan.feature_names]
+    first = 0
+    for head in scan.tables.heads:
+        for table in scan.tables.read(head, [head.qid, *wanted], n_rows):
+            target, *data = (
+                _as_floats(numbers_or_gaps(table, name), scan, name, first)
+                for name in wanted
+            )
+            yield Rows(target, scan.tables.query_ids(table), np.column_stack(data))
+            first += table.n_rows
+
+
+def _readable(rows: Iterator[Rows]) -> Iterator[Rows]:
+    """The rows; a file that cannot be read is not taken for the one that is written."""
+    try:
+        yield from rows
+    except OSError as error:
+        name = "" if error.filename is None else f"{error.filename}: "
+        raise ValueError(f"{name}{error.strerror or error}") from error
+
+
+def _as_floats(
+    values: NDArray[Any], scan: Scan[Any], name: str, first: int
+) -> NDArray[np.float64]:
+    """The numbers of a column, none of which becomes another one."""
+    floats = values.astype(np.float64)
+    if values.dtype.kind in "iu":
+        for i in np.flatnonzero((values > _EXACT) | (values < -_EXACT)).tolist():
+            if int(floats[i]) != int(values[i]):
+                raise ValueError(
+                    f"{scan.place(first + i)}: column {name!r} must hold numbers that "
+                    f"a float64 holds, or they would tie with others, got {values[i]}"
+                )
+    return floats
+
+
+def _cells(rows: Rows) -> Iterator[list[Any]]:
+    """Cells of CSV; what is missing is empty."""
+    for label, query, values in zip(
+        rows.target.tolist(), rows.qid.tolist(), rows.data.tolist(), strict=True
+    ):
+        numbers = [
+            "" if value != value else number_as_text(value)
+            for value in (label, *values)
+        ]
+        yield [numbers[0], query, *numbers[1:]]
+
+
+def _write_letor(file: Any, scan: Scan[Any], batches: Iterable[Rows]) -> None:
+    numbers = feature_numbers(scan.feature_names)
+    first = 0
+    for rows in batches:
+        ids = _whole_ids(rows.qid, scan, first)
+        file.writelines(letor_lines(rows.data, rows.target, ids, numbers))
+        first += len(ids)
+
+
+def _whole_ids(qid: NDArray[Any], scan: Scan[Any], first: int) -> NDArray[np.int64]:
+    """Query ids as integers, each of which is spelled in one way only."""
+    if qid.dtype.kind == "i":
+        return qid.astype(np.int64)
+    ids = []
+    for row, text in enumerate(map(str, qid.tolist()), start=first):
+        if not _ID.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+            raise ValueError(
+                f"{scan.place(row)}: in LETOR text a query id must be a 64-bit integer "
+                f"without leading zeros, got {quoted(text)}"
+            )
+        ids.append(int(text))
+    return np.array(ids, dtype=np.int64)
+
+
+def _arrow() -> Any:
+    return import_optional("pyarrow", extra="io", purpose="writing Parquet")
+
+
+def _parquet() -> Any:
+    return import_optional("pyarrow.parquet", extra="io", purpose="writing Parquet")
+
+
+def _write_parquet(path: Path, names: Sequence[str], batches: Iterator[Rows]) -> None:
+    """A row group for each batch; query ids have the type of the first one."""
+    arrow, parquet = _arrow(), _parquet()
+
+    def table(rows: Rows, kind: Any = None) -> Any:
+        ids = arrow.array(rows.qid, type=kind)
+        numbers = [arrow.array(column) for column in (rows.target, *rows.data.T)]
+        return arrow.table([numbers[0], ids, *numbers[1:]], names=names)
+
+    with whole_file(path, binary=True) as file:
+        first = table(next(batches))
+        kind = first.schema.types[1]
+        with parquet.ParquetWriter(file, first.schema) as writer:
+            writer.write_table(first)
+            for rows in batches:
+                writer.write_table(table(rows, kind))
