@@ -40,10 +40,6 @@ class SeenQueries:
             self._sorted.append(newest)
         return None
 
-    def all(self) -> Digests:
-        """Digests of all queries, in ascending order."""
-        return np.sort(np.concatenate([np.empty(0, np.uint64), *self._sorted]))
-
 
 def is_in(digests: Digests, known: Digests) -> NDArray[np.bool_]:
     """Which digests are among those of a sorted array."""
