@@ -6,6 +6,7 @@ from ..io._subtopic_qrels import load_subtopics
 from ..io._tabular import load_table
 from ..io._trec import load_qrels, load_run, load_trec
 from ..io._trec_dump import dump_qrels, dump_trec_run
+from ..io._whole_queries import whole_queries
 from ._digits import load_digits_retrieval
 from ._web_search import make_web_search
 
@@ -22,4 +23,5 @@ __all__ = [
     "load_table",
     "load_trec",
     "make_web_search",
+    "whole_queries",
 ]

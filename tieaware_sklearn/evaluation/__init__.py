@@ -1,5 +1,6 @@
 """Exact scores of rankings: one number, a report, and the effect of ties."""
 
+from ._batches import MergeableSummary, evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._many_columns import PreparedRanking
@@ -16,6 +17,7 @@ from ._tie_treatments import TieTreatments, tie_treatments
 
 __all__ = [
     "ContingencyTable",
+    "MergeableSummary",
     "PrecisionRecallCurve",
     "PreparedRanking",
     "RankingReport",
@@ -30,6 +32,7 @@ __all__ = [
     "break_ties",
     "contingency_table",
     "evaluate",
+    "evaluate_batches",
     "evaluate_subtopics",
     "precision_recall_curve",
     "ranking_score",

@@ -155,7 +155,7 @@ class RankingReport(Result):
     def _medians(self) -> RankingSummary:
         medians = [
             np.array([median(column, self.query_weight) for column in values.T])
-            for values in _averaged(self)
+            for values in averaged(self)
         ]
         unknown = np.full(len(self.measures), np.nan)
         interval = np.array([median_interval(column) for column in self.expected.T])
@@ -304,7 +304,7 @@ class ReportMoments(AddedUp):
             report.measures,
             average,
             tuple(map(tuple, report.bounds.tolist())),
-            QueryMoments.stack([moments(values) for values in _averaged(report)]),
+            QueryMoments.stack([moments(values) for values in averaged(report)]),
             sums_of_squares(report.std, weight),
             sums_of_squares(report.sampling_error, weight),
             report.std_is_estimate.sum(axis=0),
@@ -330,7 +330,7 @@ class ReportMoments(AddedUp):
         )
 
 
-def _averaged(report: RankingReport) -> list[FloatArray]:
+def averaged(report: RankingReport) -> list[FloatArray]:
     """What is averaged: expected, best and worst values, chance level and ideal."""
     return [report.expected, report.best, report.worst, report.chance, report.ideal]
 
@@ -344,7 +344,7 @@ def _summary(
     n_queries: FloatArray,
     **others: Any,
 ) -> RankingSummary:
-    """A summary, from averages of what `_averaged` gives."""
+    """A summary, from averages of what `averaged` gives."""
     names = ("mean", "best", "worst", "chance", "ideal")
     named = dict(zip(names, averages, strict=True))
     return RankingSummary(

@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._engine.qid_column import spread_features
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures import Measure
-from ._in_parts import FitsInParts
+from ._in_batches import FitsInBatches
 from ._likeness import Likeness
 from ._screening import Screening
 from ._selected_features import nothing_passed, select_features
 from ._selection import SelectionRule
 
 
-class RankingFeatureSelector(SelectorMixin, FitsInParts, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each alone as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie

@@ -1,0 +1,180 @@
+"""Rankings in batches: the bits of all rows at once, and no query twice."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tieaware_sklearn import MergeableSummary, evaluate, evaluate_batches
+
+MEASURES = ["ndcg@3", "ap", "rr", "dcg", "bpref"]
+#: to the last bit
+SAME = ["mean", "best", "worst", "chance", "ideal", "lift", "tie_std", "n_queries"]
+SAME += ["sampling_error", "n_estimated", "measures", "average"]
+KINDS = [
+    lambda frame: frame,
+    lambda frame: pl.DataFrame({name: frame[name].to_numpy() for name in frame}),
+    lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+]
+
+
+def made(n_queries, seed=0):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), rng.integers(1, 9, n_queries))
+    return pd.DataFrame({
+        "qid": qid,
+        "label": rng.integers(0, 3, len(qid)),
+        "s": rng.integers(0, 4, len(qid)),
+        "w": rng.random(n_queries)[qid],
+    }).sample(frac=1, random_state=seed)  # fmt: skip
+
+
+def check(found, rows, average="macro", weight=None, **options):
+    report = evaluate(
+        rows.label, rows.s, qid=rows.qid, measures=MEASURES,
+        query_weight=None if weight is None else rows[weight], **options,
+    )  # fmt: skip
+    expected = report.summary(average)
+    for name in SAME:
+        assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert_allclose(found.interval, expected.interval, rtol=1e-12)
+
+
+@given(
+    st.integers(1, 30), st.integers(0, 99), st.integers(1, 7), st.integers(1, 50),
+    st.sampled_from(["macro", "geometric"]), st.sampled_from([None, "w"]),
+    st.sampled_from([0.0, "skip"]), st.sampled_from(KINDS),
+)  # fmt: skip
+def test_the_bits_of_all_rows_at_once(
+    n_queries, seed, n_batches, batch_rows, average, weight, zero_relevance, kind
+):
+    rows = made(n_queries, seed)
+    batches = [kind(rows[rows.qid % n_batches == part]) for part in range(n_batches)]
+    options = {"zero_relevance": zero_relevance}
+    found = evaluate_batches(
+        batches, score="s", measures=MEASURES, average=average, query_weight=weight,
+        batch_rows=batch_rows, **options,
+    )  # fmt: skip
+    check(found, rows, average, weight, **options)
+
+
+def test_many_queries_in_many_parts_merged_in_any_order():
+    rows = made(5000)
+    parts = [
+        evaluate_batches([rows[rows.qid % 61 == part]], score="s", measures=MEASURES)
+        for part in range(61)
+    ]
+    whole = evaluate_batches([rows], score="s", measures=MEASURES)
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(61)
+        found, *others = (pickle.loads(pickle.dumps(parts[i])) for i in order)
+        for other in others:
+            found = found.merge(other)
+        check(found, rows)
+        # of intervals, too
+        assert_array_equal(found.interval, whole.interval)
+    assert str(found) == str(whole)
+    assert found.to_metrics() == whole.to_metrics()
+    assert list(found.to_pandas()) == list(
+        evaluate([1], [1], measures="rr").summary().to_pandas()
+    )
+
+
+def test_values_that_do_not_vary_have_no_spread():
+    rows = pd.DataFrame({"qid": range(7), "label": 0, "s": 0})
+    found = evaluate_batches(
+        [rows[:3], rows[3:]], score="s", measures="ap", zero_relevance=0.1
+    )
+    expected = evaluate(
+        rows.label, rows.s, qid=rows.qid, measures="ap", zero_relevance=0.1
+    ).summary()
+    assert_allclose(found.interval, expected.interval, rtol=0, atol=1e-15)
+
+
+def test_an_empty_batch_is_nothing():
+    rows = made(5)
+    check(evaluate_batches([rows[:0], rows], score="s", measures=MEASURES), rows)
+
+
+@pytest.mark.parametrize("batch_rows", [1, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_query_of_two_batches_is_named(kind, batch_rows):
+    rows = made(20).sort_values("qid")
+    at = int(np.flatnonzero(rows.qid.duplicated())[3])
+    query = rows.qid.iloc[at]
+    with pytest.raises(ValueError, match=f"query {query} again in batch 1"):
+        evaluate_batches(
+            [kind(rows[:at]), kind(rows[at:])], score="s", batch_rows=batch_rows
+        )
+
+
+def test_summaries_that_do_not_merge():
+    rows = made(20)
+    parts = [rows[rows.qid < 9], rows[rows.qid >= 9], rows[rows.qid >= 7]]
+    a, b, c = (evaluate_batches([part], score="s") for part in parts)
+    assert isinstance(a.merge(b), MergeableSummary)
+    with pytest.raises(ValueError, match="got 2 of them among its 13"):
+        a.merge(c)
+    with pytest.raises(ValueError, match="got 9 of them among its 9"):
+        a.merge(a)
+    for options in (
+        {"measures": "rr"},
+        {"average": "geometric"},
+        {"zero_relevance": "skip"},
+        {"unjudged": "drop"},
+        {"query_weight": "w"},
+        {"convention": "lightgbm", "measures": "ndcg@10"},
+    ):
+        other = evaluate_batches([parts[1]], score="s", **options)
+        with pytest.raises(ValueError, match="the measures and options"):
+            a.merge(other)
+    with pytest.raises(ValueError, match="must be a MergeableSummary, got Ranking"):
+        a.merge(evaluate([1], [1]).summary())
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"label": -1}, {}, r"batch 1: label must be >= 0, got -1.* in row 2"),
+        ({"s": np.nan}, {}, "batch 1: s must not be NaN, got nan in row 2"),
+        ({"qid": np.nan}, {}, "column 'qid' of batch 1 must not be missing"),
+        ({"w": -1.0}, {"query_weight": "w"}, "batch 1: w must be"),
+        ({}, {"score": "absent"}, "column 'absent', got qid, label, s, w in batch 0"),
+        ({}, {"label": "s"}, "must name different columns, got 's' twice"),
+        ({}, {"average": "median"}, "average must be"),
+        ({}, {"batch_rows": 0}, "batch_rows must be"),
+    ],
+)
+def test_errors_name_the_batch_and_row(change, options, message):
+    batches = [
+        pd.DataFrame({"qid": [q, q, q + 1.0], "label": 1, "s": [1.0, 2, 3], "w": 1.0})
+        for q in (0, 2, 4)
+    ]
+    for name, value in change.items():
+        batches[1] = batches[1].astype({name: float})
+        batches[1].loc[2, name] = value
+    with pytest.raises(ValueError, match=message):
+        evaluate_batches(batches, **({"score": "s"} | options))
+
+
+def test_no_row_and_no_weight():
+    with pytest.raises(ValueError, match="must hold at least one row, got none"):
+        evaluate_batches([], score="s")
+    rows = made(4).assign(w=0.0)
+    with pytest.raises(ValueError, match="w must not be 0 in every query"):
+        evaluate_batches([rows], score="s", query_weight="w")
+    # in some batches it may be
+    other = made(4, seed=1).assign(qid=lambda frame: frame.qid + 4)
+    found = evaluate_batches(
+        [rows, other], score="s", query_weight="w", measures=MEASURES, batch_rows=1
+    )
+    check(found, pd.concat([rows, other]), weight="w")

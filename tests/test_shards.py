@@ -1,0 +1,99 @@
+"""The recipes of docs/howto/shards.md, with the engines that are installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tieaware_sklearn import evaluate
+from tieaware_sklearn.datasets import make_web_search
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "shards.md"
+BLOCK = re.compile(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", re.M | re.S)
+RECIPES = dict(BLOCK.findall(PAGE.read_text()))
+
+
+@pytest.fixture
+def expected(tmp_path, monkeypatch):
+    """The summary of all rows, which stand in three files of whole queries."""
+    web = make_web_search(n_queries=60, random_state=0)
+    clicks = web.data[:, web.feature_names.index("clicks")]
+    rows = pa.table({"qid": web.qid, "label": web.target, "clicks": clicks})
+    (tmp_path / "shards").mkdir()
+    for part in range(3):
+        path = tmp_path / "shards" / f"{part}.parquet"
+        pq.write_table(rows.filter(pa.array(web.qid % 3 == part)), path)
+    monkeypatch.chdir(tmp_path)
+    return evaluate(web.target, clicks, qid=web.qid).summary()
+
+
+def run(recipe, expected, **names):
+    exec(compile(RECIPES[recipe], recipe, "exec"), names)
+    found = names["summary"]
+    for name in ("mean", "best", "worst", "tie_std", "n_queries"):
+        assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert_allclose(found.interval, expected.interval, rtol=1e-12)
+
+
+def test_duckdb(expected):
+    pytest.importorskip("duckdb")
+    run("duckdb", expected)
+
+
+def test_polars(expected):
+    polars = pytest.importorskip("polars")
+    if not hasattr(polars.LazyFrame, "collect_batches"):
+        pytest.skip("this polars has no LazyFrame.collect_batches")
+    run("polars", expected)
+
+
+def test_joblib(expected):
+    # functions of `exec` travel to threads only
+    import joblib
+
+    with joblib.parallel_config(backend="threading"):
+        run("joblib", expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark(expected):
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("PySpark needs Java")
+    builder = sql.SparkSession.builder.master("local[2]")
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.adaptive.enabled": "false",  # which would make one partition
+    }.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    try:
+        run("spark", expected, spark=spark)
+    finally:
+        spark.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray(expected):
+    pytest.importorskip("ray.data")
+    import ray
+
+    options = {"num_cpus": 2, "include_dashboard": False}
+    ray.init(object_store_memory=200_000_000, **options)
+    try:
+        run("ray", expected)
+    finally:
+        ray.shutdown()
+
+
+def test_every_recipe_of_the_page_is_run():
+    assert set(RECIPES) == {"duckdb", "polars", "joblib", "spark", "ray"}

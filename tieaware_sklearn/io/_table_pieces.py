@@ -1,0 +1,228 @@
+"""Tables of pandas, polars and Arrow: their columns, their rows, several as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._engine.seen_queries import SeenQueries
+from .._engine.validation import Queries, check_qid
+from .._optional import import_optional
+from ._text_source import listed
+
+Found = TypeVar("Found")
+#: rows that are gathered if nothing else is said: a call costs as much as thousands
+GATHERED_ROWS = 1 << 16
+_KINDS = {
+    ("pandas", "DataFrame"): "a pandas DataFrame",
+    ("polars", "DataFrame"): "a polars DataFrame",
+    ("pyarrow", "Table"): "an Arrow table",
+    ("pyarrow", "RecordBatch"): "an Arrow record batch",
+}
+
+
+class Piece(NamedTuple):
+    """A table, and its number among the batches, from 0."""
+
+    table: Any
+    number: int
+
+    @property
+    def kind(self) -> str:
+        """What it is; empty for what is no table."""
+        return next(
+            (
+                _KINDS[key]
+                for own in type(self.table).__mro__
+                if (key := (own.__module__.partition(".")[0], own.__name__)) in _KINDS
+            ),
+            "",
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def names(self) -> list[Any]:
+        """The columns."""
+        if self.kind.startswith("an Arrow"):
+            return list(self.table.schema.names)
+        return list(self.table.columns)
+
+    def column(self, name: str) -> Any:
+        """A column as its library has it."""
+        if self.kind.startswith("an Arrow"):
+            return self.table.column(name)
+        return self.table[name]
+
+    def check_columns(self, names: Iterable[Any], why: str = "") -> None:
+        """It must have these columns."""
+        own = set(self.names)
+        for name in names:
+            if name not in own:
+                raise ValueError(
+                    f"batches must have a column {name!r}{', ' if why else ''}{why}, "
+                    f"got {listed(self.names)} in batch {self.number}"
+                )
+
+    def queries(self, qid: str) -> Queries:
+        """The queries, whose ids must not be missing."""
+        ids = np.asarray(self.column(qid))
+        name = f"column {qid!r} of batch {self.number}"
+        return check_qid(ids, n_rows=self.n_rows, name=name)
+
+    def select(self, names: Sequence[str]) -> Piece:
+        """Some of its columns; those of a record batch as a table."""
+        if self.kind == "an Arrow record batch":
+            whole = _arrow().Table.from_batches([self.table])
+            return Piece(whole.select(list(names)), self.number)
+        if self.kind == "an Arrow table":
+            return Piece(self.table.select(list(names)), self.number)
+        return Piece(self.table[list(names)], self.number)
+
+    def numeric(self) -> list[Any]:
+        """The columns with numbers or flags."""
+        if self.kind == "a pandas DataFrame":
+            return list(self.table.select_dtypes(["number", "bool"]).columns)
+        if self.kind == "a polars DataFrame":
+            schema = self.table.schema.items()
+            flag = _polars().Boolean
+            return [name for name, kind in schema if kind.is_numeric() or kind == flag]
+        types = _arrow().types
+        is_number = (types.is_integer, types.is_floating, types.is_boolean)
+        return [
+            field.name
+            for field in self.table.schema
+            if any(of_type(field.type) for of_type in is_number)
+        ]
+
+    def rows(self, start: int, stop: int) -> Piece:
+        """Some of its rows, without a copy."""
+        if self.kind == "a pandas DataFrame":
+            return Piece(self.table.iloc[start:stop], self.number)
+        return Piece(self.table.slice(start, stop - start), self.number)
+
+
+def pieces(
+    batches: Iterable[Any], columns: Sequence[str], *, alike: bool = False
+) -> Iterator[Piece]:
+    """Tables of one kind that have these columns; those without a row are left out.
+
+    With `alike`, all must have the columns of the first.
+
+    Raises
+    ------
+    ValueError
+        For what is no table, for another kind than that of the first batch, and for a
+        column that a batch does not have, or that the first does not.
+    """
+    if Piece(batches, 0).kind:
+        raise ValueError(
+            "batches must be an iterable of tables, got a single "
+            f"{type(batches).__name__} (a list of it is one)"
+        )
+    first: Piece | None = None
+    for number, table in enumerate(batches):
+        piece = Piece(table, number)
+        if not piece.kind:
+            raise ValueError(
+                "batches must hold tables of pandas, polars or Arrow, got "
+                f"{type(table).__name__} in batch {number}"
+            )
+        first = first or piece
+        if piece.kind != first.kind:
+            raise ValueError(
+                f"batches must all be of one kind, got {first.kind} first and "
+                f"{piece.kind} in batch {number}"
+            )
+        piece.check_columns(columns)
+        if alike:
+            piece.check_columns(first.names, "as the first batch has")
+            first.check_columns(piece.names, f"as batch {number} has")
+        if piece.n_rows:
+            yield piece
+
+
+def as_one(parts: Sequence[Piece]) -> Any:
+    """The rows of tables of one kind and with the same columns, one after another.
+
+    Columns whose types differ get one that holds both.
+    """
+    tables, kind = [part.table for part in parts], parts[0].kind
+    if len(tables) == 1:
+        return tables[0]
+    if kind == "a pandas DataFrame":
+        pandas = import_optional("pandas", extra="io", purpose="a pandas DataFrame")
+        return pandas.concat(tables)
+    if kind == "a polars DataFrame":
+        return _polars().concat(tables, how="diagonal_relaxed")
+    arrow = _arrow()
+    if kind == "an Arrow record batch":
+        tables = [arrow.Table.from_batches([table]) for table in tables]
+    whole = arrow.concat_tables(tables, promote_options="permissive")
+    if kind == "an Arrow table":
+        return whole
+    (batch,) = whole.combine_chunks().to_batches()
+    return batch
+
+
+def gathered(
+    batches: Iterable[Any], columns: Sequence[str], qid: str, least: int
+) -> Iterator[list[Piece]]:
+    """Batches of whole queries, small ones together, of at least so many rows.
+
+    Only these columns are kept. A query of two batches is an error that names it,
+    whether they are gathered or not.
+    """
+    seen = SeenQueries()
+    waiting: list[Piece] = []
+    n_rows = 0
+    for piece in pieces(batches, columns):
+        queries = piece.queries(qid)
+        again = seen.add(queries.qid)
+        if again is not None:
+            raise ValueError(
+                "batches must hold all rows of a query in one batch, got query "
+                f"{queries.name(again)} again in batch {piece.number} (whole_queries "
+                "makes whole queries of batches that are sorted by query)"
+            )
+        waiting.append(piece.select(columns))
+        n_rows += piece.n_rows
+        if n_rows >= least:
+            yield waiting
+            waiting, n_rows = [], 0
+    if waiting:
+        yield waiting
+
+
+def of_all(parts: Sequence[Piece], of_rows: Callable[[Piece], Found]) -> Found:
+    """What is found in the rows of several batches; errors name the batch and row."""
+    try:
+        return of_rows(Piece(as_one(parts), 0))
+    except ValueError:
+        for part in parts:
+            try:
+                of_rows(part)
+            except ValueError as error:
+                raise ValueError(f"batch {part.number}: {error}") from None
+        raise
+
+
+def check_different(columns: Sequence[str], arguments: str) -> None:
+    """No column must serve two purposes."""
+    for name in columns:
+        if columns.count(name) > 1:
+            raise ValueError(
+                f"{arguments} must name different columns, got {name!r} twice"
+            )
+
+
+def _arrow() -> Any:
+    return import_optional("pyarrow", extra="io", purpose="an Arrow table")
+
+
+def _polars() -> Any:
+    return import_optional("polars", extra="test", purpose="a polars DataFrame")
