@@ -28,12 +28,12 @@ _LARGE = 1 << 28
 
 
 class Screened(NamedTuple):
-    """A fitted selector, and of what."""
+    """A fitted selector, of what, and what came before the end, as the user knows."""
 
     selector: RankingFeatureSelector
     feature_names: list[str]
     n_documents: int
-    interrupted: bool
+    interrupted: KeyboardInterrupt | None
 
 
 def screen_files(
@@ -53,7 +53,7 @@ def screen_files(
     if rows is not None:
         _leave_repeats(arguments, selector, len(names))
     n_documents = 0
-    interrupted = False
+    interrupted: KeyboardInterrupt | None = None
     screening: Screening | None = None
     measures = parse_measures(arguments.measures)
     try:
@@ -71,14 +71,14 @@ def screen_files(
             )
             if rows is None:
                 selector.fit(data, target, qid=qid)
-                return Screened(selector, names, len(target), False)
+                return Screened(selector, names, len(target), None)
             part = selector.screen(data, target, qid=qid)
             whole = part if screening is None else screening.merge(part)
             screening, n_documents = whole, n_documents + len(target)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         if screening is None:
             raise
-        interrupted = True
+        interrupted = stopped
         _note(
             f"interrupted: the results are those of the first {n_documents} of "
             f"{scan.n_rows} documents"
