@@ -350,8 +350,8 @@ _COMMANDS = {
             "qid:; once per FILE",
             "--batch-rows N": "read batches of whole queries with at least N rows in "
             "total, for files larger than memory in which the rows of each query are "
-            "together; 0 reads everything at once (default: batches of 32 MB for large "
-            "files)",
+            "together; each batch costs about 4 ms, however small it is; 0 reads "
+            "everything at once (default: batches of 32 MB for large files)",
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "

@@ -23,8 +23,10 @@ from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ._slow import note_missing_kernel
 
-#: files that would take more memory are read in batches
-_LARGE = 1 << 28
+#: files that would take more memory at once are read in batches, which take as much
+_LARGE = 1 << 29
+#: read at once, files peak at four times their numbers
+_PEAK = 4
 
 
 class Screened(NamedTuple):
@@ -113,7 +115,7 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     """What is in the files, and the rows of a batch; None to read them at once."""
     paths = _paths(arguments)
     asked = arguments.batch_rows
-    at_once = asked == 0 or (asked is None and estimated_bytes(paths) <= _LARGE)
+    at_once = asked == 0 or (asked is None and _PEAK * estimated_bytes(paths) <= _LARGE)
     scan = scan_files(
         paths,
         label=arguments.label or "label",
