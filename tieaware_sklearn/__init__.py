@@ -1,5 +1,8 @@
 """Exact scores of rankings when documents tie."""
 
+from ._display import interrupts as _interrupts  # noqa: F401, before what takes time
+
+# isort: split
 from . import evaluation, measures
 from ._kernel.versions import show_versions
 from .comparison import (

@@ -35,6 +35,7 @@ LINE = 11
 LONG = b"9" * 5000
 QID = "qid must be a 64-bit integer, got "
 FEATURE = "a feature must look like number:value, got "
+CUT = "the file must not end in the middle of a line, got "
 #: format, bytes in the middle of the file, message after file and line
 LINES = [
     ("letor", b"x qid:2 1:1", "the label must be a number, got 'x'"),
@@ -51,6 +52,8 @@ LINES = [
     ("letor", b"0 qid:" + LONG + b" 1:1", QID + f"'{'9' * 60}'..."),
     ("letor", b"0 qid:2 1", FEATURE + "'1'"),
     ("letor", b"0 qid:2 1:", FEATURE + "'1:'"),
+    ("letor", b"0 qid:2 1:3e", FEATURE + "'1:3e'"),
+    ("letor", b"0 qid:2 1:-", FEATURE + "'1:-'"),
     ("letor", b"0 qid:2 1:1 :1 2:1", FEATURE + "':1'"),
     ("letor", b"0 qid:2 1:1\xa02:2", FEATURE + r"'1:1\xa02:2'"),
     ("letor", b"0 qid:2 1:1\x852:2", FEATURE + r"'1:1\x852:2'"),
@@ -133,10 +136,17 @@ def damaged_page(data: bytes, *, group: int) -> bytes:
 
 #: format, file, message after its name
 FILES = [
-    ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {FEATURE}'2:'"),
-    ("letor", cut("letor", b" 1:19.5 2"), f", line 20: {FEATURE}'2'"),
+    ("letor", cut("letor", b" 1:19.5 2:"), f", line 20: {CUT}'2:', after"),
+    ("letor", cut("letor", b" 1:19.5 2"), f", line 20: {CUT}'2', after"),
     ("letor", cut("letor", b" qi"), f", line 20: {FEATURE}'qi'"),
     ("letor", cut("letor", b"1 qid:"), f", line 20: {QID}''"),
+    ("letor", cut("letor", b" 1:19.5"), f", line 20: {CUT}'1:19.5', after which"),
+    ("letor", cut("letor", b" 1:19"), f", line 20: {CUT}'1:19', after which"),
+    ("letor", cut("letor", b" 2:3"), f", line 20: {CUT}'2:3', after which all other"),
+    ("letor", cut("letor", b"1 qid:4"), f", line 20: {CUT}'qid:4', after which"),
+    ("letor", gzip.compress(cut("letor", b" 1:19.5")), f", line 20: {CUT}'1:19.5'"),
+    ("letor", cut("letor", b" 2:3") + b"e", f", line 20: {CUT}'2:3e'"),
+    ("letor", cut("letor", b" 2:") + b"-", f", line 20: {CUT}'2:-'"),
     ("letor", b"", ": the file holds no documents"),
     ("letor", whole("letor").decode().encode("utf-16"), ", line 1: must be UTF-8"),
     ("letor", damaged(gzip.compress(whole("letor"))), ": damaged compressed data"),
@@ -160,8 +170,14 @@ FILES = [
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
     ("parquet", b"PAR1" + whole("csv"), ": "),
     ("parquet", parquet()[:-30], ": "),
-    ("parquet", damaged_page(parquet(), group=0), ": "),
-    ("parquet", damaged_page(parquet(), group=1), ": "),
+    *(
+        (
+            "parquet",
+            damaged_page(parquet(), group=group),
+            f": row group {group} (rows {5 * group} to {5 * group + 4}) cannot be read",
+        )
+        for group in range(4)
+    ),
     (
         "parquet",
         parquet(qid=[None, *range(19)]),

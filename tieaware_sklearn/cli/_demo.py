@@ -17,7 +17,7 @@ from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
 from ..io._whole_file import check_writable, write_whole
-from ._outputs import show
+from ._outputs import NotWrittenError, show
 
 #: the feature whose ties are told of: it takes 17 values at most
 _SHOWN = "chebyshev"
@@ -30,8 +30,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         check_writable(arguments.out, "--out")
     digits = load_digits_retrieval(n_queries=arguments.queries)
+    errors: list[Exception] = []
     if arguments.out is not None:
-        _write(digits, arguments.out)
+        try:
+            _write(digits, arguments.out)
+        except OSError as error:
+            # of a full disk is told in the end: what is to be seen is seen
+            errors.append(error)
     _say(
         f"Hand-written digits: each of {arguments.queries} images is a query that "
         "ranks the 1796 other images; those of the same digit are relevant. The "
@@ -54,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         f"{summary.measures[0]} from {worst:.2f} to {best:.2f}; the exact value is "
         f"{mean:.2f}."
     )
+    if errors:
+        raise NotWrittenError(errors)
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
+from .._display.interrupts import exit_code, say_interrupted, stoppable
 from .._display.tables import definitions, paragraph
 from .._display.terminal import printable
 from .._display.words import meaning
@@ -19,7 +20,7 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
 from . import _compare, _convert, _demo, _evaluate, _screen
-from ._outputs import flush, show
+from ._outputs import NotWrittenError, flush, in_words, show
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,8 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 for success, 1 for an error, 130 after an interrupt. Wrong usage
-        exits with code 2.
+        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C, 143 after SIGTERM.
+        Wrong usage exits with code 2.
     """
     if sys.stderr is None:
         # or what is said of the work would stand among the figures
@@ -45,25 +46,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         # a plain terminal shows ? for ±, and all the rest
         sys.stdout.reconfigure(errors="replace")
     words = sys.argv[1:] if argv is None else argv
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), stoppable():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:
             arguments = _parser().parse_args(_marked(words))
             arguments.measures = _apart(arguments.measures)
             arguments.words = list(words)
-            arguments.run(arguments)
+            return arguments.run(arguments) or 0
         except BrokenPipeError:
             # the reader, such as head, has seen enough
             _discard_output()
             return 1
-        except KeyboardInterrupt:
-            print("tieaware: interrupted", file=sys.stderr)
-            return 130
+        except KeyboardInterrupt as stopped:
+            say_interrupted()
+            return exit_code(stopped)
+        except NotWrittenError as error:
+            _discard_output()
+            return max(_fail(in_words(one)) for one in error.errors)
         except (OSError, ValueError, ImportError, MemoryError) as error:
             _discard_output()
-            return _fail(_in_words(error))
-    return 0
+            return _fail(in_words(error))
 
 
 def _fail(message: str) -> int:
@@ -77,13 +80,6 @@ def _discard_output() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _in_words(error: Exception) -> str:
-    if isinstance(error, OSError):
-        name = "" if error.filename is None else f"{error.filename}: "
-        return f"{name}{error.strerror or error}"
-    return str(error) or "out of memory"
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -216,7 +212,8 @@ def _zero_relevance(text: str) -> float | str:
 class _Command(NamedTuple):
     """A command, its options and their help as the help page shows them."""
 
-    run: Callable[[argparse.Namespace], None]
+    #: returns the exit code, if not 0
+    run: Callable[[argparse.Namespace], int | None]
     help: str
     description: str
     files: str
@@ -360,8 +357,8 @@ _COMMANDS = {
             "qid:; once per FILE",
             "--batch-rows N": "read batches of whole queries with at least N rows in "
             "total, for files larger than memory in which the rows of each query are "
-            "together; 0 reads everything at once (default: batches of 32 MB for large "
-            "files)",
+            "together; each batch costs about 4 ms, however small it is; 0 reads "
+            "everything at once (default: batches of 32 MB for large files)",
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "

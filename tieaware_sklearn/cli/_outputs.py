@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from .._display.tables import Table, definitions, paragraph
 from .._display.terminal import printable
 from .._optional import import_optional
+from ..io._text_source import in_one_line
 from ..io._whole_file import check_writable, whole_file, write_whole
 from ._page import Figure, page
 
@@ -27,6 +28,7 @@ from ._page import Figure, page
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: outputs that are not for reading along
 _FILES = ("--plot", "--report")
+_STANDARD_OUTPUT = "standard output"
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
@@ -159,32 +161,136 @@ class Findings:
         return "\n\n".join(part for part in parts if part)
 
 
+#: writes findings to a place, as the command line asks for
+_Writer = Callable[[str, Findings, argparse.Namespace], None]
+
+
+class NotWrittenError(Exception):
+    """Some outputs could not be written, but all others are.
+
+    Attributes
+    ----------
+    errors : list of Exception
+        What came between; their words name the output.
+    """
+
+    def __init__(self, errors: list[Exception]) -> None:
+        super().__init__(*errors)
+        self.errors = errors
+
+
+def in_words(error: Exception) -> str:
+    """What to say of an error."""
+    if isinstance(error, OSError):
+        name = "" if error.filename is None else f"{error.filename}: "
+        return f"{name}{error.strerror or error}"
+    return str(error) or "out of memory"
+
+
 def write_findings(arguments: argparse.Namespace, found: Findings) -> None:
-    """Write what was found in the forms that are asked for, or print it."""
-    if arguments.csv is not None:
-        _write(arguments.csv, _as_csv(found.rows, arguments.csv))
-    if arguments.json is not None:
-        about = _nulls(found.about, finite=True)
-        document = json.dumps(about, indent=2, allow_nan=False)
-        # the only control character that JSON has as it is
-        _write(arguments.json, document.replace("\x7f", "\\u007f"))
-    if arguments.plot is not None:
-        figure = found.draw().figure_
-        with whole_file(Path(arguments.plot), binary=True) as file:
-            figure.savefig(file, format=_form(arguments.plot), dpi=150)
-    if arguments.report is not None:
-        figure = Figure.of(found.draw, f"{found.title}, as a picture")
-        text = page(
-            found.title,
-            [*found.opening, *found.read],
-            found.pages or found.tables,
-            found.remarks,
-            figure,
-            arguments.words,
+    """Write what was found in the forms that are asked for, or print it.
+
+    Raises
+    ------
+    NotWrittenError
+        If an output could not be written; all others are.
+    BrokenPipeError
+        If this is only because a reader such as ``head`` has seen enough.
+    """
+    asked: list[tuple[str, _Writer]] = [
+        (path, write)
+        for path, write in (
+            (arguments.csv, _write_csv),
+            (arguments.json, _write_json),
+            (arguments.plot, _write_plot),
+            (arguments.report, _write_report),
         )
-        write_whole(Path(arguments.report), [text])
-    if "-" not in (arguments.csv, arguments.json):
-        show(found.text())
+        if path is not None
+    ]
+    # what is printed comes first: whatever happens to the files, it is seen
+    asked.sort(key=lambda output: output[0] != "-")
+    if not asked or asked[0][0] != "-":
+        asked.insert(0, ("-", _print))
+    errors: list[Exception] = []
+    for path, write in asked:
+        try:
+            write(path, found, arguments)
+        except Exception as error:  # noqa: BLE001: a plot may fail in any way
+            errors.append(_named(error, path))
+    enough = [error for error in errors if _has_seen_enough(error)]
+    if enough and len(enough) == len(errors):
+        raise enough[0]
+    if errors:
+        raise NotWrittenError([error for error in errors if error not in enough])
+
+
+def _named(error: Exception, path: str) -> Exception:
+    """The error, if its words name the output, or another one that does."""
+    where = _STANDARD_OUTPUT if path == "-" else path
+    if isinstance(error, _NoFigureError):
+        return error
+    if isinstance(error, OSError) and error.filename == where:
+        return error
+    named = RuntimeError(f"{where}: not written: {_why(error)}")
+    named.__cause__ = error
+    return named
+
+
+def _why(error: Exception) -> str:
+    """The words of any error, even of one without."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    return in_one_line(error) or type(error).__name__
+
+
+def _has_seen_enough(error: Exception) -> bool:
+    return isinstance(error, BrokenPipeError) and error.filename == _STANDARD_OUTPUT
+
+
+def _print(_: str, found: Findings, __: argparse.Namespace) -> None:
+    show(found.text())
+
+
+def _write_csv(path: str, found: Findings, _: argparse.Namespace) -> None:
+    _write(path, _as_csv(found.rows, path))
+
+
+def _write_json(path: str, found: Findings, _: argparse.Namespace) -> None:
+    about = _nulls(found.about, finite=True)
+    document = json.dumps(about, indent=2, allow_nan=False)
+    # the only control character that JSON has as it is
+    _write(path, document.replace("\x7f", "\\u007f"))
+
+
+def _write_plot(path: str, found: Findings, _: argparse.Namespace) -> None:
+    figure = found.draw().figure_
+    with whole_file(Path(path), binary=True) as file:
+        figure.savefig(file, format=_form(path), dpi=150)
+
+
+class _NoFigureError(Exception):
+    """A page is written without its figure."""
+
+
+def _write_report(path: str, found: Findings, arguments: argparse.Namespace) -> None:
+    failed: Exception | None = None
+    try:
+        figure = Figure.of(found.draw, f"{found.title}, as a picture")
+    except Exception as error:  # noqa: BLE001: a plot may fail in any way
+        failed = error
+        figure = Figure.missing(f"there is no figure: {_why(error)}")
+    text = page(
+        found.title,
+        [*found.opening, *found.read],
+        found.pages or found.tables,
+        found.remarks,
+        figure,
+        arguments.words,
+    )
+    write_whole(Path(path), [text])
+    if failed is not None:
+        what = f"written without its figure: {_why(failed)}"
+        raise _NoFigureError(f"{path}: {what}") from failed
 
 
 def show(text: str) -> None:
@@ -211,7 +317,7 @@ def _naming_standard_output() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename = "standard output"
+        error.filename = _STANDARD_OUTPUT
         raise
 
 

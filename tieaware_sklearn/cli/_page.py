@@ -101,7 +101,7 @@ class Figure(NamedTuple):
         """What a display draws, as SVG inside of the page."""
         if find_spec("matplotlib") is None:
             missing = "there is no figure because matplotlib is not installed"
-            return cls(f"<p>{missing} (pip install matplotlib).</p>", drawn=False)
+            return cls.missing(f"{missing} (pip install matplotlib).")
         matplotlib = import_optional("matplotlib", extra="plots", purpose="--report")
         matplotlib.use("Agg")
         drawn, file = draw().figure_, io.BytesIO()
@@ -114,6 +114,11 @@ class Figure(NamedTuple):
         source = f"data:image/svg+xml;base64,{data}"
         image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
         return cls(f"<figure>{image}</figure>", drawn=True)
+
+    @classmethod
+    def missing(cls, why: str) -> Figure:
+        """None, and why there is none."""
+        return cls(f"<p>{_text(why)}</p>", drawn=False)
 
 
 def page(

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from .._display.interrupts import exit_code
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._screening import SHOWN, table_of
 from ..io._letor_format import GROUP_SUFFIXES
@@ -14,7 +15,7 @@ from ._outputs import Findings, check_outputs, write_findings
 from ._screen_files import Screened, screen_files
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write what was found."""
     sizes = [f"{name}{suffix}" for name in arguments.files for suffix in GROUP_SUFFIXES]
     check_outputs(arguments, [*arguments.files, *sizes, *(arguments.query_file or ())])
@@ -58,8 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             ),
         ),
     )
-    if screened.interrupted:
-        raise KeyboardInterrupt
+    return exit_code(screened.interrupted) if screened.interrupted else 0
 
 
 def summary(screened: Screened, files: list[str]) -> str:
@@ -120,7 +120,7 @@ def _about(
     measures, names = screening.measures, screened.feature_names
     return {
         "files": files,
-        "complete": not screened.interrupted,
+        "complete": screened.interrupted is None,
         "n_documents": screened.n_documents,
         "n_queries": screening.n_queries,
         "n_features": len(screened.feature_names),

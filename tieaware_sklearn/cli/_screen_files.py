@@ -23,17 +23,19 @@ from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ._slow import note_missing_kernel
 
-#: files that would take more memory are read in batches
-_LARGE = 1 << 28
+#: files that would take more memory at once are read in batches, which take as much
+_LARGE = 1 << 29
+#: read at once, files peak at four times their numbers
+_PEAK = 4
 
 
 class Screened(NamedTuple):
-    """A fitted selector, and of what."""
+    """A fitted selector, of what, and what came before the end, as the user knows."""
 
     selector: RankingFeatureSelector
     feature_names: list[str]
     n_documents: int
-    interrupted: bool
+    interrupted: KeyboardInterrupt | None
 
 
 def screen_files(
@@ -53,7 +55,7 @@ def screen_files(
     if rows is not None:
         _leave_repeats(arguments, selector, len(names))
     n_documents = 0
-    interrupted = False
+    interrupted: KeyboardInterrupt | None = None
     screening: Screening | None = None
     measures = parse_measures(arguments.measures)
     try:
@@ -71,14 +73,14 @@ def screen_files(
             )
             if rows is None:
                 selector.fit(data, target, qid=qid)
-                return Screened(selector, names, len(target), False)
+                return Screened(selector, names, len(target), None)
             part = selector.screen(data, target, qid=qid)
             whole = part if screening is None else screening.merge(part)
             screening, n_documents = whole, n_documents + len(target)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         if screening is None:
             raise
-        interrupted = True
+        interrupted = stopped
         _note(
             f"interrupted: the results are those of the first {n_documents} of "
             f"{scan.n_rows} documents"
@@ -113,7 +115,7 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     """What is in the files, and the rows of a batch; None to read them at once."""
     paths = _paths(arguments)
     asked = arguments.batch_rows
-    at_once = asked == 0 or (asked is None and estimated_bytes(paths) <= _LARGE)
+    at_once = asked == 0 or (asked is None and _PEAK * estimated_bytes(paths) <= _LARGE)
     scan = scan_files(
         paths,
         label=arguments.label or "label",

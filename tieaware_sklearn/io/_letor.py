@@ -64,7 +64,8 @@ def load_letor(
     Raises
     ------
     ValueError
-        For a malformed line (with file and line number), rows without a query, query
+        For a malformed line (with file and line number), a file that is cut off in
+        its last line, as far as that can be told, rows without a query, query
         sizes that do not add up to the number of rows, and an empty file.
     OSError
         If a file cannot be read.

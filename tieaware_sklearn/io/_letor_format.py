@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernel import engines
+from ._letor_end import check_end
 from ._scan import Runs, RunsFound
 from ._text_source import PathLike, TextSource, check_paths, quoted
 
@@ -49,6 +50,7 @@ class Counted(NamedTuple):
 
 def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[Made]:
     """What is made of a file, some whole lines at a time; errors name the line."""
+    end = b""
     with source.reading(), source.open_text() as file:
         while text := file.read(_CHUNK):
             text += file.readline()
@@ -56,7 +58,9 @@ def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[M
                 made = reader(text)
             except (ValueError, OverflowError) as error:
                 raise ValueError(_complaint(source, error)) from None
+            end = text
             yield made
+        check_end(source, end)
 
 
 def look_at(text: bytes) -> Lines:

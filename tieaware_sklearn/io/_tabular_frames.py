@@ -110,8 +110,15 @@ def read_heads(
         for name in (label, qid):
             if name not in head.names:
                 raise ValueError(_no_column(head, name))
-        if set(head.names) != set(heads[0].names):
-            raise ValueError(f"{head.source}: must have the columns of {paths[0]}")
+        if differences := _differences(head, heads[0]):
+            raise ValueError(
+                f"{head.source}: must have the columns of {paths[0]}, but {differences}"
+            )
+        for name in head.names:
+            if head.names.count(name) > 1:
+                raise ValueError(
+                    f"{head.source}: must have each column once, got {name!r} twice"
+                )
     for name in ignore:
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
@@ -119,6 +126,14 @@ def read_heads(
                 f"{listed(heads[0].names)})"
             )
     return heads
+
+
+def _differences(head: Head, first: Head) -> str:
+    """The columns that only one of two files has."""
+    lacking = [repr(name) for name in first.names if name not in head.names]
+    extra = [repr(name) for name in head.names if name not in first.names]
+    said = [("lacks ", lacking), ("has also ", extra)]
+    return " and ".join(what + listed(names) for what, names in said if names)
 
 
 def _read_head(path: Path, qid: str) -> Head:
@@ -182,13 +197,32 @@ def _parquet_frames(
 ) -> Generator[Any]:
     # in pieces, however large the row groups are; read ahead, they would all be kept
     parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
-    if n_rows is None:
-        frame = parquet.read(columns).to_pandas(ignore_metadata=True)
-        if len(frame):
-            yield frame
-        return
-    for batch in parquet.iter_batches(n_rows, columns=columns):
-        yield batch.to_pandas(ignore_metadata=True)
+    try:
+        if n_rows is None:
+            frame = parquet.read(columns).to_pandas(ignore_metadata=True)
+            if len(frame):
+                yield frame
+            return
+        for batch in parquet.iter_batches(n_rows, columns=columns):
+            yield batch.to_pandas(ignore_metadata=True)
+    except (_arrow().lib.ArrowException, OSError) as error:
+        if (group := _damaged_group(parquet, columns)) is None:
+            raise
+        raise ValueError(f"{group} cannot be read: {in_one_line(error)}") from None
+
+
+def _damaged_group(parquet: Any, columns: Sequence[str]) -> str | None:
+    """The first row group that cannot be read alone, and its rows."""
+    first = 0
+    for number in range(parquet.num_row_groups):
+        groups, end = [number], first + parquet.metadata.row_group(number).num_rows
+        try:
+            for _ in parquet.iter_batches(columns=columns, row_groups=groups):
+                pass
+        except (_arrow().lib.ArrowException, OSError):
+            return f"row group {number} (rows {first} to {end - 1})"
+        first = end
+    return None
 
 
 def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:

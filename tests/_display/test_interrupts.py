@@ -1,0 +1,197 @@
+"""Ctrl-C and SIGTERM, sent to commands that wait for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from tests.io import conftest
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn._display import interrupts
+from tieaware_sklearn.datasets import iter_batches
+
+web, files = conftest.web, conftest.files
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+#: says that it was imported, and waits
+WAITS = """
+import sys, time
+print("ready", file=sys.stderr, flush=True)
+while True:
+    time.sleep(0.01)  # a signal just before signal.pause would not end it
+"""
+#: the command, which waits before a batch, and before it writes a plot
+SCREENS = f"""
+from tieaware_sklearn.cli import _outputs, _screen_files, main
+def wait(*_):
+    {WAITS.strip().replace(chr(10), chr(10) + "    ")}
+import sys
+_outputs._write_plot = wait
+first, track = int(sys.argv.pop(1)), _screen_files.track
+def waiting(*arguments):
+    for number, batch in enumerate(track(*arguments)):
+        if number == first:
+            wait()
+        yield batch
+_screen_files.track = waiting
+sys.exit(main())
+"""
+#: as pip writes it
+SCRIPT = """
+import sys
+from tieaware_sklearn.cli import main
+sys.exit(main())
+"""
+
+
+@contextmanager
+def ready(command, **options):
+    """A command that has begun to wait for a signal."""
+    # whatever started the tests may have them ignored
+    before = {one: signal.signal(one, signal.SIG_DFL) for one, _ in SIGNALS}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    try:
+        process = subprocess.Popen(list(map(str, command)), **pipes, **options)
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    with process:
+        try:
+            # such as which columns are left out comes before
+            assert "ready\n" in iter(process.stderr.readline, "")
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("module", ["numpy", "joblib", "sklearn"])
+@pytest.mark.parametrize("started", ["module", "script"])
+def test_ctrl_c_while_the_package_is_imported(tmp_path, started, module):
+    (tmp_path / f"{module}.py").write_text(WAITS)
+    script = tmp_path / "bin" / "tieaware"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    words = {"module": ["-m", "tieaware_sklearn"], "script": [script]}[started]
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", os.getcwd())]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    with ready([sys.executable, *words, "demo"], env=environment) as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (130, "", "tieaware: interrupted\n")
+
+
+def test_other_programs_keep_their_signals():
+    program = "import tieaware_sklearn, signal; print(signal.getsignal(signal.SIGINT))"
+    wanted = "import signal; print(signal.getsignal(signal.SIGINT))"
+    found, plain = (
+        subprocess.run(
+            [sys.executable, "-c", one, "tieaware"], capture_output=True, check=True
+        ).stdout.split(b" at ")[0]
+        for one in (program, wanted)
+    )
+    assert found == plain
+
+
+@pytest.mark.parametrize(
+    ("argv", "original", "expected"),
+    [
+        (["-m"], ["python", "-m", "tieaware_sklearn", "demo"], True),
+        (["-m"], ["python", "-mtieaware_sklearn"], True),
+        (["-m"], ["python", "-m", "pytest"], False),
+        (["/usr/bin/tieaware", "demo"], ["python", "/usr/bin/tieaware"], True),
+        (["tieaware.exe"], ["tieaware.exe"], True),
+        (["-c"], ["python", "-c", "import tieaware_sklearn"], False),
+        ([""], ["python"], False),
+        ([], ["embedded"], False),
+    ],
+)
+def test_what_counts_as_the_command(monkeypatch, argv, original, expected):
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", original)
+    assert interrupts._is_command() is expected
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_an_interrupted_screening_reports_once(files, tmp_path, number, code):
+    path, found = files["web.csv"], tmp_path / "found.json"
+    batches = list(iter_batches(path, batch_rows=100))
+    selector = RankingFeatureSelector()
+    for batch in batches[:2]:
+        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
+    done, n_rows = (
+        sum(len(batch.qid) for batch in some) for some in (batches[:2], batches)
+    )
+    words = ["screen", path, "--batch-rows", 100, f"--json={found}", "--quiet"]
+    with ready([sys.executable, "-c", SCREENS, 2, *words]) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    said = f"the results are those of the first {done} of {n_rows} documents"
+    assert err.splitlines()[-1] == f"tieaware: interrupted: {said}"
+    assert err.count("interrupted") == 1
+    assert f"{done} documents, {selector.n_queries_} queries" in out
+    document = json.loads(found.read_text())
+    assert not document["complete"]
+    by_name = {row["feature"]: row["NDCG@10"] for row in document["features"]}
+    expected = dict(zip(batches[0].feature_names, selector.mean_[:, 0], strict=True))
+    assert by_name == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize("batch_rows", [0, 100])
+def test_a_command_interrupted_before_there_is_a_result(
+    files, tmp_path, number, code, batch_rows
+):
+    found = tmp_path / "found.csv"
+    found.write_text("old")
+    words = ["screen", files["web.csv"], "--batch-rows", batch_rows, f"--csv={found}"]
+    with ready([sys.executable, "-c", SCREENS, 0, *words, "--quiet"]) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (code, "")
+    assert err.splitlines()[-1] == "tieaware: interrupted"
+    assert err.count("interrupted") == 1
+    assert found.read_text() == "old"
+
+
+@pytest.mark.parametrize(("second", "code"), SIGNALS)
+def test_a_second_signal_stops_the_report(files, tmp_path, second, code):
+    found = tmp_path / "found.png"
+    words = ["screen", files["web.csv"], "--batch-rows", 100, f"--plot={found}"]
+    with ready([sys.executable, "-c", SCREENS, 1, *words, "--quiet"]) as process:
+        process.send_signal(signal.SIGINT)
+        assert "ready\n" in iter(process.stderr.readline, "")
+        process.send_signal(second)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert "queries" in out
+    assert not found.exists()
+    assert err.splitlines()[-1] == "tieaware: interrupted"
+    assert "Traceback" not in err
+
+
+def test_signals_are_handled_in_the_block_alone():
+    default = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interrupt = signal.signal(signal.SIGINT, interrupts._leave)
+    try:
+        with interrupts.stoppable():
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            with pytest.raises(interrupts.TerminatedError) as stopped:
+                signal.raise_signal(signal.SIGTERM)
+        assert interrupts.exit_code(stopped.value) == 143
+        assert interrupts.exit_code(KeyboardInterrupt()) == 130
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        for kept in (signal.SIG_IGN, lambda *_: None):
+            signal.signal(signal.SIGTERM, kept)
+            with interrupts.stoppable():
+                signal.raise_signal(signal.SIGTERM)
+                assert signal.getsignal(signal.SIGTERM) is kept
+    finally:
+        signal.signal(signal.SIGTERM, default)
+        signal.signal(signal.SIGINT, interrupt)
