@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ._engine.digests import Digests, value_bits
+from ._engine.known_queries import Repeated, id_digests, kept, repeated, same_digest
 from ._engine.ties import FloatArray
-from ._engine.validation import check_choice
+from ._engine.validation import check_choice, check_qid
 from ._optional import import_optional
 from .evaluation import RankingReport, RankingSummary
 from .evaluation import evaluate as evaluate_in_memory
@@ -19,12 +25,15 @@ from .feature_selection import RankingFeatureSelector, Screening
 from .measures import Measure
 from .measures._parse import parse_measures
 
-dask, bag, dd = (
+dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
-    for name in ("dask", "dask.bag", "dask.dataframe")
+    for name in ("dask", "dask.dataframe", "pandas")
 )
 
 __all__ = ["evaluate", "evaluate_queries", "fit_selector"]
+
+#: partitions of a query that a message names
+_SHOWN = 4
 
 Part = TypeVar("Part", ReportMoments, Screening)
 
@@ -60,7 +69,8 @@ def evaluate(
         A column with the weight of each document's query.
     shuffle : bool, default=True
         Whether to bring the rows of every query together first. Use False where each
-        partition already holds whole queries: then only results leave a worker.
+        partition already holds whole queries: then only results leave a worker. A query
+        with rows in several partitions is an error.
 
     Returns
     -------
@@ -70,7 +80,9 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`, and if `df` does not have a column.
+        As in `tieaware_sklearn.evaluate`, if `df` does not have a column, and if a
+        query is in several partitions without `shuffle` (the message names the query
+        and the partitions).
 
     See Also
     --------
@@ -80,7 +92,11 @@ def evaluate(
     Notes
     -----
     Each worker sums over its queries, and the sums are merged in a tree, eight at a
-    time.
+    time. Digests of the query ids, 8 bytes for each query, are compared in one task: no
+    query is counted twice, however many there are. Rows that come twice within a
+    partition, or with `shuffle`, are documents of their query like any others. Two of n
+    ids have the same digest with probability n² / 2⁶⁵ (3% for a billion); they are an
+    error that names both.
 
     Examples
     --------
@@ -101,10 +117,11 @@ def evaluate(
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = _Names(label, qid, query_weight, score)
 
-    def moments(frame: Any) -> ReportMoments:
-        return ReportMoments.of(_report(frame, names, asked), average)
+    def moments(frame: Any) -> tuple[ReportMoments, Digests]:
+        report = _report(frame, names, asked)
+        return ReportMoments.of(report, average), id_digests(report.qid, qid)
 
-    found = _merged(_gather(df, names, shuffle), moments)
+    found, _ = _merged(_gather(df, names, shuffle), moments, qid, shuffle, keep=False)
     names.check_weight(found.values.weight)
     return found.summary()
 
@@ -138,12 +155,18 @@ def evaluate_queries(
     Raises
     ------
     ValueError
-        As in `evaluate`. Errors in the data are raised when the frame is computed.
+        As in `evaluate`. Errors in the data are raised when the frame is computed, and
+        a query in several partitions when one of these is.
 
     See Also
     --------
     evaluate : Averages over queries.
     tieaware_sklearn.evaluate : The same in memory.
+
+    Notes
+    -----
+    No partition of the result is complete before the queries of all partitions have
+    been compared, by 8 bytes for each query.
 
     Examples
     --------
@@ -159,6 +182,7 @@ def evaluate_queries(
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = _Names(label, qid, None, score)
+    df = _gather(df, names, shuffle)
 
     def table(frame: Any) -> Any:
         ids = frame[qid].drop_duplicates()
@@ -167,12 +191,35 @@ def evaluate_queries(
         found["qid"] = ids.repeat(len(asked.measures)).array
         return found.rename(columns={"qid": qid})
 
-    df = _gather(df, names, shuffle)
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
-    return df.map_partitions(
-        lambda frame: table(frame) if len(frame) else meta, meta=meta
+    tables = df.map_partitions(
+        lambda frame: table(frame) if len(frame) else meta,
+        meta=meta,
+        clear_divisions=True,
     )
+
+    def digests_of(frame: Any) -> Any:
+        return _cell(id_digests(_ids_of(frame, qid), qid).tobytes())
+
+    def compare(cells: Any) -> Any:
+        # one row for each partition, in their order
+        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
+        return _cell((repeated(parts), len(parts)))
+
+    def checked(frame: Any, cells: Any) -> Any:
+        several, n_partitions = cells["found"].iloc[0]
+        for again in several:
+            for query in _with_digest(frame, qid, again.digest):
+                what = _in_several(again, repr(query), n_partitions, qid, shuffle)
+                raise ValueError(what)
+        return frame
+
+    digests = tables.map_partitions(digests_of, meta=_cell(b"")[:0])
+    compared = digests.repartition(npartitions=1).map_partitions(
+        compare, meta=_cell(())[:0]
+    )
+    return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
 
 
 def fit_selector(
@@ -211,9 +258,10 @@ def fit_selector(
     ------
     ValueError
         As in `RankingFeatureSelector.fit`, and if `df` does not have a column, if a
-        query is in two partitions without `shuffle`, if the selector reads query ids
-        from a column of X, or if there are more than 1000 features and the selector
-        needs their correlations, but does not have ``redundancy=True``.
+        query is in several partitions without `shuffle` (the message names it), if the
+        selector reads query ids from a column of X, or if there are more than 1000
+        features and the selector needs their correlations, but does not have
+        ``redundancy=True``.
 
     See Also
     --------
@@ -223,7 +271,9 @@ def fit_selector(
     -----
     Each partition is screened on its worker. Only statistics are transferred, about a
     kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
-    features) and 8 bytes for each query. They are merged in a tree, eight at a time.
+    features), merged in a tree, eight at a time, and 8 bytes for each query, compared
+    in one task as in `evaluate`. The selector keeps them, up to those of ten million
+    queries, as after `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------
@@ -255,14 +305,18 @@ def fit_selector(
         raise ValueError("features must name at least one column, got none")
     selector.check_correlated(len(columns))
 
-    def screening(frame: Any) -> Screening:
+    def screening(frame: Any) -> tuple[Screening, Digests]:
         weight = frame.get(query_weight)
-        return selector.screen(frame[columns], frame[label], frame[qid], weight)
+        found = selector.screen(frame[columns], frame[label], frame[qid], weight)
+        digests = found.query_digests
+        # they are compared once, and do not climb the tree with the statistics
+        return replace(found, query_digests=digests[:0]), digests
 
-    found = _merged(_gather(df, names, shuffle, columns), screening)
+    gathered = _gather(df, names, shuffle, columns)
+    found, digests = _merged(gathered, screening, qid, shuffle, keep=True)
     names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
-    return fitted.adopt(found, df._meta[columns])
+    return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
 
 
 def _check_frame(df: Any) -> None:
@@ -316,21 +370,94 @@ def _gather(df: Any, names: _Names, shuffle: bool, features: Sequence[str] = ())
     return df.shuffle(names.qid, ignore_index=True) if shuffle else df
 
 
-def _merged(df: Any, of_rows: Callable[[Any], Part]) -> Part:
-    """What is found in each partition, merged in a tree."""
+def _merged(
+    df: Any,
+    of_rows: Callable[[Any], tuple[Part, Digests]],
+    qid: str,
+    shuffle: bool,
+    *,
+    keep: bool,
+) -> tuple[Part, Digests]:
+    """What is found in each partition, merged in a tree, and the digests to keep.
 
-    def of_partition(frame: Any) -> list[Part | None]:
-        return [of_rows(frame) if len(frame) else None]
+    Digests of query ids are compared in one task, to which each is sent once.
+    """
 
-    def merge(ours: Part | None, theirs: Part | None) -> Part | None:
-        if ours is None or theirs is None:
-            return ours or theirs
-        return ours.merge(theirs)
+    def of_partition(frame: Any) -> tuple[Part | None, Digests]:
+        return of_rows(frame) if len(frame) else (None, np.empty(0, np.uint64))
 
-    parts = [dask.delayed(of_partition)(part) for part in df.to_delayed()]
-    whole = bag.from_delayed(parts).fold(merge)
-    # a bag would take processes without a cluster, and break the shuffle with one
-    found: Part | None = whole.to_delayed(optimize_graph=False).compute()
-    if found is None:
+    def merge(parts: list[Part | None]) -> Part | None:
+        some = [part for part in parts if part is not None]
+        return reduce(lambda ours, theirs: ours.merge(theirs), some) if some else None
+
+    def compare(parts: list[Digests]) -> tuple[list[Repeated], Digests]:
+        every = np.concatenate(parts) if keep else parts[0][:0]
+        return repeated(parts), kept(every)
+
+    partitions = df.to_delayed()
+    found = [dask.delayed(of_partition, nout=2)(part) for part in partitions]
+    compared = dask.delayed(compare)([digests for _, digests in found])
+    tree = [part for part, _ in found]
+    while len(tree) > 1:
+        tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
+    whole, (several, digests) = dask.compute(tree[0], compared)
+    for again in several:
+        raise ValueError(_look_up(again, partitions, qid, shuffle))
+    if whole is None:
         raise ValueError("df must hold at least one row, got none")
+    return whole, digests
+
+
+def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:
+    """What is wrong; two partitions are read again for the id of a query."""
+    look = dask.delayed(_with_digest)
+    two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
+    queries = [query for found in dask.compute(*two) for query in found]
+    for other in queries[1:]:
+        if queries[0] != other:
+            return same_digest(queries[0], other, qid)
+    # data that are not the same when they are read again may not have it
+    name = repr(queries[0]) if queries else f"with the digest {again.digest:#018x}"
+    return _in_several(again, name, len(partitions), qid, shuffle)
+
+
+def _in_several(
+    again: Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
+) -> str:
+    """What to say of a query that is in several partitions."""
+    numbers = [*map(str, again.parts)]
+    if len(numbers) > _SHOWN:
+        numbers[_SHOWN:] = [f"{len(numbers) - _SHOWN} more"]
+    got = (
+        f"got query {query} in partitions {', '.join(numbers[:-1])} and {numbers[-1]} "
+        f"(of 0 to {n_partitions - 1})"
+    )
+    if again.n_queries > 1:
+        got += f", and {again.n_queries - 1} more queries in several partitions"
+    if shuffle:  # which goes by another digest of ids
+        return f"{qid} must have equal ids of one type, {got}"
+    return (
+        f"{qid} must have all rows of a query in one partition without shuffle, {got}: "
+        "use shuffle=True, or leave out partitions that repeat others"
+    )
+
+
+def _with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
+    """The query id of this digest, if it is there."""
+    ids = _ids_of(frame, qid)
+    found: list[Any] = ids[value_bits(ids) == np.uint64(digest)].tolist()
     return found
+
+
+def _ids_of(frame: Any, qid: str) -> NDArray[Any]:
+    """The different query ids of a frame."""
+    if not len(frame):
+        return np.empty(0)
+    return check_qid(frame[qid], n_rows=len(frame), name=qid).qid
+
+
+def _cell(value: Any) -> Any:
+    """A frame that holds one object."""
+    cell = np.empty(1, dtype=object)
+    cell[0] = value
+    return pandas.DataFrame({"found": cell})

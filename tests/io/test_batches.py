@@ -6,6 +6,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -98,6 +99,29 @@ def test_a_selector_fitted_batch_by_batch(files, web, name):
             assert_allclose(found[key], value, rtol=1e-11, atol=1e-12, err_msg=key)
         else:
             assert_array_equal(found[key], value, err_msg=key)
+
+
+def test_ids_that_are_not_whole_numbers_are_told_apart(tmp_path):
+    """Python's hash takes -1.0 for -2.0."""
+    ids = [-1.0, -2.0, -1.5, 0.25, 1e300, 0.0]
+    frame = pd.DataFrame({"label": 1, "qid": ids, "x": 2.0})
+    frame.to_parquet(tmp_path / "a.parquet")
+    batches = list(iter_batches(tmp_path / "a.parquet", batch_rows=1))
+    assert [batch.qid.tolist() for batch in batches] == [[one] for one in ids]
+    frame.iloc[[0, 1, 2, 1]].to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"row 3: query -2\.0 comes back"):
+        iter_batches(tmp_path / "a.parquet")
+
+
+def test_texts_with_the_same_hash_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("tieaware_sklearn.io._scan.hash", len, raising=False)
+    frame = pd.DataFrame({"label": 1, "qid": ["a", "bb", "c"], "x": 2.0})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(
+        ValueError,
+        match=r"row 2: query c has the 64-bit hash of query a \(.*row 0\)",
+    ):
+        iter_batches(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.digests import Digests, value_bits
+from .._engine.digests import Digests
+from .._engine.known_queries import id_digests, kept, known
 from .._engine.qid_column import how_to_pass_qid, list_columns, warn_one_query
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries, check_labels, check_qid, check_query_weight
@@ -91,10 +92,21 @@ class FitsInParts(FeatureColumns):
             `max_correlation` or `diversity` must compare more than 1000 features
             without ``redundancy=True``. Nothing is added then.
 
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and beyond ten million queries (see Notes).
+
         Notes
         -----
-        Queries are recognised by digests of 64 bits each, which are pickled; ids are
-        not kept.
+        Queries are recognised by digests of their ids, 64 bits each, which are
+        pickled; ids are not kept. No query is counted twice among the first ten
+        million (80 MB of digests). Of more, only the ten million with the smallest
+        digests are compared, with a warning: of n queries, one that comes again is
+        detected with probability 10⁷ / n, and a batch of hundreds almost surely. Two
+        of n ids have the same digest with probability n² / 2⁶⁵: 3·10⁻⁶ for ten
+        million. The second is then refused, too. Without ids, rows that come again
+        are counted again.
         """
         first = not hasattr(self, "screening_")
         if not first:
@@ -119,7 +131,14 @@ class FitsInParts(FeatureColumns):
         ------
         ValueError
             If the measures, options or features differ, if the two selectors have a
-            query in common, or if there are too many features, as in `partial_fit`.
+            query in common (named by its digest, since ids are not kept), or if there
+            are too many features, as in `partial_fit`. Nothing is added then.
+
+        Warns
+        -----
+        UserWarning
+            Beyond ten million queries, of which not all are compared; see
+            `partial_fit`.
         """
         check_is_fitted(self)
         if not isinstance(other, FitsInParts) or other is self:
@@ -219,7 +238,7 @@ class FitsInParts(FeatureColumns):
             column = f"{type(self).__name__}(qid=<name or index>)"
             how = f"pass qid to fit. {how_to_pass_qid()}, {column}"
             warn_one_query(len(labels), how)
-        digests = value_bits(queries.qid if qid is not None else [])
+        digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
         if not reset:
             self._check_new(queries, digests)
         weight = check_query_weight(query_weight, queries, allow_zero=not whole)
@@ -231,7 +250,7 @@ class FitsInParts(FeatureColumns):
             progress=self.progress,
         )
         names = tuple(self._names())
-        screening = Screening(names, rule, statistics, np.unique(digests))
+        screening = Screening(names, rule, statistics, kept(digests))
         return screening, Rows(data, queries, weight, self.n_jobs)
 
     def check_correlated(self, n_features: int, *, has_rows: bool = False) -> None:
@@ -266,8 +285,7 @@ class FitsInParts(FeatureColumns):
 
     def _check_new(self, queries: Queries, digests: Digests) -> None:
         """What is added must be of queries that are not in it."""
-        # with its table of integers, NumPy 2.0 overflows
-        again = np.isin(digests, self.screening_.query_digests, kind="sort")
+        again = known(digests, self.screening_.query_digests)
         if again.any():
             raise ValueError(
                 "qid must have all rows of a query in one call of partial_fit, got "

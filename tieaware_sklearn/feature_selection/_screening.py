@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._display.words import meaning
+from .._engine.known_queries import merged, repeated
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
@@ -76,7 +77,7 @@ class Screening(Result):
         Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
         Sorted digests of the query ids, 64 bits each, by which `merge` detects queries
-        that are in both screenings.
+        that are in both screenings; of more than ten million, the smallest ones.
     selection : Selection or None
         What a selector chose: ``order`` and, for features that were left out as
         repeats, what they repeat. `screen` and `merge` choose nothing.
@@ -289,7 +290,14 @@ class Screening(Result):
         ------
         ValueError
             If the features, measures or options differ, or if the two screenings have a
-            query in common.
+            query in common, which is named by its digest: ids are not kept.
+
+        Warns
+        -----
+        UserWarning
+            Beyond ten million queries: of n, only the ten million with the smallest
+            digests are compared. A query in both screenings is then detected with
+            probability 10⁷ / n, and a whole shard almost surely.
         """
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
@@ -299,17 +307,16 @@ class Screening(Result):
                 f"screening, got {', '.join(other.measures)} of "
                 f"{len(other.feature_names)} features"
             )
-        digests = np.union1d(self.query_digests, other.query_digests)
-        again = len(self.query_digests) + len(other.query_digests) - len(digests)
-        if again:
+        for again in repeated([self.query_digests, other.query_digests]):
             raise ValueError(
                 "other must have none of the queries of this screening, got "
-                f"{again} of them among its {other.n_queries}"
+                f"{again.n_queries} of them among its {other.n_queries}, such as the "
+                f"one whose id has the digest {again.digest:#018x}"
             )
         return replace(
             self,
             statistics=self.statistics.merge(other.statistics),
-            query_digests=digests,
+            query_digests=merged(self.query_digests, other.query_digests),
             selection=None,
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._engine.digests import bits_of
 from .._engine.validation import find_runs
 
 
@@ -31,21 +32,22 @@ Piece = TypeVar("Piece", bound=Rows)
 class Runs(NamedTuple):
     """Runs of rows of one query through all files: their ids, where they begin.
 
-    Text ids are known by their hashes.
+    Text ids are known by their hashes of 64 bits, numbers by their values.
     """
 
     ids: NDArray[np.int64]
     starts: NDArray[np.int64]
     n_rows: int
 
-    def returns(self) -> int | None:
-        """The first row at which a query comes back after another one."""
-        _, first = np.unique(self.ids, return_index=True)
-        if len(first) == len(self.ids):
+    def returns(self) -> tuple[int, int] | None:
+        """Where a query begins that comes back after another one, and where it does."""
+        ids, first, run = np.unique(self.ids, return_index=True, return_inverse=True)
+        if len(ids) == len(self.ids):
             return None
         again = np.ones(len(self.ids), dtype=bool)
         again[first] = False
-        return int(self.starts[np.argmax(again)])
+        at = int(np.argmax(again))
+        return int(self.starts[first[run[at]]]), int(self.starts[at])
 
     def bounds(self, batch_rows: int | None) -> list[int]:
         """Where batches begin, at the query after the one that fills them; the end."""
@@ -83,9 +85,7 @@ class RunsFound:
         if self.n_rows and first == self._last:
             starts = starts[1:]
         ids = qid[starts]
-        if ids.dtype.kind not in "iu":
-            ids = np.fromiter(map(hash, ids.tolist()), np.int64, len(ids))
-        self._ids.append(ids.astype(np.int64))
+        self._ids.append(_known_by(ids))
         self._starts.append(starts + self.n_rows)
         self._last = last
         self.n_rows += len(qid)
@@ -94,6 +94,16 @@ class RunsFound:
         """Those of all rows."""
         ids, starts = np.concatenate(self._ids), np.concatenate(self._starts)
         return Runs(ids, starts, self.n_rows)
+
+
+def _known_by(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """64 bits of each id; all files spell them alike."""
+    if ids.dtype.kind in "iu":
+        return ids.astype(np.int64)
+    if ids.dtype.kind == "f":
+        # different ones for different numbers: Python's hash takes -1.0 for -2.0
+        return bits_of(ids).view(np.int64)
+    return np.fromiter(map(hash, ids.tolist()), np.int64, len(ids))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +151,18 @@ class Scan(ABC, Generic[Piece]):
     @property
     def scattered(self) -> str:
         """Where a query comes back after another one; empty if none does."""
-        row = self.runs.returns()
-        if row is None:
+        rows = self.runs.returns()
+        if rows is None:
             return ""
+        first, again = map(self._query_at, rows)
+        if first != again:
+            return (
+                f"{self.place(rows[1])}: query {again} has the 64-bit hash of query "
+                f"{first} ({self.place(rows[0])}), by which batches tell queries "
+                "apart: start again, since each process hashes texts in its own way"
+            )
         return (
-            f"{self.place(row)}: query {self._query_at(row)} comes back after another "
+            f"{self.place(rows[1])}: query {again} comes back after another "
             "query, but files are read in batches of whole queries: sort the rows by "
             "query, or read all rows at once (load_letor, load_table)"
         )

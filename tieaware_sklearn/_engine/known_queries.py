@@ -1,0 +1,114 @@
+"""Queries recognised by digests of their ids, so that none is counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display.warn import warn
+from .digests import Digests, value_bits
+from .segments import owners
+
+#: queries whose digests are kept, 8 bytes each; of more, those with the least ones
+MOST_KNOWN = 10_000_000
+
+
+class Repeated(NamedTuple):
+    """A query that is in several parts of data, which must not share any.
+
+    Attributes
+    ----------
+    digest : int
+        That of its id.
+    parts : list of int
+        Which parts hold it.
+    n_queries : int
+        How many such queries there are in all parts.
+    """
+
+    digest: int
+    parts: list[int]
+    n_queries: int
+
+
+def id_digests(qid: NDArray[Any], name: str = "qid") -> Digests:
+    """Digests of different query ids, in their order.
+
+    Raises
+    ------
+    ValueError
+        If two ids have the same digest. Of 64 bits, n ids have two alike with a
+        chance of about n² / 2^65 (the birthday problem).
+    """
+    digests = value_bits(qid)
+    order = np.argsort(digests, kind="stable")
+    alike = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
+    if len(alike):
+        first, second = sorted(order[alike[0] : alike[0] + 2].tolist())
+        raise ValueError(same_digest(qid[first], qid[second], name))
+    return digests
+
+
+def same_digest(first: Any, second: Any, name: str = "qid") -> str:
+    """What to say of two ids that cannot be told apart."""
+    ours, theirs = (one.item() if isinstance(one, np.generic) else one
+                    for one in (first, second))  # fmt: skip
+    return (
+        f"{name} must have ids that differ in their digests of 64 bits, by which "
+        f"queries are recognised, got {ours!r} and {theirs!r}, which have the same "
+        "one: rename one of them"
+    )
+
+
+def kept(digests: Digests) -> Digests:
+    """Those to compare with further queries, sorted.
+
+    All parts keep the least ones, so that what one of them has kept of another's
+    queries it has kept of its own.
+    """
+    return np.sort(digests, kind="stable")[:MOST_KNOWN]
+
+
+def merged(ours: Digests, theirs: Digests) -> Digests:
+    """What to keep of the digests of two parts; warns where that is not all."""
+    both = np.concatenate([ours, theirs])
+    if len(both) > MOST_KNOWN:
+        warn(
+            f"of more than {MOST_KNOWN} queries, only those with the smallest digests "
+            "of their ids are compared: a query that comes twice may be counted twice"
+        )
+    return kept(both)
+
+
+def known(digests: Digests, before: Digests) -> NDArray[np.bool_]:
+    """Which of these are among those kept before."""
+    if not len(before):
+        return np.zeros(len(digests), dtype=bool)
+    at = np.minimum(np.searchsorted(before, digests), len(before) - 1)
+    return np.asarray(before[at] == digests)
+
+
+def repeated(parts: Sequence[Digests]) -> list[Repeated]:
+    """Queries in several parts, each of which holds no digest twice.
+
+    Not all are listed, but one of every part that has any, by ascending digests.
+    """
+    every = np.concatenate([np.empty(0, np.uint64), *parts])
+    every.sort(kind="stable")  # which merges what is sorted
+    again = np.unique(every[1:][every[1:] == every[:-1]])
+    if not len(again):
+        return []
+    shared = [part[known(part, again)] for part in parts]
+    digests = np.concatenate(shared)
+    order = np.argsort(digests, kind="stable")
+    digests, holder = digests[order], owners(np.array([*map(len, shared)]))[order]
+    _, least = np.unique(holder, return_index=True)
+    found = []
+    for digest in np.unique(digests[least]):
+        first = np.searchsorted(digests, digest, side="left")
+        end = np.searchsorted(digests, digest, side="right")
+        found.append(Repeated(int(digest), holder[first:end].tolist(), len(again)))
+    return found
