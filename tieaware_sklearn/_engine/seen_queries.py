@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .digests import Digests, value_bits
+from .known_queries import known
 
 
 class SeenQueries:
@@ -29,8 +30,8 @@ class SeenQueries:
         """
         digests = value_bits(ids)
         again = np.zeros(len(digests), dtype=bool)
-        for known in self._sorted:
-            again |= is_in(digests, known)
+        for before in self._sorted:
+            again |= known(digests, before)
         if again.any():
             return int(np.argmax(again))
         newest = np.sort(digests)
@@ -39,14 +40,6 @@ class SeenQueries:
         if len(newest):
             self._sorted.append(newest)
         return None
-
-
-def is_in(digests: Digests, known: Digests) -> NDArray[np.bool_]:
-    """Which digests are among those of a sorted array."""
-    if not len(known):
-        return np.zeros(len(digests), dtype=bool)
-    places = np.searchsorted(known, digests)
-    return np.asarray(known[np.minimum(places, len(known) - 1)] == digests)
 
 
 def both(ours: Digests, theirs: Digests) -> Digests:
