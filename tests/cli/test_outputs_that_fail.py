@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 
 from tests.cli.helpers import run
@@ -45,6 +46,7 @@ def inputs(tmp_path, monkeypatch):
     (tmp_path / "full.png").symlink_to("/dev/full")
     monkeypatch.chdir(tmp_path)
     yield tmp_path
+    plt.close("all")
     assert {name: (tmp_path / name).read_text() for name in files} == files
     assert not list(tmp_path.glob(".*"))
 
