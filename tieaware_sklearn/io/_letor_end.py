@@ -8,8 +8,8 @@ from ._text_source import TextSource, quoted
 _LEAST = 10
 
 
-def check_end(source: TextSource, text: bytes) -> None:
-    """Refuse a file that ends in the middle of a line; `text` is its end.
+def check_end(source: TextSource, end: bytes) -> None:
+    """Refuse a file that ends in the middle of a line; `end` follows its last break.
 
     A missing line break alone is no error, and neither is a line with fewer features
     where features of value 0 are left out. So this takes a file whose other lines,
@@ -21,7 +21,6 @@ def check_end(source: TextSource, text: bytes) -> None:
     ValueError
         With the file, the line and its last word.
     """
-    end = text.rpartition(b"\n")[2]
     if not end.strip() or end.endswith(b"\r"):
         return
     found, common = _parts(end), None

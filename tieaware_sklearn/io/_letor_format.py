@@ -58,7 +58,8 @@ def read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[M
                 made = reader(text)
             except (ValueError, OverflowError) as error:
                 raise ValueError(_complaint(source, error)) from None
-            end = text
+            # not the whole chunk, which would stay in memory beside the next
+            end = text[text.rfind(b"\n") + 1 :]
             yield made
         check_end(source, end)
 
