@@ -227,7 +227,9 @@ def test_topics_are_those_of_both():
     run = {"q9": {"d1": 1.0}, "q2": {"d1": 1.0, "d7": 1.0}, "q1": {}}
     names = ["map", "iprec_at_recall_0.00", "num_ret"]
     theirs, ours = both(QRELS | {"q5": {}}, run | {"q5": {"d1": 1.0}}, names)
-    assert list(theirs) == list(ours) == ["q2", "q1"]
+    assert list(ours) == ["q2", "q1"]
+    # older versions have topics without judgments, too
+    assert [topic for topic in theirs if topic != "q5"] == ["q2", "q1"]
     # pytrec_eval has NaN for an interpolated precision
     assert ours["q1"] == {"num_ret": 0.0, "map": 0.0, "iprec_at_recall_0.00": 0.0}
     assert RelevanceEvaluator(QRELS, names).evaluate({}) == {}

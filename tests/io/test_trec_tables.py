@@ -264,7 +264,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
             "run: document a is retrieved twice for topic 1",
         ),
         (
-            FRAME.assign(doc_id=["a", None]),
+            FRAME.assign(doc_id=["a", NAN]),
             "run, row 1: doc_id must be a string or bytes, got nan",
         ),
         (
