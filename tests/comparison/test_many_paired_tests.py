@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tieaware_sklearn.comparison._many_paired_tests import (
@@ -45,6 +45,8 @@ def test_to_the_last_bit(test, alternative, n):
     st.sampled_from(ALTERNATIVES),
 )  # fmt: skip
 def test_few_differences(rows, test, alternative):
+    # of sums next to 0, scipy tells apart what differs by rounding only
+    assume(test != "randomization" or (np.abs(np.sum(rows, axis=1)) > 1e-9).all())
     found = paired_pvalues(np.array(rows), test, alternative)
     alone = [paired_test(np.array(row), test, alternative).pvalue for row in rows]
     assert np.array_equal(found, alone)

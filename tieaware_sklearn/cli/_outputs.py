@@ -215,7 +215,7 @@ def write_findings(arguments: argparse.Namespace, found: Findings) -> None:
     for path, write in asked:
         try:
             write(path, found, arguments)
-        except Exception as error:  # noqa: BLE001: a plot may fail in any way
+        except Exception as error:  # a plot may fail in any way
             errors.append(_named(error, path))
     enough = [error for error in errors if _has_seen_enough(error)]
     if enough and len(enough) == len(errors):
@@ -276,7 +276,7 @@ def _write_report(path: str, found: Findings, arguments: argparse.Namespace) -> 
     failed: Exception | None = None
     try:
         figure = Figure.of(found.draw, f"{found.title}, as a picture")
-    except Exception as error:  # noqa: BLE001: a plot may fail in any way
+    except Exception as error:  # a plot may fail in any way
         failed = error
         figure = Figure.missing(f"there is no figure: {_why(error)}")
     text = page(
