@@ -65,6 +65,7 @@ ROOMS = [
 ]
 #: tests of all files of a room together
 OF_A_WHOLE_ROOM = {
+    "dask/test_workers.py",
     "evaluation/test_scikit_learn_metrics.py",
     "fuzz/test_fuzz.py",
     "io/test_malformed_files.py",
@@ -186,7 +187,7 @@ def test_a_test_file_is_named_for_what_it_tests():
     files = {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")}
     assert rooms - {"fuzz"} <= set(ROOMS)
     assert {name for name in ROOMS if (PACKAGE / name).is_dir()} <= rooms
-    assert {"dask", "ir_measures"} <= files
+    assert "ir_measures" in files
 
 
 def contributing(start: str, end: str) -> str:

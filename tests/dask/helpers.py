@@ -1,0 +1,56 @@
+"""What the tests of Dask share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from dask import dataframe as dd
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+
+MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
+MARKS = [
+    # a cluster warns of its own affairs, and leaves sockets to the collector
+    pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.xdist_group("dask"),
+]
+
+
+def spread(rows, npartitions=7):
+    return dd.from_pandas(rows, npartitions=npartitions)
+
+
+def assert_same_summary(found, wanted):
+    for name, value in vars(wanted).items():
+        if isinstance(value, np.ndarray):
+            assert_allclose(getattr(found, name), value, rtol=1e-12, atol=1e-12)
+        else:
+            assert getattr(found, name) == value
+
+
+def assert_same_selector(found, wanted):
+    assert found.get_params() == wanted.get_params()
+    for name, value in vars(wanted).items():
+        if not (isinstance(value, np.ndarray) and name.endswith("_")):
+            continue
+        if value.dtype.kind == "f":
+            got = getattr(found, name)
+            assert_allclose(got, value, rtol=1e-11, atol=1e-12, err_msg=name)
+        else:
+            assert_array_equal(getattr(found, name), value, err_msg=name)
+
+
+ALL = ["evaluate", "evaluate_queries", "fit_selector"]
+
+
+def computed(name, df, **options):
+    """What a function finds: of `evaluate_queries`, all of it."""
+    if name == "evaluate":
+        return evaluate(df, score="clicks", **options)
+    if name == "evaluate_queries":
+        return evaluate_queries(df, score="clicks", **options).compute()
+    return fit_selector(RankingFeatureSelector("rr"), df, **options)

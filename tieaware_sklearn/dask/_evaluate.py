@@ -1,0 +1,230 @@
+"""Rankings evaluated where their rows are: on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._engine.digests import Digests
+from .._engine.known_queries import id_digests, repeated
+from .._engine.validation import check_choice
+from ..evaluation import RankingReport, RankingSummary
+from ..evaluation import evaluate as evaluate_in_memory
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
+from ..evaluation._report import ReportMoments
+from ..evaluation._undefined import Asked, ask
+from ..measures import Measure
+from ..measures._parse import parse_measures
+from ._partitions import (
+    Names,
+    gathered,
+    ids_of,
+    in_several,
+    merged,
+    pandas,
+    with_digest,
+)
+
+
+def evaluate(
+    df: Any,
+    *,
+    score: str,
+    label: str = "label",
+    qid: str = "qid",
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    average: str = "macro",
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: str | None = None,
+    convention: str | None = None,
+    shuffle: bool = True,
+) -> RankingSummary:
+    """Compute the exact scores of a ranking on a cluster, averaged over queries.
+
+    Parameters
+    ----------
+    df : dask.dataframe.DataFrame
+        Data with one row per document, in any order.
+    score, label, qid : str, default label="label", qid="qid"
+        Columns with scores, labels and query ids.
+    measures, zero_relevance, unjudged, convention
+        As in `tieaware_sklearn.evaluate`.
+    average : {"macro", "geometric"}, default="macro"
+        How to average over queries: by the mean, or by the geometric mean (with values
+        of at least 1e-5).
+    query_weight : str, optional
+        A column with the weight of each document's query.
+    shuffle : bool, default=True
+        Whether to bring the rows of every query together first. Use False where each
+        partition already holds whole queries: then only results leave a worker. A query
+        with rows in several partitions is an error.
+
+    Returns
+    -------
+    RankingSummary
+        The same as ``tieaware_sklearn.evaluate(...).summary(average)``, to 1e-12.
+
+    Raises
+    ------
+    ValueError
+        As in `tieaware_sklearn.evaluate`, if `df` does not have a column, and if a
+        query is in several partitions without `shuffle` (the message names the query
+        and the partitions).
+
+    See Also
+    --------
+    evaluate_queries : The values of every query, left on the cluster.
+    tieaware_sklearn.evaluate : The same in memory.
+
+    Notes
+    -----
+    Each worker sums over its queries, and the sums are merged in a tree, eight at a
+    time. Digests of the query ids, 8 bytes for each query, are compared in one task: no
+    query is counted twice, however many there are. Rows that come twice within a
+    partition, or with `shuffle`, are documents of their query like any others. Two of n
+    ids have the same digest with probability n² / 2⁶⁵ (3% for a billion); they are an
+    error that names both.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dask import dataframe as dd
+    >>> from tieaware_sklearn.dask import evaluate
+    >>> rows = pd.DataFrame({"label": [1, 0, 0, 1, 0, 0], "clicks": [2, 1, 1, 1, 1, 0],
+    ...                      "qid": [1, 2, 1, 2, 1, 2]})
+    >>> print(evaluate(dd.from_pandas(rows, npartitions=2), score="clicks",
+    ...                measures=["P@2", "rr"]))
+    measure    mean   worst    best  tie std  chance    lift      95% interval
+    --------------------------------------------------------------------------
+    P@2      0.5000  0.5000  0.5000   0.0000  0.3333  1.0000  [0.5000, 0.5000]
+    RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
+    2 queries
+    """
+    check_choice(average, "average", ("macro", "geometric"))
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    names = Names(label, qid, query_weight, score)
+
+    def moments(frame: Any) -> tuple[ReportMoments, Digests]:
+        report = _report(frame, names, asked)
+        return ReportMoments.of(report, average), id_digests(report.qid, qid)
+
+    found, _ = merged(gathered(df, names, shuffle), moments, qid, shuffle, keep=False)
+    names.check_weight(found.values.weight)
+    return found.summary()
+
+
+def evaluate_queries(
+    df: Any,
+    *,
+    score: str,
+    label: str = "label",
+    qid: str = "qid",
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    convention: str | None = None,
+    shuffle: bool = True,
+) -> Any:
+    """Compute the exact scores of a ranking query by query; they stay on the cluster.
+
+    Parameters
+    ----------
+    df, score, label, qid, measures, zero_relevance, unjudged, convention, shuffle
+        As in `evaluate`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        A frame, not yet computed, with one row per query and measure, queries in any
+        order, and the columns of ``tieaware_sklearn.evaluate(...).to_pandas()``; ids
+        are in the column that `qid` names.
+
+    Raises
+    ------
+    ValueError
+        As in `evaluate`. Errors in the data are raised when the frame is computed, and
+        a query in several partitions when one of these is.
+
+    See Also
+    --------
+    evaluate : Averages over queries.
+    tieaware_sklearn.evaluate : The same in memory.
+
+    Notes
+    -----
+    No partition of the result is complete before the queries of all partitions have
+    been compared, by 8 bytes for each query.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dask import dataframe as dd
+    >>> from tieaware_sklearn.dask import evaluate_queries
+    >>> rows = pd.DataFrame({"label": [1, 0, 0, 1, 0, 0], "clicks": [2, 1, 1, 1, 1, 0],
+    ...                      "qid": [1, 2, 1, 2, 1, 2]})
+    >>> values = evaluate_queries(dd.from_pandas(rows, npartitions=2), score="clicks",
+    ...                           measures="rr")
+    >>> values.compute().set_index("qid")["expected"].sort_index().to_dict()
+    {1: 1.0, 2: 0.75}
+    """
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    names = Names(label, qid, None, score)
+    df = gathered(df, names, shuffle)
+
+    def table(frame: Any) -> Any:
+        ids = frame[qid].drop_duplicates()
+        found = _report(frame, names, asked).to_pandas()
+        # as they are in df: of its kind, such as categories
+        found["qid"] = ids.repeat(len(asked.measures)).array
+        return found.rename(columns={"qid": qid})
+
+    any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
+    meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
+    tables = df.map_partitions(
+        lambda frame: table(frame) if len(frame) else meta,
+        meta=meta,
+        clear_divisions=True,
+    )
+
+    def digests_of(frame: Any) -> Any:
+        return _cell(id_digests(ids_of(frame, qid), qid).tobytes())
+
+    def compare(cells: Any) -> Any:
+        # one row for each partition, in their order
+        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
+        return _cell((repeated(parts), len(parts)))
+
+    def checked(frame: Any, cells: Any) -> Any:
+        several, n_partitions = cells["found"].iloc[0]
+        for again in several:
+            for query in with_digest(frame, qid, again.digest):
+                what = in_several(again, repr(query), n_partitions, qid, shuffle)
+                raise ValueError(what)
+        return frame
+
+    digests = tables.map_partitions(digests_of, meta=_cell(b"")[:0])
+    compared = digests.repartition(npartitions=1).map_partitions(
+        compare, meta=_cell(())[:0]
+    )
+    return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
+
+
+def _report(frame: Any, names: Names, asked: Asked) -> RankingReport:
+    """On some of the rows."""
+    label, qid, weight, score = names
+    prepared, scores = prepare(
+        asked, frame[label], frame[score], frame[qid],
+        frame.get(weight), allow_zero=True,
+        names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
+    )  # fmt: skip
+    return prepared.report(asked, scores)
+
+
+def _cell(value: Any) -> Any:
+    """A frame that holds one object."""
+    cell = np.empty(1, dtype=object)
+    cell[0] = value
+    return pandas.DataFrame({"found": cell})

@@ -1,0 +1,154 @@
+"""Partitions of a `dask.dataframe`: checked, gathered by query, and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._engine.digests import Digests, value_bits
+from .._engine.known_queries import Repeated, kept, repeated, same_digest
+from .._engine.ties import FloatArray
+from .._engine.validation import check_qid
+from .._optional import import_optional
+from ..evaluation._report import ReportMoments
+from ..feature_selection import Screening
+
+dask, dd, pandas = (
+    import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
+    for name in ("dask", "dask.dataframe", "pandas")
+)
+
+#: partitions of a query that a message names
+_SHOWN = 4
+
+Part = TypeVar("Part", ReportMoments, Screening)
+
+
+def check_frame(df: Any) -> None:
+    if not isinstance(df, dd.DataFrame):
+        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
+
+
+class Names(NamedTuple):
+    """Columns that are no features."""
+
+    label: str
+    qid: str
+    weight: str | None
+    score: str | None = None
+
+    def given(self) -> list[str]:
+        return [name for name in self if name is not None]
+
+    def check_weight(self, total: FloatArray) -> None:
+        """Single partitions may weigh nothing, but not all of them."""
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
+
+
+def gathered(df: Any, names: Names, shuffle: bool, features: Sequence[str] = ()) -> Any:
+    """The columns asked for, each for one purpose, the rows of a query together."""
+    check_frame(df)
+    columns = [*names.given(), *features]
+    for name in columns:
+        if columns.count(name) > 1:
+            raise ValueError(
+                "label, qid, score, query_weight and features must name different "
+                f"columns, got {name!r} twice"
+            )
+        if name not in df.columns:
+            raise ValueError(
+                f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
+            )
+    df = df[columns]
+    return df.shuffle(names.qid, ignore_index=True) if shuffle else df
+
+
+def merged(
+    df: Any,
+    of_rows: Callable[[Any], tuple[Part, Digests]],
+    qid: str,
+    shuffle: bool,
+    *,
+    keep: bool,
+) -> tuple[Part, Digests]:
+    """What is found in each partition, merged in a tree, and the digests to keep.
+
+    Digests of query ids are compared in one task, to which each is sent once.
+    """
+
+    def of_partition(frame: Any) -> tuple[Part | None, Digests]:
+        return of_rows(frame) if len(frame) else (None, np.empty(0, np.uint64))
+
+    def merge(parts: list[Part | None]) -> Part | None:
+        some = [part for part in parts if part is not None]
+        return reduce(lambda ours, theirs: ours.merge(theirs), some) if some else None
+
+    def compare(parts: list[Digests]) -> tuple[list[Repeated], Digests]:
+        every = np.concatenate(parts) if keep else parts[0][:0]
+        return repeated(parts), kept(every)
+
+    partitions = df.to_delayed()
+    found = [dask.delayed(of_partition, nout=2)(part) for part in partitions]
+    compared = dask.delayed(compare)([digests for _, digests in found])
+    tree = [part for part, _ in found]
+    while len(tree) > 1:
+        tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
+    whole, (several, digests) = dask.compute(tree[0], compared)
+    for again in several:
+        raise ValueError(_look_up(again, partitions, qid, shuffle))
+    if whole is None:
+        raise ValueError("df must hold at least one row, got none")
+    return whole, digests
+
+
+def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:
+    """What is wrong; two partitions are read again for the id of a query."""
+    look = dask.delayed(with_digest)
+    two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
+    queries = [query for found in dask.compute(*two) for query in found]
+    for other in queries[1:]:
+        if queries[0] != other:
+            return same_digest(queries[0], other, qid)
+    # data that are not the same when they are read again may not have it
+    name = repr(queries[0]) if queries else f"with the digest {again.digest:#018x}"
+    return in_several(again, name, len(partitions), qid, shuffle)
+
+
+def in_several(
+    again: Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
+) -> str:
+    """What to say of a query that is in several partitions."""
+    numbers = [*map(str, again.parts)]
+    if len(numbers) > _SHOWN:
+        numbers[_SHOWN:] = [f"{len(numbers) - _SHOWN} more"]
+    got = (
+        f"got query {query} in partitions {', '.join(numbers[:-1])} and {numbers[-1]} "
+        f"(of 0 to {n_partitions - 1})"
+    )
+    if again.n_queries > 1:
+        got += f", and {again.n_queries - 1} more queries in several partitions"
+    if shuffle:  # which goes by another digest of ids
+        return f"{qid} must have equal ids of one type, {got}"
+    return (
+        f"{qid} must have all rows of a query in one partition without shuffle, {got}: "
+        "use shuffle=True, or leave out partitions that repeat others"
+    )
+
+
+def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
+    """The query id of this digest, if it is there."""
+    ids = ids_of(frame, qid)
+    found: list[Any] = ids[value_bits(ids) == np.uint64(digest)].tolist()
+    return found
+
+
+def ids_of(frame: Any, qid: str) -> NDArray[Any]:
+    """The different query ids of a frame."""
+    if not len(frame):
+        return np.empty(0)
+    return check_qid(frame[qid], n_rows=len(frame), name=qid).qid

@@ -1,0 +1,110 @@
+"""Features screened where their rows are: on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import clone
+
+from .._engine.digests import Digests
+from ..feature_selection import RankingFeatureSelector, Screening
+from ._partitions import Names, check_frame, gathered, merged
+
+
+def fit_selector(
+    selector: RankingFeatureSelector,
+    df: Any,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    features: Sequence[str] | None = None,
+    query_weight: str | None = None,
+    shuffle: bool = True,
+) -> RankingFeatureSelector:
+    """Fit a feature selector on data that are spread over a cluster.
+
+    Parameters
+    ----------
+    selector : RankingFeatureSelector
+        The selector of which a copy is fitted.
+    df : dask.dataframe.DataFrame
+        Data with one row per document, in any order.
+    label, qid : str, default="label", "qid"
+        Columns with labels and query ids.
+    features : list of str, optional
+        Columns to screen; by default all other numeric columns.
+    query_weight : str, optional
+        A column with the weight of each document's query.
+    shuffle : bool, default=True
+        As in `evaluate`.
+
+    Returns
+    -------
+    RankingFeatureSelector
+        A fitted copy, the same as after a `fit` of all rows in memory, to 1e-12.
+
+    Raises
+    ------
+    ValueError
+        As in `RankingFeatureSelector.fit`, and if `df` does not have a column, if a
+        query is in several partitions without `shuffle` (the message names it), if the
+        selector reads query ids from a column of X, or if there are more than 1000
+        features and the selector needs their correlations, but does not have
+        ``redundancy=True``.
+
+    See Also
+    --------
+    RankingFeatureSelector : The same in memory.
+
+    Notes
+    -----
+    Each partition is screened on its worker. Only statistics are transferred, about a
+    kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
+    features), merged in a tree, eight at a time, and 8 bytes for each query, compared
+    in one task as in `evaluate`. The selector keeps them, up to those of ten million
+    queries, as after `RankingFeatureSelector.partial_fit`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dask import dataframe as dd
+    >>> from tieaware_sklearn import RankingFeatureSelector
+    >>> from tieaware_sklearn.dask import fit_selector
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=200, random_state=0)
+    >>> rows = pd.DataFrame(web.data, columns=web.feature_names)
+    >>> rows = rows.assign(label=web.target, qid=web.qid).sample(frac=1, random_state=0)
+    >>> selector = RankingFeatureSelector(n_features_to_select=3)
+    >>> selector = fit_selector(selector, dd.from_pandas(rows, npartitions=3))
+    >>> selector.get_feature_names_out().tolist()
+    ['clicks', 'page_visits', 'text_score']
+    """
+    if selector.qid is not None:
+        raise ValueError(
+            "selector must not read query ids from a column of X (qid="
+            f"{selector.qid!r}): name the column of df here, qid=..."
+        )
+    names = Names(label, qid, query_weight)
+    if features is None:
+        check_frame(df)
+        numbers = df._meta.select_dtypes(["number", "bool"]).columns
+        features = [name for name in numbers if name not in names.given()]
+    columns = list(features)
+    if not columns:
+        raise ValueError("features must name at least one column, got none")
+    selector.check_correlated(len(columns))
+
+    def screening(frame: Any) -> tuple[Screening, Digests]:
+        weight = frame.get(query_weight)
+        found = selector.screen(frame[columns], frame[label], frame[qid], weight)
+        digests = found.query_digests
+        # they are compared once, and do not climb the tree with the statistics
+        return replace(found, query_digests=digests[:0]), digests
+
+    df = gathered(df, names, shuffle, columns)
+    found, digests = merged(df, screening, qid, shuffle, keep=True)
+    names.check_weight(found.statistics.chance.weight)
+    fitted: RankingFeatureSelector = clone(selector)
+    return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
