@@ -19,7 +19,8 @@ def test_inferiority_is_scipys_test(pairs, share, up):
     found = QueryLosses.of(exact, rough).inferiority(share, greater_is_better=up)
     d = rough - share * exact if up else exact - share * rough
     if np.ptp(d) < 1e-6:
-        assert found in (0, 1) or abs(d.mean()) < 1e-6
+        # such a variance is mostly rounding
+        assert (found > 0.5) == (d.mean() < 0) or abs(d.mean()) < 1e-6
         return
     expected = stats.ttest_1samp(d, 0, alternative="greater").pvalue
     assert found == pytest.approx(expected, abs=1e-6)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn.comparison._many_paired_tests import (
-    paired_pvalues,
-    random_signs,
-    whole_numbers,
-)
+from tieaware_sklearn.comparison._many_paired_tests import paired_pvalues
 from tieaware_sklearn.comparison._paired_tests import ALTERNATIVES, TESTS, paired_test
 
 
@@ -45,32 +41,6 @@ def test_to_the_last_bit(test, alternative, n):
     st.sampled_from(ALTERNATIVES),
 )  # fmt: skip
 def test_few_differences(rows, test, alternative):
-    # of sums next to 0, scipy tells apart what differs by rounding only
-    assume(test != "randomization" or (np.abs(np.sum(rows, axis=1)) > 1e-9).all())
     found = paired_pvalues(np.array(rows), test, alternative)
     alone = [paired_test(np.array(row), test, alternative).pvalue for row in rows]
     assert np.array_equal(found, alone)
-
-
-def test_signs_are_all_or_random():
-    every = random_signs(5, 99, 0)
-    assert len({tuple(row) for row in every.tolist()}) == len(every) == 32
-    some = random_signs(5, 31, 0)
-    assert some.shape == (31, 5)
-    assert set(some.ravel().tolist()) == {-1, 1}
-    assert not np.array_equal(some, random_signs(5, 31, 1))
-
-
-@given(
-    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
-    st.permutations(range(50)),
-)
-def test_sums_of_whole_numbers_are_exact(values, order):
-    row = np.array(values) / 7e11
-    (whole,) = whole_numbers(row[None])
-    assert np.array_equal(whole, np.rint(whole))
-    assert int(whole.sum()) == sum(map(int, whole.tolist()))
-    shuffled = whole[[at for at in order if at < len(whole)]]
-    assert np.add.accumulate(shuffled)[-1] == whole.sum()
-    unit = np.abs(row).max() / np.abs(whole).max()
-    assert np.allclose(whole * unit, row, rtol=0, atol=unit)

@@ -9,15 +9,12 @@ from scipy import stats
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import NO_DIFFERENCE, t_test
 from ._paired_tests import ranked_alike
+from ._randomization import random_signs, randomization_pvalues
 
 #: up to so many differences, scipy's Wilcoxon test looks whether any of them tie
 _MAY_BE_EXACT = 50
 #: up to so many, it goes through all signs if some tie
 _ALL_SIGNS = 13
-#: sums of signed differences that are compared at a time
-_CELLS = 1 << 20
-#: whole numbers up to 2**53 are floats
-_BITS = 52
 
 
 def paired_pvalues(
@@ -50,7 +47,7 @@ def paired_pvalues(
     else:
         if signs is None:
             signs = random_signs(n, n_resamples, random_state)
-        pvalues[some] = _randomization(rows, signs, alternative)
+        pvalues[some] = randomization_pvalues(rows, signs, alternative)
     return pvalues
 
 
@@ -78,7 +75,7 @@ def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
         signed = np.where(rows[tied] == 0, np.nan, rows[tied])
         ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
         ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
-        out[tied] = _randomization(ranks, random_signs(n, 2**n, 0), alternative)
+        out[tied] = randomization_pvalues(ranks, random_signs(n, 2**n, 0), alternative)
     return out
 
 
@@ -87,64 +84,3 @@ def _scipys_wilcoxon(
 ) -> FloatArray:
     found = stats.wilcoxon(rows, alternative=alternative, axis=1, method=method)
     return np.asarray(found.pvalue)
-
-
-def random_signs(n: int, n_resamples: int, random_state: int) -> NDArray[np.int8]:
-    """The signs of n differences that `paired_test` assigns, (n_assignments, n).
-
-    They are all 2**n if there are no more than `n_resamples`, else random ones.
-    """
-    seen: list[NDArray[np.int8]] = []
-
-    def keep(signed: FloatArray, axis: int) -> FloatArray:
-        if signed.ndim == 2:
-            seen.append(signed.astype(np.int8))
-        return np.asarray(signed.mean(axis=axis))
-
-    stats.permutation_test(
-        (np.ones(n),), keep, permutation_type="samples", vectorized=True,
-        n_resamples=n_resamples, batch=max(1, _CELLS // n),
-        rng=np.random.default_rng(random_state),
-    )  # fmt: skip
-    return np.concatenate(seen)
-
-
-def whole_numbers(rows: FloatArray) -> FloatArray:
-    """Rows as whole numbers, in units of their own, whose signed sums are exact.
-
-    So sums are the same in any order, by any library. A sum is off by at most half
-    a unit for each number.
-    """
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    spare = _BITS - int(np.ceil(np.log2(rows.shape[1])))
-    _, exponent = np.frexp(largest)
-    return np.asarray(np.rint(np.ldexp(rows, spare - exponent)))
-
-
-def _randomization(
-    rows: FloatArray, signs: NDArray[np.int8], alternative: str
-) -> FloatArray:
-    """Fisher's randomisation test, of sums that are exact in units of the last bits.
-
-    Sums that differ by no more than rounding are equal.
-    """
-    n, n_signs = rows.shape[1], len(signs)
-    whole = whole_numbers(rows)
-    observed = whole.sum(axis=1)
-    below, above = np.zeros((2, len(rows)), dtype=np.int64)
-    step = max(1, _CELLS // max(len(rows), n))
-    for start in range(0, n_signs, step):
-        # BLAS adds whole numbers, which is exact
-        sums = signs[start : start + step].astype(np.float64) @ whole.T
-        below += np.count_nonzero(sums <= observed + n, axis=0)
-        above += np.count_nonzero(sums >= observed - n, axis=0)
-    # the observed assignment counts, unless it is among all of them
-    own = 0 if n < 63 and n_signs == 2**n else 1
-    less, greater = (below + own) / (n_signs + own), (above + own) / (n_signs + own)
-    both = np.minimum(2 * np.minimum(less, greater), 1.0)
-    found: dict[str, FloatArray] = {
-        "less": less,
-        "greater": greater,
-        "two-sided": both,
-    }
-    return found[alternative]

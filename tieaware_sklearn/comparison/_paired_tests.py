@@ -10,6 +10,7 @@ from scipy import optimize, special, stats
 
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import NO_DIFFERENCE, t_test
+from ._randomization import randomization_pvalue
 
 TESTS = ("t", "wilcoxon", "randomization")
 CORRECTIONS = ("holm", "bh", "by", None)
@@ -19,8 +20,6 @@ _NODES = np.polynomial.legendre.leggauss(200)
 _FAR = 9.0
 #: of differences that are told apart, as `NO_DIFFERENCE` has it
 _DECIMALS = 12
-#: values that randomised signs may take at a time
-_BATCH_VALUES = 1 << 22
 
 
 class PairedTest(NamedTuple):
@@ -54,16 +53,10 @@ def paired_test(
     elif test == "wilcoxon":
         found = stats.wilcoxon(ranked_alike(difference), alternative=alternative)
     else:
-        found = stats.permutation_test(
-            (difference,),
-            lambda signed, axis: signed.mean(axis=axis),
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=n_resamples,
-            batch=max(1, _BATCH_VALUES // n),
-            alternative=alternative,
-            rng=np.random.default_rng(random_state),
+        pvalue = randomization_pvalue(
+            difference, alternative, n_resamples, random_state
         )
+        return PairedTest(float(difference.mean()), pvalue)
     return PairedTest(float(found.statistic), float(found.pvalue))
 
 

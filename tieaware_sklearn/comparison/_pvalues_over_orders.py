@@ -22,11 +22,12 @@ from .._engine.validation import (
 )
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._many_paired_tests import paired_pvalues, random_signs
+from ._many_paired_tests import paired_pvalues
 from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
 from ._order_values import OrderValues
 from ._paired_tests import ALTERNATIVES, TESTS
 from ._pvalues_over_orders_result import PValuesOverOrders
+from ._randomization import random_signs
 
 #: values of all systems and measures that are held at a time
 _CELLS = 1 << 23
