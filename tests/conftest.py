@@ -13,11 +13,17 @@ from hypothesis import HealthCheck, settings
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-settings.register_profile(
-    "default",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+# a check that passed once passes again; HYPOTHESIS_PROFILE=random looks for new cases
+for profile in ("default", "random"):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=profile == "default",
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.function_scoped_fixture,
+        ],
+    )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # their assertions show values, as those of tests do
