@@ -194,7 +194,7 @@ def test_table_data_frame_and_page():
         ({"selector": RankingFeatureSelector(qid=0)}, "qid must be given once"),
         ({"n_bootstraps": 1}, "n_bootstraps must be an integer >= 2, got 1"),
         ({"cv": [1]}, "cv must be a number of folds"),
-        ({"cv": QueryKFold(2, qid=0)}, "cv must take the ids as groups"),
+        ({"cv": QueryKFold(2, qid=0)}, "cv must leave its qid at None"),
         ({"qid": None}, "qid must say which rows"),
         ({"confidence": 1.5}, "confidence must be"),
         ({"progress": 2}, "progress must be"),

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.progress import show_progress
-from .._engine.segments import owners
 from .._engine.ties import FloatArray
 from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..evaluation._prepared_ranking import Prepared
-from ..model_selection._folds import check_cv
+from ..model_selection._folds import query_folds
 from ._fusion import Fusion, comparable
-
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def choose_number(
@@ -36,9 +32,11 @@ def choose_number(
     from each other does not count.
     """
     prepared = fusion.prepared
-    folds = list(_folds(prepared, cv))
-    total = np.zeros((most, prepared.queries.n_queries))
-    times = np.zeros(prepared.queries.n_queries)
+    queries = prepared.queries
+    nothing = np.zeros((queries.n_rows, 1))
+    folds = query_folds(cv, nothing, prepared.labels, queries.codes, queries.qid)
+    total = np.zeros((most, queries.n_queries))
+    times = np.zeros(queries.n_queries)
     shown = show_progress(folds, progress, len(folds), "fold", "cross-validation")
     for train, test in shown:
         total[:, test] += _along(
@@ -79,31 +77,3 @@ def _along(
     found = testing.values_along(path, alone.ascending)
     # the value stays when all others repeat those that are chosen
     return found[np.minimum(np.arange(most), len(found) - 1)]
-
-
-def _folds(prepared: Prepared, cv: Any) -> Iterator[Fold]:
-    """Training and test queries of each fold."""
-    queries = prepared.queries
-    if isinstance(cv, (int, np.integer)) and cv > queries.n_queries:
-        raise ValueError(
-            f"cv must be at most the number of queries ({queries.n_queries}), got {cv}"
-        )
-    cv = check_cv(cv)
-    if getattr(cv, "qid", None) is not None:
-        raise ValueError(
-            "cv must leave its qid at None, because it is given the query ids as "
-            f"groups, got {cv!r}"
-        )
-    query, ids = owners(queries.sizes), np.repeat(queries.qid, queries.sizes)
-    nothing = np.zeros((queries.n_rows, 1))
-    for rows in cv.split(nothing, prepared.labels, ids):
-        parts = [np.unique(query[part]) for part in rows]
-        whole = all(
-            len(part) == queries.sizes[own].sum()
-            for part, own in zip(rows, parts, strict=True)
-        )
-        if not whole or np.isin(parts[0], parts[1]).any():
-            raise ValueError(
-                f"cv must keep queries whole, as QueryKFold does, got {cv!r}"
-            )
-        yield parts[0], parts[1]

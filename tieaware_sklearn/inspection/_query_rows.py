@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +27,7 @@ from .._engine.validation import (
     check_qid,
     check_query_weight,
 )
-from ..model_selection._folds import check_cv
+from ..model_selection._folds import query_folds
 
 
 class QueryRows:
@@ -89,34 +88,10 @@ class QueryRows:
         ValueError
             For no fold, and for one that splits queries or tests on a training query.
         """
-        cv = check_cv(cv)
         place = np.argsort(self._given)  # splitters see rows as they were given
         codes = self.queries.codes[place]
-        if getattr(cv, "qid", None) is not None:
-            raise ValueError(
-                f"cv must take the ids as groups, got {cv!r}: leave its qid out"
-            )
-        ids = self.queries.qid[codes]
-        X = take_rows(self.X, place)
-        with warnings.catch_warnings():
-            # folds by position need no groups
-            warnings.filterwarnings("ignore", "The groups parameter is ignored")
-            rows = list(cv.split(X, self.labels[place], ids))
-        if not rows:
-            raise ValueError(f"cv must make a fold, got none from {cv!r}")
-        folds = []
-        for number, fold in enumerate(rows):
-            train, test = (np.unique(codes[part]) for part in fold)
-            sizes = self.queries.sizes
-            whole = len(fold[0]) == sizes[train].sum()
-            whole &= len(fold[1]) == sizes[test].sum()
-            if not whole or np.isin(test, train).any():
-                raise ValueError(
-                    "cv must keep queries whole and test on others than it trains on, "
-                    f"as QueryKFold does, got fold {number} of {cv!r}"
-                )
-            folds.append((train, test))
-        return folds
+        X, labels = take_rows(self.X, place), self.labels[place]
+        return query_folds(cv, X, labels, codes, self.queries.qid)
 
 
 def check_without_qid(model: Any, name: str) -> None:

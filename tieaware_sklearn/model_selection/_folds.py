@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from heapq import heapreplace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold
 
 from .._engine.exact import show
@@ -237,6 +238,46 @@ def check_cv(cv: Any) -> Any:
             f"cv must be a number of folds or a cross-validator, got {show(cv)}"
         )
     return cv
+
+
+def query_folds(
+    cv: Any, X: Any, y: ArrayLike, codes: NDArray[np.int64], qid: NDArray[Any]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Training and test queries of each fold; `codes` has the query of each row of X.
+
+    Raises
+    ------
+    ValueError
+        For no fold, and for one that splits queries or tests on a training query.
+    """
+    if isinstance(cv, (int, np.integer)) and cv > len(qid):
+        raise ValueError(
+            f"cv must be at most the number of queries ({len(qid)}), got {cv}"
+        )
+    cv = check_cv(cv)
+    if getattr(cv, "qid", None) is not None:
+        raise ValueError(
+            "cv must leave its qid at None, because it is given the query ids as "
+            f"groups, got {cv!r}"
+        )
+    with warnings.catch_warnings():
+        # folds by position need no groups
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        rows = list(cv.split(X, y, qid[codes]))
+    if not rows:
+        raise ValueError(f"cv must make a fold, got none from {cv!r}")
+    sizes, folds = np.bincount(codes, minlength=len(qid)), []
+    for number, fold in enumerate(rows):
+        train, test = (np.unique(codes[part]) for part in fold)
+        whole = len(fold[0]) == sizes[train].sum()
+        whole &= len(fold[1]) == sizes[test].sum()
+        if not whole or np.isin(test, train).any():
+            raise ValueError(
+                "cv must keep queries whole and test on others than it trains on, as "
+                f"QueryKFold does, got fold {number} of {cv!r}"
+            )
+        folds.append((train, test))
+    return folds
 
 
 # plain numbers below: calls of NumPy for each query take most of a split
