@@ -74,13 +74,39 @@ def kept(digests: Digests) -> Digests:
 
 def merged(ours: Digests, theirs: Digests) -> Digests:
     """What to keep of the digests of two parts; warns where that is not all."""
-    both = np.concatenate([ours, theirs])
-    if len(both) > MOST_KNOWN:
+    if len(ours) + len(theirs) > MOST_KNOWN:
         warn(
             f"of more than {MOST_KNOWN} queries, only those with the smallest digests "
             "of their ids are compared: a query that comes twice may be counted twice"
         )
-    return kept(both)
+    return both(ours, theirs)[:MOST_KNOWN]
+
+
+def both(ours: Digests, theirs: Digests) -> Digests:
+    """Two sorted arrays as one."""
+    # a stable sort merges runs that are sorted
+    return np.sort(np.concatenate([ours, theirs]), kind="stable")
+
+
+def check_apart(ours: Digests, theirs: Digests, what: str, n_theirs: int) -> None:
+    """No query is in two results of a kind, of which the other has so many queries.
+
+    Raises
+    ------
+    ValueError
+        If there is one; it is named by its digest, since ids are not kept.
+    """
+    for again in repeated([ours, theirs]):
+        raise ValueError(
+            f"other must have none of the queries of this {what}, got "
+            f"{again.n_queries} of them among its {n_theirs}, such as the one whose id "
+            f"has the digest {again.digest:#018x}"
+        )
+
+
+def are_kept(digests: Digests) -> bool:
+    """Whether these can be what is kept of queries: sorted, and no two alike."""
+    return bool((digests[1:] > digests[:-1]).all())
 
 
 def known(digests: Digests, before: Digests) -> NDArray[np.bool_]:

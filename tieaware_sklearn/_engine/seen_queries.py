@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .digests import Digests, value_bits
-from .known_queries import known
+from .known_queries import both, known
 
 
 class SeenQueries:
@@ -40,9 +40,3 @@ class SeenQueries:
         if len(newest):
             self._sorted.append(newest)
         return None
-
-
-def both(ours: Digests, theirs: Digests) -> Digests:
-    """Two sorted arrays as one."""
-    # a stable sort merges runs that are sorted
-    return np.sort(np.concatenate([ours, theirs]), kind="stable")

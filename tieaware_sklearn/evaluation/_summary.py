@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from .._display.result import Result, by_query
 from .._display.tables import Ranges, Table, bracketed, number
 from .._engine.ties import FloatArray
+from ..io._saved import Saved
+from ..io._saved_file import Kept, UnreadableError
 
 #: decimals of a table by segment
 _DIGITS = 3
@@ -23,11 +25,15 @@ _FIGURES = (
     *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval"),
     *("sampling_error", "n_estimated", "n_queries"),
 )
+_COUNTS = ("n_estimated", "n_queries")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingSummary(Result):
+class RankingSummary(Saved, Result):
     """Averages over queries of a `RankingReport`; prints as a table.
+
+    `save` writes it to a file, and `load` reads it again. Only summaries of
+    `evaluate_batches` merge.
 
     Attributes
     ----------
@@ -72,6 +78,8 @@ class RankingSummary(Result):
     (array([0.875]), array([0.75]), array([0.5]))
     """
 
+    _kind: ClassVar[str] = "RankingSummary"
+
     measures: tuple[str, ...]
     average: str
     mean: FloatArray
@@ -85,6 +93,14 @@ class RankingSummary(Result):
     sampling_error: FloatArray
     n_estimated: NDArray[np.int64]
     n_queries: NDArray[np.int64]
+
+    def _kept(self) -> Kept:
+        header = {"measures": list(self.measures), "average": self.average}
+        return Kept(header, {name: getattr(self, name) for name in _FIGURES})
+
+    @classmethod
+    def _of_kept(cls, kept: Kept) -> Self:
+        return cls(**figures_of(kept))
 
     def _tables(self) -> list[Table]:
         first = {"macro": "measure"}.get(self.average, self.average)
@@ -291,6 +307,25 @@ ndarray of shape (n_segments, n_measures)
             drop=(5, 6),
             ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
         )
+
+
+def figures_of(kept: Kept) -> dict[str, Any]:
+    """All attributes of a summary, from a file."""
+    measures, average = kept.texts("measures"), kept.value("average", str)
+    if average not in ("macro", "geometric", "median"):
+        raise UnreadableError(f"must have an average over queries, got {average!r}")
+    if not measures:
+        raise UnreadableError("must have 'measures' in its header, got none")
+    figures = {
+        name: kept.array(
+            name,
+            "i" if name in _COUNTS else "f",
+            len(measures),
+            *(2,) * (name == "interval"),
+        )
+        for name in _FIGURES
+    }
+    return {"measures": measures, "average": average, **figures}
 
 
 def _plain_names(what: str, names: Sequence[str]) -> list[str]:

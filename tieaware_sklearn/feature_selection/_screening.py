@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,22 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._display.words import meaning
-from .._engine.known_queries import merged, repeated
+from .._engine.known_queries import are_kept, check_apart, merged
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
 from ..evaluation._report import lift
+from ..io._saved import Saved
+from ..io._saved_file import Kept, UnreadableError
 from ._likeness import AllPairs, Likeness
 from ._rule import Rule
+from ._screening_files import (
+    kept_rule,
+    kept_selection,
+    kept_statistics,
+    rule_of,
+    selection_of,
+    statistics_of,
+)
 from ._selection import DECIMALS, Selection
 from ._statistics import FeatureStatistics, Worth
 
@@ -32,11 +42,12 @@ _ALIKE = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Screening(Result):
+class Screening(Saved, Result):
     """Scores of single features as rankings, which print as a table.
 
     A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
-    query ids is not among its features.
+    query ids is not among its features. `save` writes it to a file, `load` reads it
+    again, and screenings of different queries `merge`.
 
     Attributes
     ----------
@@ -104,6 +115,8 @@ class Screening(Result):
     url_length      5    low  0.5614  0.0328  <0.0001
     n_slashes       6    low  0.5421  0.0325  <0.0001
     """
+
+    _kind: ClassVar[str] = "Screening"
 
     feature_names: tuple[str, ...]
     rule: Rule
@@ -307,12 +320,9 @@ class Screening(Result):
                 f"screening, got {', '.join(other.measures)} of "
                 f"{len(other.feature_names)} features"
             )
-        for again in repeated([self.query_digests, other.query_digests]):
-            raise ValueError(
-                "other must have none of the queries of this screening, got "
-                f"{again.n_queries} of them among its {other.n_queries}, such as the "
-                f"one whose id has the digest {again.digest:#018x}"
-            )
+        check_apart(
+            self.query_digests, other.query_digests, "screening", other.n_queries
+        )
         return replace(
             self,
             statistics=self.statistics.merge(other.statistics),
@@ -372,6 +382,28 @@ class Screening(Result):
                 like = self.feature_names[better[at]]
                 return {"repeats": like, "correlation": float(rho[at])}
         return {"repeats": None, "correlation": math.nan}
+
+    def _kept(self) -> Kept:
+        names, arrays = list(self.feature_names), {"query_digests": self.query_digests}
+        kept = Kept({"feature_names": names}, arrays)
+        kept = kept.with_part("rule", kept_rule(self.rule))
+        kept = kept.with_part("statistics", kept_statistics(self.statistics))
+        if self.selection is None:
+            return kept
+        return kept.with_part("selection", kept_selection(self.selection))
+
+    @classmethod
+    def _of_kept(cls, kept: Kept) -> Self:
+        names = kept.texts("feature_names")
+        rule = rule_of(kept.part("rule"), len(names))
+        statistics = statistics_of(kept.part("statistics"), rule)
+        digests = kept.array("query_digests", "u", None)
+        if not are_kept(digests) or len(digests) > statistics.n_queries:
+            raise UnreadableError("must have a sorted digest of each query")
+        selection = None
+        if "selection" in kept.header:
+            selection = selection_of(kept.part("selection"), len(names))
+        return cls(names, rule, statistics, digests, selection)
 
     def _columns(self) -> dict[str, Any]:
         rows = self.rows()

@@ -173,6 +173,29 @@ def parse_measures(
     return parsed
 
 
+def names_to_save(measures: Iterable[Measure]) -> list[str]:
+    """Canonical names of measures, which `parse_measures` reads back.
+
+    Raises
+    ------
+    ValueError
+        For a measure that has none, such as one whose gain is a function.
+    """
+    names = list(map(str, measures))
+    for name, measure in zip(names, measures, strict=True):
+        try:
+            same = parse_measure(name) == measure
+        except ValueError:
+            same = False
+        if not same:
+            raise ValueError(
+                f"measure {_short(name)} cannot be saved, since its name does not read "
+                "back as the same measure: gains must be texts or tables, not "
+                "functions, and the name of a class of your own must be registered"
+            )
+    return names
+
+
 def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
     """What to do with NaN labels: measures that know of them do it themselves."""
     known = [measure.takes_unjudged for measure in measures]

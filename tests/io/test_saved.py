@@ -1,0 +1,192 @@
+"""Files of results: written whole or not at all, and read only if they are such."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieaware_sklearn
+from tests.saved import members_of, npy, zipped
+from tieaware_sklearn import RankingSummary, Screening, evaluate
+from tieaware_sklearn.io._saved import Saved, kept_of, result_of
+from tieaware_sklearn.io._saved_file import Kept
+
+SUMMARY = evaluate([0, 1, 2], [1, 1, 0], measures=["ap", "rr"]).summary()
+DATA = SUMMARY.to_bytes()
+
+
+def test_the_same_bytes_each_time(tmp_path, monkeypatch):
+    SUMMARY.save(tmp_path / "a.tie")
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    SUMMARY.save(str(tmp_path / "b.tie"))
+    assert (tmp_path / "a.tie").read_bytes() == DATA
+    assert (tmp_path / "b.tie").read_bytes() == DATA
+    with zipfile.ZipFile(tmp_path / "a.tie") as file:
+        for info in file.infolist():
+            assert info.date_time == (1980, 1, 1, 0, 0, 0)
+            assert info.compress_type == zipfile.ZIP_STORED
+    header, _ = members_of(DATA)
+    assert (header["format"], header["version"]) == ("tieaware", 1)
+    assert header["library"] == tieaware_sklearn.__version__
+
+
+def test_a_file_is_replaced_and_others_stay(tmp_path):
+    path = tmp_path / "a.tie"
+    path.write_text("old")
+    SUMMARY.save(path)
+    assert str(RankingSummary.load(path)) == str(SUMMARY)
+    assert os.listdir(tmp_path) == ["a.tie"]
+
+
+def test_what_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
+    with pytest.raises(OSError, match=r"absent.a\.tie"):
+        SUMMARY.save(tmp_path / "absent" / "a.tie")
+    with pytest.raises(IsADirectoryError):
+        SUMMARY.save(tmp_path)
+    path = tmp_path / "a.tie"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match=r"a\.tie"):
+        SUMMARY.save(path)
+    path.chmod(0o644)
+    with pytest.raises(ValueError, match=r"path must not end in \.gz, .*a\.tie\.gz"):
+        SUMMARY.save(tmp_path / "a.tie.gz")
+
+    def cut_off(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tieaware_sklearn.io._whole_file._put_in_place", cut_off)
+    with pytest.raises(OSError, match=r"No space left on device: .*a\.tie"):
+        SUMMARY.save(path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.tie"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_an_error():
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        SUMMARY.save("/dev/full")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"absent\.tie"):
+        RankingSummary.load(tmp_path / "absent.tie")
+
+
+def other_header(**changes):
+    header, members = members_of(DATA)
+    return zipped(header | changes, members)
+
+
+def other_members(**options):
+    return zipped(*members_of(DATA), **options)
+
+
+def twice():
+    header, members = members_of(DATA)
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        return zipped(header, members | {"header.json": b"{}"})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is not a file that save has written"),
+        (b"qid,label\n1,1\n", "is not a file that save has written"),
+        (zipped({"a": 1}, {}), "is not a file that save has written"),
+        (zipped([], {}), "is not a file that save has written"),
+        (other_header(format="other"), "is not a file that save has written"),
+        (DATA[:-1], "is damaged or cut off"),
+        (DATA[: len(DATA) // 2], "is damaged or cut off"),
+        (DATA.replace(b"AP", b"PA"), r"is damaged or cut off \(Bad CRC-32"),
+        (DATA.replace(b'"macro"', b'"macrO"'), r"is damaged or cut off \(Bad CRC-32"),
+        (other_members(compression=zipfile.ZIP_DEFLATED), "damaged.*it is compressed"),
+        (
+            other_header(version=2, library="9.1"),
+            "has version 2 of the format, written by tieaware-sklearn 9.1; this is "
+            ".*, which reads up to version 1: upgrade tieaware-sklearn",
+        ),
+        (other_header(version=0), "has version 0 of the format, which never was"),
+        (other_header(version="1"), "must have 'version' of type int in its header"),
+        (other_header(kind=None), "must have 'kind' of type str in its header"),
+        (other_header(kind="Cake"), "must hold a RankingSummary, got a Cake$"),
+        (
+            other_header(kind="Screening"),
+            r"must hold a RankingSummary, got a Screening: use Screening\.load",
+        ),
+        (other_header(content=[]), "must have 'content' of type dict in its header"),
+        (other_header(content={}), "must have 'measures' of type list in its header"),
+    ],
+)
+def test_files_that_are_refused(tmp_path, data, message):
+    path = tmp_path / "a.tie"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=message) as told:
+        RankingSummary.load(path)
+    assert str(told.value).startswith(f"{path} ")
+    assert told.value.__cause__ is None
+    assert told.value.__suppress_context__
+    with pytest.raises(ValueError, match=message):
+        RankingSummary.from_bytes(data)
+
+
+def test_a_name_that_comes_twice():
+    with pytest.raises(ValueError, match=r"is damaged .*a name comes twice"):
+        RankingSummary.from_bytes(twice())
+
+
+def test_data_that_are_no_bytes():
+    with pytest.raises(ValueError, match="data must be bytes, got str"):
+        RankingSummary.from_bytes("text")
+    assert str(RankingSummary.from_bytes(memoryview(DATA))) == str(SUMMARY)
+
+
+def test_arrays_of_other_makers_are_read():
+    """By column, with lines of other lengths, and beside arrays that nobody knows."""
+    header, members = members_of(DATA)
+    interval = np.asfortranarray(SUMMARY.interval)
+    assert interval.flags.f_contiguous
+    members |= {"interval.npy": npy(interval), "more.npy": npy([1.0])}
+    found = RankingSummary.from_bytes(zipped(header, members))
+    assert found.to_bytes() == DATA
+    assert found.interval.flags.writeable
+
+
+class Checkpoint(Saved):
+    """A kind of files with another object inside, as a checkpoint has it."""
+
+    _kind = "Test checkpoint"
+
+    def __init__(self, summary, position):
+        self.summary, self.position = summary, position
+
+    def _kept(self):
+        kept = Kept({"position": self.position}, {})
+        return kept.with_part("summary", kept_of(self.summary))
+
+    @classmethod
+    def _of_kept(cls, kept):
+        summary = result_of(RankingSummary, kept.part("summary"))
+        return cls(summary, kept.value("position", int))
+
+
+def test_a_kind_with_an_object_inside(tmp_path):
+    Checkpoint(SUMMARY, 7).save(tmp_path / "a.tie")
+    found = Checkpoint.load(tmp_path / "a.tie")
+    assert found.position == 7
+    assert found.summary.to_bytes() == DATA
+    with pytest.raises(ValueError, match="must hold a Screening, got a Test check"):
+        Screening.load(tmp_path / "a.tie")
+    with pytest.raises(ValueError, match="must hold a Checkpoint, got a RankingSumm"):
+        Checkpoint.from_bytes(DATA)
+
+
+def test_a_class_derived_from_one_of_ours():
+    class Own(RankingSummary):
+        pass
+
+    assert type(Own.from_bytes(DATA)) is Own
