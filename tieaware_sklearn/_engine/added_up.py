@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Part = TypeVar("_Part")
 
 
 class AddedUp:
@@ -75,3 +77,19 @@ def _joined(values: list[Any]) -> Any:
     first = values[0]
     joins = isinstance(first, AddedUp)
     return type(first).join(values) if joins else np.concatenate(values)
+
+
+def gather(
+    parts: list[_Part],
+    newest: _Part,
+    merge: Callable[[_Part, _Part], _Part],
+    size: Callable[[_Part], int],
+) -> None:
+    """Add one more to parts of something that will be merged.
+
+    Those of about as many queries are merged at once. Each part that is left is at
+    least twice as large as the next, so that few are copied often.
+    """
+    while parts and size(parts[-1]) < 2 * size(newest):
+        newest = merge(parts.pop(), newest)
+    parts.append(newest)

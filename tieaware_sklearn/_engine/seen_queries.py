@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .added_up import gather
 from .digests import Digests, value_bits
 from .known_queries import both, known
 
@@ -20,7 +21,7 @@ class SeenQueries:
     """
 
     def __init__(self) -> None:
-        # sorted, each at least twice as long as the next, so that few are merged often
+        # each sorted
         self._sorted: list[Digests] = []
 
     def add(self, ids: NDArray[Any]) -> int | None:
@@ -34,9 +35,6 @@ class SeenQueries:
             again |= known(digests, before)
         if again.any():
             return int(np.argmax(again))
-        newest = np.sort(digests)
-        while self._sorted and len(self._sorted[-1]) < 2 * len(newest):
-            newest = both(self._sorted.pop(), newest)
-        if len(newest):
-            self._sorted.append(newest)
+        if len(digests):
+            gather(self._sorted, np.sort(digests), both, len)
         return None

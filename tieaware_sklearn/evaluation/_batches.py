@@ -4,62 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import reduce
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._engine.digests import Digests, value_bits
+from .._engine.added_up import gather
+from .._engine.known_queries import id_digests
 from .._engine.validation import check_choice, check_count
+from ..io._saved_file import Kept
 from ..io._table_pieces import GATHERED_ROWS, Piece, check_different, gathered, of_all
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._exact_sums import ReportSums
 from ._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
-from ._summary import RankingSummary
+from ._summary import RankingSummary, figures_of
+from ._summary_parts import Options, SummaryParts, kept_parts, parts_of
 from ._undefined import ask
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """What a summary is made of.
-
-    Attributes
-    ----------
-    options : tuple
-        Measures, and what else must be the same.
-    sums : ReportSums
-    digests : ndarray of shape (n_queries,), uint64
-        Of the queries, in ascending order.
-    """
-
-    options: tuple[Any, ...]
-    sums: ReportSums
-    digests: Digests
-
-    def merge(self, other: _Parts) -> _Parts:
-        """Of the queries of both."""
-        if self.options != other.options:
-            raise ValueError(
-                "other must have the measures and options of this summary, "
-                f"{_shown(self.options)}, got {_shown(other.options)}"
-            )
-        digests = np.union1d(self.digests, other.digests)
-        again = len(self.digests) + len(other.digests) - len(digests)
-        if again:
-            raise ValueError(
-                "other must have none of the queries of this summary, got "
-                f"{again} of them among its {len(other.digests)}"
-            )
-        return _Parts(self.options, self.sums.merge(other.sums), digests)
-
-
-def _shown(options: tuple[Any, ...]) -> str:
-    measures, *others = options
-    names = ("average", "zero_relevance", "unjudged", "convention", "query_weight")
-    return ", ".join(
-        ["+".join(map(str, measures))]
-        + [f"{name}={value}" for name, value in zip(names, others, strict=True)]
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +28,8 @@ class MergeableSummary(RankingSummary):
     """A `RankingSummary` that can be merged with one of other queries.
 
     It holds what it is made of: sums, and 8 bytes for each query, by which a query that
-    is in two parts is found. It can be pickled, and it has all attributes and methods
-    of `RankingSummary`.
+    is in two parts is found. It has all attributes and methods of `RankingSummary`.
+    After `save` and `load`, or `to_bytes` and `from_bytes`, it merges as before.
 
     See Also
     --------
@@ -86,10 +47,20 @@ class MergeableSummary(RankingSummary):
     (array([1.]), array([0.75]), array([0.875]))
     """
 
-    _parts: _Parts
+    _kind: ClassVar[str] = "MergeableSummary"
+
+    _parts: SummaryParts
+
+    def _kept(self) -> Kept:
+        return super()._kept().with_part("parts", kept_parts(self._parts))
 
     @classmethod
-    def _of(cls, parts: _Parts) -> Self:
+    def _of_kept(cls, kept: Kept) -> Self:
+        figures = figures_of(kept)
+        return cls(**figures, _parts=parts_of(kept.part("parts"), figures))
+
+    @classmethod
+    def _of(cls, parts: SummaryParts) -> Self:
         return cls(**vars(parts.sums.moments().summary()), _parts=parts)
 
     def merge(self, other: MergeableSummary) -> Self:
@@ -109,8 +80,8 @@ class MergeableSummary(RankingSummary):
         Raises
         ------
         ValueError
-            If the measures or options differ, or if both summaries have a query in
-            common.
+            If the measures or options differ, or if the two summaries have a query in
+            common, which is named by its digest: ids are not kept.
         """
         if not isinstance(other, MergeableSummary):
             raise ValueError(
@@ -205,12 +176,14 @@ def evaluate_batches(
     columns = [score, label, qid, *([] if query_weight is None else [query_weight])]
     check_different(columns, "score, label, qid and query_weight")
     names = ColumnNames(label, score, qid, query_weight or "query_weight")
-    options = (
-        *(asked.measures, average, str(zero_relevance), unjudged, convention),
+    if not isinstance(zero_relevance, str):
+        zero_relevance = float(zero_relevance)
+    options = Options(
+        asked.measures, average, zero_relevance, unjudged, convention,
         query_weight is not None,
-    )
+    )  # fmt: skip
 
-    def of_rows(rows: Piece) -> _Parts:
+    def of_rows(rows: Piece) -> SummaryParts:
         weight = None if query_weight is None else rows.column(query_weight)
         prepared, scores = prepare(
             asked, rows.column(label), rows.column(score), rows.column(qid), weight,
@@ -218,19 +191,15 @@ def evaluate_batches(
         )  # fmt: skip
         report = prepared.report(asked, scores, n_jobs=n_jobs)
         sums = ReportSums.of(report, average)
-        return _Parts(options, sums, np.sort(value_bits(report.qid)))
+        return SummaryParts(options, sums, np.sort(id_digests(report.qid, qid)))
 
-    parts: list[_Parts] = []
+    parts: list[SummaryParts] = []
     for rows in gathered(batches, columns, qid, batch_rows):
-        parts.append(of_all(rows, of_rows))
-        # those of about as many queries, so that few are copied often
-        while len(parts) > 1 and len(parts[-2].digests) < 2 * len(parts[-1].digests):
-            parts[-2:] = [parts[-2].merge(parts[-1])]
+        part = of_all(rows, of_rows)
+        gather(parts, part, SummaryParts.merge, SummaryParts.n_queries)
     if not parts:
         raise ValueError("batches must hold at least one row, got none")
-    found = parts[0]
-    for part in parts[1:]:
-        found = found.merge(part)
+    found = reduce(SummaryParts.merge, parts)
     if query_weight is not None and not found.sums.values.weight.rounded.any():
         raise ValueError(f"{query_weight} must not be 0 in every query")
     return MergeableSummary._of(found)

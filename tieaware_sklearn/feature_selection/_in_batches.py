@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Self
 
 from sklearn.utils import Bunch
 
+from .._engine.added_up import gather
 from .._engine.validation import check_count
 from ..io._batches import rows_of_batch
 from ..io._table_pieces import Piece, check_different, gathered, of_all, pieces
@@ -103,10 +105,7 @@ class FitsInBatches(FitsInParts):
             parts = self._of_tables(every, chosen, label, qid, query_weight, batch_rows)
         found: list[Screening] = []
         for part in parts:
-            found.append(part)
-            # those of about as many queries, so that few are copied often
-            while len(found) > 1 and found[-2].n_queries < 2 * found[-1].n_queries:
-                found[-2:] = [found[-2].merge(found[-1])]
+            gather(found, part, Screening.merge, attrgetter("n_queries"))
         if not found:
             raise ValueError("batches must hold at least one row, got none")
         whole = reduce(Screening.merge, found)
