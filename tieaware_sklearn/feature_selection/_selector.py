@@ -15,15 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._engine.qid_column import spread_features
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..io._saved import Saved
+from ..io._saved_file import Kept
 from ..measures import Measure
 from ._in_batches import FitsInBatches
 from ._likeness import Likeness
 from ._screening import Screening
 from ._selected_features import nothing_passed, select_features
 from ._selection import SelectionRule
+from ._selector_files import kept_selector, selector_of
 
 
-class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each alone as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
@@ -147,6 +150,10 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # ty
     linear ranker, 0.5 for trees.
     Without `max_correlation`, no `diversity` keeps copies out.
 
+    `save` keeps parameters and results of a fitted selector, for `transform` as for
+    `partial_fit` and `merge`. What `set_output` and ``set_fit_request`` were told is
+    not kept.
+
     A difference from chance of at most 1e-12 counts as no difference. McSherry and
     Najork (ECIR 2008) compared single web features by expected measures in this way.
 
@@ -167,6 +174,7 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # ty
     ('url_length', 'ascending')
     """
 
+    _kind: ClassVar[str] = "RankingFeatureSelector"
     # by metadata routing, ids come of themselves; weights may be a scorer's alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
@@ -256,7 +264,12 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # ty
         """
         rule = SelectionRule.of(self)
         selection = select_features(screening, rule, likeness)
-        screening = replace(screening, selection=selection)
+        self._fitted_qid_ = self.qid
+        return self._set(replace(screening, selection=selection))
+
+    def _set(self, screening: Screening) -> Self:
+        """All fitted attributes of a screening, of which features are selected."""
+        selection: Any = screening.selection
         features = self._is_feature()
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
@@ -264,7 +277,6 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # ty
             return spread_features(values.copy(), features, of_qid)
 
         self.screening_ = screening
-        self._fitted_qid_ = self.qid
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
         self.chance_, self.ideal_ = screening.chance.copy(), screening.ideal.copy()
@@ -284,6 +296,16 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, BaseEstimator):  # ty
         correlation = screening.rank_correlation
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
+
+    def _kept(self) -> Kept:
+        check_is_fitted(self)
+        return kept_selector(self)
+
+    @classmethod
+    def _of_kept(cls, kept: Kept) -> Self:
+        selector, screening = selector_of(cls, kept)
+        of: Self = selector._set(screening)
+        return of
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.

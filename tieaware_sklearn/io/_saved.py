@@ -146,6 +146,9 @@ class Saved:
             return cls._of_kind(kind)._of_kept(kept)
         except UnreadableError as error:
             raise ValueError(f"{name} {error}") from None
+        # what our own checks refuse, such as a measure of a class that is not defined
+        except ValueError as error:
+            raise ValueError(f"{name} cannot be read: {error}") from None
         # of content that no object of ours has
         except Exception as error:
             raise ValueError(

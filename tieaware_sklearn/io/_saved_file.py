@@ -223,22 +223,24 @@ def _array(name: str, member: bytes) -> NDArray[Any]:
 
 
 def plain_value(value: Any, name: str) -> Any:
-    """A parameter as JSON holds it; tuples are told from lists.
+    """A parameter as JSON holds it, where tuples and dicts are objects of one key.
 
     Raises
     ------
     ValueError
-        If it is not made of texts, numbers, flags, None, lists and tuples.
+        If it is not made of texts, numbers, flags, None, lists, tuples and dicts.
     """
-    if value is None or isinstance(value, (bool, str)):
-        # a text of NumPy is a text
-        return str(value) if isinstance(value, str) else value
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
         values = [plain_value(one, name) for one in value]
         return {"tuple": values} if isinstance(value, tuple) else values
-    if isinstance(value, np.generic):
-        return plain_value(value.item(), name)
-    if isinstance(value, int) or (isinstance(value, float) and np.isfinite(value)):
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: plain_value(one, name) for key, one in value.items()}}
+    finite = isinstance(value, float) and np.isfinite(value)
+    if finite or value is None or type(value) in (bool, int, str):
         return value
     raise ValueError(
         f"{name} must be a text, a number, a flag, None or a list of these to be "
@@ -251,5 +253,8 @@ def from_plain(value: Any) -> Any:
     if isinstance(value, list):
         return [from_plain(one) for one in value]
     if isinstance(value, dict):
-        return tuple(from_plain(one) for one in value["tuple"])
+        ((kind, values),) = value.items()
+        if kind == "tuple":
+            return tuple(from_plain(one) for one in values)
+        return {key: from_plain(one) for key, one in values.items()}
     return value
