@@ -99,8 +99,8 @@ class FitsInParts(FeatureColumns):
 
         Notes
         -----
-        Queries are recognised by digests of their ids, 64 bits each, which are
-        pickled; ids are not kept. No query is counted twice among the first ten
+        Queries are recognised by digests of their ids, 64 bits each, which `save`
+        keeps; ids are not kept. No query is counted twice among the first ten
         million (80 MB of digests). Of more, only the ten million with the smallest
         digests are compared, with a warning: of n queries, one that comes again is
         detected with probability 10⁷ / n, and a batch of hundreds almost surely. Two

@@ -67,6 +67,17 @@ class Saved:
         The file is a zip archive of NumPy arrays with a header in JSON, which
         ``numpy.load(path, allow_pickle=False)`` opens, too; its layout is in the guide.
         The same object makes the same bytes.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from tieaware_sklearn import RankingSummary, evaluate
+        >>> summary = evaluate([1, 0, 0], [2, 1, 1], measures="ap").summary()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "summary.tie")
+        ...     summary.save(path)
+        ...     RankingSummary.load(path).mean
+        array([1.])
         """
         file = Path(path)
         if file.suffix == ".gz":
@@ -113,6 +124,13 @@ class Saved:
         ------
         ValueError
             As in `save`.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import RankingSummary, evaluate
+        >>> summary = evaluate([1, 0, 0], [2, 1, 1], measures="ap").summary()
+        >>> RankingSummary.from_bytes(summary.to_bytes()).mean
+        array([1.])
         """
         return to_bytes(self._kind, self._kept())
 
