@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tieaware_sklearn._engine.added_up import AddedUp
+from tieaware_sklearn._engine.added_up import AddedUp, gather
 
 
 @dataclass
@@ -41,3 +44,26 @@ def test_several_stack():
     stacked = Columns.stack(parts)
     assert stacked.total.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert stacked.inner.total.tolist() == [[0], [1], [2]]
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=40))
+def test_parts_that_come_one_after_another_are_gathered_in_their_order(sizes):
+    parts = []
+    for i, size in enumerate(sizes):
+        gather(parts, [i] * size, list.__add__, len)
+        assert all(len(a) >= 2 * len(b) for a, b in pairwise(parts))
+    assert list(chain(*parts)) == [i for i, n in enumerate(sizes) for _ in range(n)]
+
+
+def test_parts_are_copied_as_often_as_their_number_doubles():
+    parts, copied = [], 0
+
+    def merge(before, newest):
+        nonlocal copied
+        copied += before + newest
+        return before + newest
+
+    for _ in range(1024):
+        gather(parts, 1, merge, int)
+    assert parts == [1024]
+    assert copied == 1024 * 10

@@ -14,6 +14,9 @@ from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._engine import known_queries
 from tieaware_sklearn._engine.digests import value_bits
 from tieaware_sklearn._engine.known_queries import (
+    are_kept,
+    both,
+    check_apart,
     id_digests,
     kept,
     known,
@@ -45,6 +48,23 @@ def test_repeated_queries_are_those_of_several_parts(parts):
 def test_known_queries_are_those_of_before(new, before):
     found = known(digests(new), kept(digests(before)))
     assert found.tolist() == [one in before for one in new]
+
+
+@given(IDS, IDS)
+def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
+    parts = [kept(digests(ids)) for ids in (ours, theirs)]
+    assert all(map(are_kept, parts))
+    shared = sorted(set(ours) & set(theirs))
+    together = both(*parts)
+    assert together.tolist() == sorted(ours + theirs)
+    assert are_kept(together) == (not shared)
+    if not shared:
+        check_apart(*parts, "part", len(theirs))
+        return
+    with pytest.raises(ValueError, match="of this part, got ") as told:
+        check_apart(*parts, "part", len(theirs))
+    assert f"{len(shared)} of them among its {len(theirs)}," in str(told.value)
+    assert str(told.value).endswith(f"the digest {shared[0]:#018x}")
 
 
 @given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))

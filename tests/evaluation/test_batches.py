@@ -89,6 +89,16 @@ def test_many_queries_in_many_parts_merged_in_any_order():
     )
 
 
+def test_two_ids_that_cannot_be_told_apart_are_named(monkeypatch):
+    def alike(ids):
+        return np.zeros(len(ids), dtype=np.uint64)
+
+    monkeypatch.setattr("tieaware_sklearn._engine.known_queries.value_bits", alike)
+    rows = pd.DataFrame({"qid": ["a", "b"], "label": 1, "s": 1})
+    with pytest.raises(ValueError, match=r"ids that differ .*'a' and 'b'"):
+        evaluate_batches([rows], score="s", measures="ap")
+
+
 def test_values_that_do_not_vary_have_no_spread():
     rows = pd.DataFrame({"qid": range(7), "label": 0, "s": 0})
     found = evaluate_batches(

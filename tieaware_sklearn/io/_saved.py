@@ -184,10 +184,10 @@ class Saved:
         # a class of the user's own, derived from one of ours
         if getattr(cls, "_kind", None) == kind:
             return cls
-        raise UnreadableError(
-            f"must hold a {cls.__name__}, got a {kind}"
-            + (f": use {kind}.load" if found is not None else "")
-        )
+        got = f"{kind!r}, which this library does not know"
+        if found is not None:
+            got = f"a {found.__name__}: use {found.__name__}.load"
+        raise UnreadableError(f"must hold a {cls.__name__}, got {got}")
 
 
 def kept_of(saved: Saved) -> Kept:

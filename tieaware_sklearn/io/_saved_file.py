@@ -170,6 +170,9 @@ def _unzipped(data: bytes) -> tuple[Any, dict[str, bytes]]:
         # what is compressed may be of any size
         if any(info.compress_type != zipfile.ZIP_STORED for info in infos):
             raise ValueError("it is compressed")
+        # each has bytes of its own
+        if sum(info.file_size for info in infos) > len(data):
+            raise ValueError("its parts overlap")
         members = {name: file.read(name) for name in names}
     return json.loads(members.pop(_HEADER), parse_constant=_refuse), members
 
@@ -202,23 +205,23 @@ def _array(name: str, member: bytes) -> NDArray[Any]:
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
     except Exception as error:  # of whatever type NumPy has for it
         raise UnreadableError(
-            f"must have arrays in the format of NumPy, got {name}: {error}"
+            f"must have arrays in the format of NumPy, got {name!r}: {error}"
         ) from None
     start = file.tell()
     if dtype.str not in _DTYPES.values():
         raise UnreadableError(
-            f"must have arrays of {', '.join(_DTYPES.values())}, got {name} of "
+            f"must have arrays of {', '.join(_DTYPES.values())}, got {name!r} of "
             f"{dtype.str}"
         )
     size = dtype.itemsize
     for length in shape:
         size *= length
     if min(shape, default=0) < 0 or size != len(member) - start:
-        raise UnreadableError(f"must have whole arrays, got {name} cut off")
+        raise UnreadableError(f"must have whole arrays, got {name!r} cut off")
     order: Any = "F" if by_column else "C"
     values = np.ndarray(shape, dtype, member, start, order=order)
     if dtype.kind == "b" and values.view(np.uint8).max(initial=0) > 1:
-        raise UnreadableError(f"must have flags that are 0 or 1, got others in {name}")
+        raise UnreadableError(f"must have flags of 0 or 1, got others in {name!r}")
     return values.astype(dtype.newbyteorder("="), order="C")
 
 
