@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import tieaware_sklearn
 from tests.dask.helpers import MARKS, assert_same_summary, spread
 from tieaware_sklearn.comparison import MergedComparison, SystemComparisons
-from tieaware_sklearn.dask import compare_systems
+from tieaware_sklearn.dask import compare_systems, evaluate_by_segment
 from tieaware_sklearn.plots import TieRangeDisplay, TopicDifferenceDisplay
 
 pytestmark = MARKS
@@ -193,7 +193,9 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
         ({"external": "docno"}, "external must map names to keys"),
         ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),
         ({"scores": []}, "scores must be a list of columns"),
-        ({"scores": ["clicks", "clicks"]}, "and scores must name different columns"),
+        ({"scores": {"a": [1]}}, "scores must be a list of columns"),
+        ({"scores": ["clicks", "clicks"]}, "for each system, got clicks twice"),
+        ({"scores": ["clicks", "label"]}, "and scores must name different columns"),
         ({"baseline": "age"}, "baseline"),
         ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
         ({"confidence": 95}, "confidence must be a number"),
@@ -203,6 +205,46 @@ def test_what_cannot_be_compared_is_refused_before_the_work(rows, options, what)
     never = spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
     with pytest.raises(ValueError, match=what):
         compare_systems(never, **({"scores": SYSTEMS} | options))
+
+
+def test_a_rule_may_go_by_any_column(rows):
+    keys = ["clicks", "label", "qid"]
+    found = compare_systems(
+        spread(rows), scores=SYSTEMS, ties=[*keys, "expected"],
+        external={key: key for key in keys},
+    )  # fmt: skip
+    wanted = in_memory(
+        rows, ties=[*keys, "expected"], external={key: rows[key] for key in keys}
+    )
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert_same_comparison(ours, theirs)
+    holes = rows.assign(docno=rows.index.astype(str))
+    holes["docno"] = holes.docno.where(rows.index != 7)
+    what = rf"external\['x'\] must not be missing .* query {rows.qid[7]}"
+    with pytest.raises(ValueError, match=what):
+        compare_systems(
+            spread(holes), scores=SYSTEMS, external={"x": "docno"}, ties="x"
+        )
+
+
+def test_columns_may_have_numbers_for_names(rows):
+    numbers = {name: number for number, name in enumerate(SYSTEMS)}
+    numbered = rows[["label", "qid", *SYSTEMS]].rename(columns=numbers)
+    found = compare_systems(spread(numbered), scores=[0, 1, 2], baseline="1")
+    wanted = in_memory(numbered, [0, 1, 2], baseline="1")
+    assert found.systems == ("0", "1", "2")
+    assert_same_comparison(found, wanted)
+
+
+def test_workers_find_what_one_machine_finds(cluster, rows):
+    options = {"measure": ["rr", "ap"], "correction": "tukey"}
+    found = compare_systems(spread(rows, 3), scores=SYSTEMS, **options)
+    for ours, theirs in zip(found, in_memory(rows, **options), strict=True):
+        assert_same_comparison(ours, theirs)
+    by_segment = {"score": "clicks", "segment": "weight"}
+    found = evaluate_by_segment(spread(rows, 3), **by_segment)
+    here = evaluate_by_segment(spread(rows, 1), **by_segment)
+    pd.testing.assert_frame_equal(found.to_pandas(), here.to_pandas(), check_exact=True)
 
 
 def test_errors_name_the_column(rows):

@@ -132,7 +132,7 @@ def compare_systems(
         if value != "t":
             raise ValueError(
                 f"{name} must be 't' on a cluster, got {value!r}, which needs the "
-                "values of all queries: take these from evaluate_queries, and give "
+                "values of all queries: take them from evaluate_queries, and give "
                 "their differences to scipy.stats"
             )
     check_choice(alternative, "alternative", ALTERNATIVES)
@@ -140,10 +140,16 @@ def compare_systems(
     check_share(confidence, "confidence")
     several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
     asked = ask(parse_measures(measure, name="measure"), zero_relevance, unjudged)
-    if isinstance(scores, str) or not list(scores):
+    if isinstance(scores, (str, Mapping)) or not list(scores):
         raise ValueError(f"scores must be a list of columns, got {scores!r}")
-    systems = tuple(scores)
-    keys = _key_columns(external)
+    chosen = list(scores)
+    systems = tuple(map(str, chosen))
+    for name in systems:
+        if systems.count(name) > 1:
+            raise ValueError(
+                f"scores must have a different name for each system, got {name} twice"
+            )
+    keys = [key for key in _key_columns(external) if key not in (label, qid, *chosen)]
     treatments = _rules(external, None, systems).check(ties)
     if "input" in treatments:
         raise ValueError(
@@ -160,7 +166,7 @@ def compare_systems(
         )  # fmt: skip
         rules = _rules(external, frame, systems)
         columns = [
-            prepared.scores(frame[name], ColumnNames(score=name)) for name in systems
+            prepared.scores(frame[name], ColumnNames(score=name)) for name in chosen
         ]
         found = [
             [
@@ -181,7 +187,7 @@ def compare_systems(
         return parts, id_digests(prepared.queries.qid, qid)
 
     names = Names(label, qid, None)
-    rows = gathered(df, names, shuffle, [*systems, *keys], "scores")
+    rows = gathered(df, names, shuffle, [*chosen, *keys], "scores")
     found, _ = merged(rows, sums, qid, shuffle, keep=False)
     # of each measure, whether it is defined for any query of each system
     defined = found.systems.count[0, 0].all(axis=1)

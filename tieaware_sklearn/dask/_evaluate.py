@@ -225,7 +225,7 @@ def check_average(average: Any) -> None:
     if isinstance(average, str) and average == "median":
         raise ValueError(
             "average must be 'macro' or 'geometric' on a cluster, got 'median', which "
-            "needs the values of all queries: take it of the result of evaluate_queries"
+            "needs the values of all queries: compute it from those of evaluate_queries"
         )
     check_choice(average, "average", ("macro", "geometric"))
 

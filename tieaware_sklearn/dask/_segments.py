@@ -119,10 +119,11 @@ def evaluate_by_segment(
 
     Notes
     -----
-    Each worker sums over the queries of each segment of its rows, and sends about 2
-    kilobytes per segment. Sums and digests are merged as in `evaluate`. A segment costs
-    half a millisecond in each partition that has any of its queries: thousands of
-    segments are no problem, one for each query is; for this, see `evaluate_queries`.
+    Each worker sums over the queries of each segment of its rows. Sums and digests are
+    merged as in `evaluate`. With three measures, a segment takes 1.5 kilobytes of
+    traffic and half a millisecond of CPU for each partition that has any of its
+    queries. This is little for a thousand segments, and much for one per query: for
+    these, see `evaluate_queries`.
 
     Examples
     --------
