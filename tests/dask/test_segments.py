@@ -27,7 +27,7 @@ def in_memory(rows, average="macro", weighted=False, **options):
     return report.by_segment(average)
 
 
-def assert_same_segments(found, wanted):
+def assert_same_segments(found, wanted, *, shown=True):
     assert found.segment.dtype == wanted.segment.dtype
     assert_array_equal(found.segment, wanted.segment)
     assert_same_summary(found.overall, wanted.overall)
@@ -39,7 +39,8 @@ def assert_same_segments(found, wanted):
     )
     for name in EXACT:
         assert_array_equal(getattr(found, name), getattr(wanted, name), err_msg=name)
-    assert str(found) == str(wanted)
+    # last bits may decide how a cell is rounded
+    assert str(found) == str(wanted) or not shown
 
 
 SEGMENTS = {
@@ -83,6 +84,33 @@ def test_segments_may_be_in_some_partitions_only(rows):
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
     found = evaluate_by_segment(whole, score="clicks", segment="segment", shuffle=False)
     assert_same_segments(found, in_memory(rows.assign(segment=rows.qid // 20)))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_small_segments(data):
+    n = data.draw(st.integers(1, 12), label="n")
+    column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+    rows = pd.DataFrame(
+        {name: data.draw(column) for name in ("label", "qid", "clicks")}
+    )
+    segments = data.draw(st.lists(st.sampled_from("abc"), min_size=3, max_size=3))
+    weights = data.draw(st.lists(st.sampled_from([0.1, 0.7, 3.0]), min_size=3))
+    rows["segment"] = [segments[qid] for qid in rows.qid]
+    rows["weight"] = [weights[qid] for qid in rows.qid]
+    weighted = data.draw(st.booleans(), label="weighted")
+    average = data.draw(st.sampled_from(["macro", "geometric"]))
+    options = {
+        "measures": data.draw(st.sampled_from([["rr"], ["ndcg", "p@1"]])),
+        "zero_relevance": data.draw(st.sampled_from([0.0, 1.0])),
+    }
+    found = evaluate_by_segment(
+        spread(rows, data.draw(st.integers(1, 4), label="partitions")),
+        score="clicks", segment="segment", average=average,
+        query_weight="weight" if weighted else None, **options,
+    )  # fmt: skip
+    wanted = in_memory(rows, average, weighted, **options)
+    assert_same_segments(found, wanted, shown=False)
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])

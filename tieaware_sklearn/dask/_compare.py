@@ -76,8 +76,9 @@ def compare_systems(
     MergedComparison or SystemComparisons
         The same as `tieaware_sklearn.compare_systems`, without the values of each
         query: means, differences, tie std and tie range to the last bit, intervals,
-        tests and effect sizes to 1e-12. No bit depends on how rows are divided into
-        partitions. The latter if `measure` or `ties` is a list.
+        tests and effect sizes to 1e-12 (the ends of intervals of effect sizes to 1e-8).
+        No bit depends on how rows are divided into partitions. The latter if `measure`
+        or `ties` is a list.
 
     Raises
     ------
