@@ -191,6 +191,7 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
         ({"external": {"x": ("label", "random")}}, "each partition would draw"),
         ({"external": {"x": "docno"}}, "df must have a column 'docno'"),
         ({"external": {"x": [1, 2]}}, "must be a column of df"),
+        ({"external": {"x": (pd.Series([1]), "ascending")}}, "must be a column of df"),
         ({"external": {"best": "label"}}, "must not use the name of a built-in"),
         ({"external": "docno"}, "external must map names to keys"),
         ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),

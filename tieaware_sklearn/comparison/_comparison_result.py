@@ -290,18 +290,14 @@ class SystemComparison(Result):
 
 def query_columns(comparison: SystemComparison) -> dict[str, Any]:
     """The columns of `by_query`."""
-    check_has_queries(comparison, "by_query")
-    values = {name: getattr(comparison, name) for name in _OF_QUERIES}
-    return by_query(comparison.qid, comparison.systems, values, "system")
-
-
-def check_has_queries(comparison: SystemComparison, what: str) -> None:
     if not len(comparison.qid):
         raise ValueError(
-            f"{what} needs the values of every query, which a comparison on a cluster "
+            "by_query needs the values of every query, which a comparison on a cluster "
             "does not hold: tieaware_sklearn.dask.evaluate_queries computes them for "
             "each system"
         )
+    values = {name: getattr(comparison, name) for name in _OF_QUERIES}
+    return by_query(comparison.qid, comparison.systems, values, "system")
 
 
 def summary_table(summaries: Sequence[SystemSummary]) -> Table:

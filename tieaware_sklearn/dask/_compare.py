@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -207,7 +207,7 @@ def _key_columns(external: Any) -> list[str]:
         return []  # or an error
     for name, key in external.items():
         column, *_ = _as_tuple(key)
-        if not isinstance(column, str):
+        if not isinstance(column, Hashable):
             raise ValueError(
                 f"external[{name!r}] must be a column of df, or a tuple of a column "
                 f"and how it is compared, got {key!r}"

@@ -16,6 +16,7 @@ from .._engine.validation import check_qid
 from ..evaluation import SegmentSummary
 from ..evaluation._exact_sums import ReportSums
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..evaluation._report import of_segments
 from ..evaluation._summary import stack_summaries
 from ..evaluation._undefined import ask
 from ..measures import Measure
@@ -147,7 +148,8 @@ def evaluate_by_segment(
 
     def sums(frame: Any) -> tuple[_Segments, Digests]:
         report = report_of(frame, names, asked, segment)
-        segments, each = ReportSums.by_segment(report, average)
+        segments, reports = of_segments(report)
+        each = [ReportSums.of(one, average) for one in reports]
         keys = [_key(segments, i) for i in range(len(segments))]
         ones = [segments[i : i + 1] for i in range(len(segments))]
         found = _Segments(dict(zip(keys, zip(ones, each, strict=True), strict=True)))

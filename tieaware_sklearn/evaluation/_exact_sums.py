@@ -185,11 +185,3 @@ class ReportSums(AddedUp):
             "error_variance": self.error_variance.rounded,
         }
         return ReportMoments(**values)
-
-    @classmethod
-    def by_segment(
-        cls, report: RankingReport, average: str
-    ) -> tuple[NDArray[Any], list[ReportSums]]:
-        """The segments in ascending order, and the sums of each."""
-        segments, each = report._by_segment()
-        return segments, [cls.of(one, average) for one in each]

@@ -217,18 +217,8 @@ class RankingReport(Result):
                 average, interval=interval, n_resamples=n_resamples, random_state=seed
             )
 
-        segments, each = self._by_segment()
+        segments, each = of_segments(self)
         return stack_summaries(segments, list(map(summary, each)), summary(self))
-
-    def _by_segment(self) -> tuple[NDArray[Any], list[RankingReport]]:
-        """The segments in ascending order, and the report of each."""
-        segments = check_qid(self.segment, n_rows=len(self.qid), name="segment")
-        ascending = segments.sorted()
-        each = [
-            self._some(segments.given(segments.rows(np.array([one]))))
-            for one in ascending
-        ]
-        return segments.qid[ascending], each
 
     def _some(self, queries: NDArray[np.intp]) -> RankingReport:
         """What averages over some of the queries are made of."""
@@ -331,6 +321,17 @@ class ReportMoments(AddedUp):
             n_estimated=self.n_estimated,
             n_queries=self.values.count[0],
         )
+
+
+def of_segments(report: RankingReport) -> tuple[NDArray[Any], list[RankingReport]]:
+    """The segments in ascending order, and the report of each."""
+    segments = check_qid(report.segment, n_rows=len(report.qid), name="segment")
+    ascending = segments.sorted()
+    each = [
+        report._some(segments.given(segments.rows(np.array([one]))))
+        for one in ascending
+    ]
+    return segments.qid[ascending], each
 
 
 def averaged(report: RankingReport) -> list[FloatArray]:
