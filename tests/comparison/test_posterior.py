@@ -14,6 +14,7 @@ from scipy import integrate, stats
 from tieaware_sklearn import compare_systems
 from tieaware_sklearn.comparison._posterior import posterior_of
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.evaluation._intervals import QueryMoments
 
 WEB = make_web_search(n_queries=40, random_state=3)
 SYSTEMS = dict(zip(WEB.feature_names[:4], WEB.data.T[:4], strict=True))
@@ -22,7 +23,8 @@ VALUES = [st.integers(-8, 8).map(lambda x: x / 8)] * 8
 
 def posterior(values, rope, **options):
     options = {"greater_is_better": True} | options
-    found = posterior_of(np.array(values, dtype=float)[:, None], rope, **options)
+    differences = QueryMoments.of(np.array(values, dtype=float)[:, None])
+    found = posterior_of(differences, rope, **options)
     return [found[name][0] for name in ("better", "equivalent", "worse")]
 
 

@@ -4,6 +4,7 @@ from ._comparison_result import (
     SystemComparison,
     SystemSummary,
 )
+from ._merged_comparison import MergedComparison
 from ._official import official_vs_exact
 from ._official_result import OfficialVsExact
 from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
@@ -27,6 +28,7 @@ from ._tie_statistics import TieStatistics, tie_statistics
 __all__ = [
     "ComparisonPosterior",
     "CorrelationSummary",
+    "MergedComparison",
     "OfficialVsExact",
     "OrderingCorrelation",
     "OverlapMatrix",

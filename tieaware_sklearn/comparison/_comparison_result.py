@@ -241,11 +241,8 @@ class SystemComparison(Result):
         clicks  in-degree  0.0095    0.0786      0.9020    0.0194
         equivalent: differences of RR of at most 0.05
         """
-        first, second = self.pairs.T
         found = posterior_of(
-            self.expected[:, first] - self.expected[:, second],
-            rope,
-            greater_is_better=self.greater_is_better,
+            self._differences(), rope, greater_is_better=self.greater_is_better
         )
         return ComparisonPosterior(
             self.systems, self.measure, self.ties, self.pairs, float(rope), **found
@@ -276,6 +273,11 @@ class SystemComparison(Result):
         pandas = import_optional("pandas", extra="io", purpose="by_query")
         return pandas.DataFrame(query_columns(self))
 
+    def _differences(self) -> QueryMoments:
+        """Of the differences of each pair."""
+        first, second = self.pairs.T
+        return QueryMoments.of(self.expected[:, first] - self.expected[:, second])
+
     def _columns(self) -> dict[str, Any]:
         of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
         first, second = np.array(self.systems, dtype=object)[self.pairs.T]
@@ -288,6 +290,12 @@ class SystemComparison(Result):
 
 def query_columns(comparison: SystemComparison) -> dict[str, Any]:
     """The columns of `by_query`."""
+    if not len(comparison.qid):
+        raise ValueError(
+            "by_query needs the values of every query, which a comparison on a cluster "
+            "does not hold: tieaware_sklearn.dask.evaluate_queries computes them for "
+            "each system"
+        )
     values = {name: getattr(comparison, name) for name in _OF_QUERIES}
     return by_query(comparison.qid, comparison.systems, values, "system")
 

@@ -79,10 +79,15 @@ def paired_effect(difference: FloatArray, confidence: float) -> Effect:
     The interval has the non-central t distributions under which the t statistic
     found is a quantile (Cumming and Finch 2001).
     """
-    n = len(difference)
+    return effect_of(
+        paired_test(difference, "t").statistic, len(difference), confidence
+    )
+
+
+def effect_of(statistic: float, n: int, confidence: float) -> Effect:
+    """The same, given the t statistic of n differences."""
     if n < 2:
         return Effect(math.nan, math.nan, math.nan)
-    statistic = paired_test(difference, "t").statistic
     d = statistic / math.sqrt(n)
     if not math.isfinite(statistic):
         return Effect(d, d, d)

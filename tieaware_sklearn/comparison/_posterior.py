@@ -98,7 +98,7 @@ class ComparisonPosterior(Result):
 
 
 def posterior_of(
-    differences: FloatArray, rope: Any, *, greater_is_better: bool
+    differences: QueryMoments, rope: Any, *, greater_is_better: bool
 ) -> dict[str, Any]:
     """What a `ComparisonPosterior` has of each pair.
 
@@ -109,15 +109,15 @@ def posterior_of(
 
     Parameters
     ----------
-    differences : ndarray of shape (n_queries, n_pairs)
-        NaN where a system is undefined.
+    differences : QueryMoments
+        Of the differences A - B; columns (n_pairs,).
     rope : float
     greater_is_better : bool
     """
     if not is_number(rope, least=0):
         raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
-    moments = QueryMoments.of(differences)
-    n, average, error = moments.count, moments.averages(), moments.standard_error()
+    n, average = differences.count, differences.averages()
+    error = differences.standard_error()
     steady = error <= NO_DIFFERENCE
     # where nothing spreads, all is at the mean
     edge = rope + NO_DIFFERENCE * steady

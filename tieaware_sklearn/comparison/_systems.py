@@ -177,7 +177,7 @@ def compare_systems(
     """
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)
-    _check_correction(correction, test, alternative, baseline)
+    check_correction(correction, test, alternative, baseline)
     check_choice(interval, "interval", INTERVALS)
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
@@ -221,7 +221,7 @@ def compare_systems(
     return SystemComparisons(tuple(comparisons))
 
 
-def _check_correction(
+def check_correction(
     correction: Any, test: str, alternative: str, baseline: Any
 ) -> None:
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))

@@ -45,8 +45,19 @@ def tukey_pvalues(values: FloatArray, pairs: IntArray) -> FloatArray:
     means = column_sums(values) / n
     of_queries = column_sums(values.T) / m
     residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
+    squares = math.fsum((residuals**2).ravel().tolist())
+    return tukey_of_sums(means, squares, n, pairs)
+
+
+def tukey_of_sums(
+    means: FloatArray, squares: float, n: int, pairs: IntArray
+) -> FloatArray:
+    """The same, given the means of the systems and the sum of squared residuals."""
+    m = len(means)
+    if n < 2 or m < 2:
+        return np.full(len(pairs), np.nan)
     degrees = (n - 1) * (m - 1)
-    mse = math.fsum((residuals**2).ravel().tolist()) / degrees
+    mse = squares / degrees
     apart = np.abs(means[pairs[:, 0]] - means[pairs[:, 1]])
     # q is √2 times a t statistic, whose test says what holds where nothing spreads
     found = t_test(apart, math.sqrt(2 * mse / n), degrees + 1, "two-sided")

@@ -1,6 +1,14 @@
-"""Evaluation and screening of `dask.dataframe` data that are spread over a cluster."""
+"""Evaluation, comparison and screening of `dask.dataframe` data on a cluster."""
 
+from ._compare import compare_systems
 from ._evaluate import evaluate, evaluate_queries
+from ._segments import evaluate_by_segment
 from ._selection import fit_selector
 
-__all__ = ["evaluate", "evaluate_queries", "fit_selector"]
+__all__ = [
+    "compare_systems",
+    "evaluate",
+    "evaluate_by_segment",
+    "evaluate_queries",
+    "fit_selector",
+]

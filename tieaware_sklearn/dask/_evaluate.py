@@ -9,11 +9,11 @@ import numpy as np
 
 from .._engine.digests import Digests
 from .._engine.known_queries import id_digests, repeated
-from .._engine.validation import check_choice
+from .._engine.validation import check_choice, check_segment
 from ..evaluation import RankingReport, RankingSummary
 from ..evaluation import evaluate as evaluate_in_memory
+from ..evaluation._exact_sums import ReportSums
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
-from ..evaluation._report import ReportMoments
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
@@ -54,7 +54,7 @@ def evaluate(
         As in `tieaware_sklearn.evaluate`.
     average : {"macro", "geometric"}, default="macro"
         How to average over queries: by the mean, or by the geometric mean (with values
-        of at least 1e-5).
+        of at least 1e-5). The interval is the t interval (see Notes for others).
     query_weight : str, optional
         A column with the weight of each document's query.
     shuffle : bool, default=True
@@ -65,7 +65,9 @@ def evaluate(
     Returns
     -------
     RankingSummary
-        The same as ``tieaware_sklearn.evaluate(...).summary(average)``, to 1e-12.
+        The same as ``tieaware_sklearn.evaluate(...).summary(average)``: averages, lift,
+        tie std and numbers of queries to the last bit, intervals to 1e-12. No bit
+        depends on how rows are divided into partitions.
 
     Raises
     ------
@@ -76,13 +78,19 @@ def evaluate(
 
     See Also
     --------
+    evaluate_by_segment : Averages by segment.
     evaluate_queries : The values of every query, left on the cluster.
     tieaware_sklearn.evaluate : The same in memory.
 
     Notes
     -----
-    Each worker sums over its queries, and the sums are merged in a tree, eight at a
-    time. Digests of the query ids, 8 bytes for each query, are compared in one task: no
+    Each worker sums over its queries, without rounding, and the sums are merged in a
+    tree, eight at a time. Medians and bootstrap intervals need the values of all
+    queries, which no sums hold. `evaluate_queries` has these: a value per query and
+    measure is often small enough for one machine. There, take the median of the column
+    ``expected``, or resample it by `scipy.stats.bootstrap`.
+
+    Digests of the query ids, 8 bytes for each query, are compared in one task: no
     query is counted twice, however many there are. Rows that come twice within a
     partition, or with `shuffle`, are documents of their query like any others. Two of n
     ids have the same digest with probability n² / 2⁶⁵ (3% for a billion); they are an
@@ -103,17 +111,17 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    check_choice(average, "average", ("macro", "geometric"))
+    check_average(average)
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = Names(label, qid, query_weight, score)
 
-    def moments(frame: Any) -> tuple[ReportMoments, Digests]:
-        report = _report(frame, names, asked)
-        return ReportMoments.of(report, average), id_digests(report.qid, qid)
+    def sums(frame: Any) -> tuple[ReportSums, Digests]:
+        report = report_of(frame, names, asked)
+        return ReportSums.of(report, average), id_digests(report.qid, qid)
 
-    found, _ = merged(gathered(df, names, shuffle), moments, qid, shuffle, keep=False)
-    names.check_weight(found.values.weight)
-    return found.summary()
+    found, _ = merged(gathered(df, names, shuffle), sums, qid, shuffle, keep=False)
+    names.check_weight(found.values.weight.rounded)
+    return found.moments().summary()
 
 
 def evaluate_queries(
@@ -176,7 +184,7 @@ def evaluate_queries(
 
     def table(frame: Any) -> Any:
         ids = frame[qid].drop_duplicates()
-        found = _report(frame, names, asked).to_pandas()
+        found = report_of(frame, names, asked).to_pandas()
         # as they are in df: of its kind, such as categories
         found["qid"] = ids.repeat(len(asked.measures)).array
         return found.rename(columns={"qid": qid})
@@ -212,7 +220,19 @@ def evaluate_queries(
     return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
 
 
-def _report(frame: Any, names: Names, asked: Asked) -> RankingReport:
+def check_average(average: Any) -> None:
+    """Those of which sums can be merged."""
+    if isinstance(average, str) and average == "median":
+        raise ValueError(
+            "average must be 'macro' or 'geometric' on a cluster, got 'median', which "
+            "needs the values of all queries: compute it from those of evaluate_queries"
+        )
+    check_choice(average, "average", ("macro", "geometric"))
+
+
+def report_of(
+    frame: Any, names: Names, asked: Asked, segment: str | None = None
+) -> RankingReport:
     """On some of the rows."""
     label, qid, weight, score = names
     prepared, scores = prepare(
@@ -220,7 +240,10 @@ def _report(frame: Any, names: Names, asked: Asked) -> RankingReport:
         frame.get(weight), allow_zero=True,
         names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
     )  # fmt: skip
-    return prepared.report(asked, scores)
+    of_queries = None
+    if segment is not None:
+        of_queries = check_segment(frame[segment], prepared.queries, name=segment)
+    return prepared.report(asked, scores, segment=of_queries)
 
 
 def _cell(value: Any) -> Any:

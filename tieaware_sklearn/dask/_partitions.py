@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.ties import FloatArray
 from .._engine.validation import check_qid
 from .._optional import import_optional
-from ..evaluation._report import ReportMoments
-from ..feature_selection import Screening
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -25,7 +23,15 @@ dask, dd, pandas = (
 #: partitions of a query that a message names
 _SHOWN = 4
 
-Part = TypeVar("Part", ReportMoments, Screening)
+
+class Merges(Protocol):
+    """What is found in a partition."""
+
+    def merge(self, other: Self) -> Self:
+        """The same of the queries of both."""
+
+
+Part = TypeVar("Part", bound=Merges)
 
 
 def check_frame(df: Any) -> None:
@@ -50,14 +56,20 @@ class Names(NamedTuple):
             raise ValueError(f"{self.weight} must not be 0 in every query")
 
 
-def gathered(df: Any, names: Names, shuffle: bool, features: Sequence[str] = ()) -> Any:
+def gathered(
+    df: Any,
+    names: Names,
+    shuffle: bool,
+    others: Sequence[str] = (),
+    what: str = "features",
+) -> Any:
     """The columns asked for, each for one purpose, the rows of a query together."""
     check_frame(df)
-    columns = [*names.given(), *features]
+    columns = [*names.given(), *others]
     for name in columns:
         if columns.count(name) > 1:
             raise ValueError(
-                "label, qid, score, query_weight and features must name different "
+                f"label, qid, score, query_weight and {what} must name different "
                 f"columns, got {name!r} twice"
             )
         if name not in df.columns:

@@ -9,7 +9,9 @@ from typing import Any
 from sklearn.base import clone
 
 from .._engine.digests import Digests
+from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
+from ..feature_selection._rule import Rule
 from ._partitions import Names, check_frame, gathered, merged
 
 
@@ -48,11 +50,12 @@ def fit_selector(
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`, and if `df` does not have a column, if a
-        query is in several partitions without `shuffle` (the message names it), if the
-        selector reads query ids from a column of X, or if there are more than 1000
-        features and the selector needs their correlations, but does not have
-        ``redundancy=True``.
+        As in `RankingFeatureSelector.fit`; if `df` does not have a column; if a query
+        is in several partitions without `shuffle` (the message names it); for another
+        kind of selector, and one that reads query ids from a column of X; and if there
+        are more than 1000 features and the selector needs their correlations, but does
+        not have ``redundancy=True``. Parameters are checked before any partition is
+        read.
 
     See Also
     --------
@@ -60,6 +63,12 @@ def fit_selector(
 
     Notes
     -----
+    The selection is that of `fit` with all parameters: repeats are left out by
+    `max_correlation`, and features chosen one after another by `diversity`, from the
+    merged correlations of all pairs. `FusedRankingSelector` is not for clusters: each
+    choice is made by rankings of all rows that depend on the choice before. Select
+    candidates here, and fit it to them on a sample of whole queries.
+
     Each partition is screened on its worker. Only statistics are transferred, about a
     kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
     features), merged in a tree, eight at a time, and 8 bytes for each query, compared
@@ -81,6 +90,11 @@ def fit_selector(
     >>> selector.get_feature_names_out().tolist()
     ['clicks', 'page_visits', 'text_score']
     """
+    if not isinstance(selector, RankingFeatureSelector):
+        raise ValueError(
+            f"selector must be a RankingFeatureSelector, got {show(selector)}: others "
+            "need all rows at once"
+        )
     if selector.qid is not None:
         raise ValueError(
             "selector must not read query ids from a column of X (qid="
@@ -91,9 +105,11 @@ def fit_selector(
         check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         features = [name for name in numbers if name not in names.given()]
-    columns = list(features)
+    columns = [] if isinstance(features, str) else list(features)
     if not columns:
-        raise ValueError("features must name at least one column, got none")
+        got = repr(features) if features else "none"
+        raise ValueError(f"features must be a list of at least one column, got {got}")
+    Rule.of(selector, len(columns)).ask()
     selector.check_correlated(len(columns))
 
     def screening(frame: Any) -> tuple[Screening, Digests]:

@@ -210,7 +210,6 @@ class RankingReport(Result):
         """
         if self.segment is None:
             raise ValueError("segment must be given to evaluate, got None")
-        segments = check_qid(self.segment, n_rows=len(self.qid), name="segment")
         seed = seed_of(random_state)
 
         def summary(report: RankingReport) -> RankingSummary:
@@ -218,14 +217,8 @@ class RankingReport(Result):
                 average, interval=interval, n_resamples=n_resamples, random_state=seed
             )
 
-        ascending = segments.sorted()
-        each = [
-            self._some(segments.given(segments.rows(np.array([one]))))
-            for one in ascending
-        ]
-        return stack_summaries(
-            segments.qid[ascending], list(map(summary, each)), summary(self)
-        )
+        segments, each = of_segments(self)
+        return stack_summaries(segments, list(map(summary, each)), summary(self))
 
     def _some(self, queries: NDArray[np.intp]) -> RankingReport:
         """What averages over some of the queries are made of."""
@@ -328,6 +321,17 @@ class ReportMoments(AddedUp):
             n_estimated=self.n_estimated,
             n_queries=self.values.count[0],
         )
+
+
+def of_segments(report: RankingReport) -> tuple[NDArray[Any], list[RankingReport]]:
+    """The segments in ascending order, and the report of each."""
+    segments = check_qid(report.segment, n_rows=len(report.qid), name="segment")
+    ascending = segments.sorted()
+    each = [
+        report._some(segments.given(segments.rows(np.array([one]))))
+        for one in ascending
+    ]
+    return segments.qid[ascending], each
 
 
 def averaged(report: RankingReport) -> list[FloatArray]:
