@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from sklearn.utils import Bunch
@@ -11,18 +10,19 @@ from sklearn.utils import Bunch
 from .._display.progress import show_progress
 from .._engine.validation import check_count, check_flag
 from ._bunch import framed
+from ._file_names import find_files
 from ._letor_scan import scan_letor
 from ._scan import Scan
-from ._tabular_frames import all_tabular, is_tabular, memory_of_table
+from ._tabular_frames import all_tabular
 from ._tabular_scan import scan_tables
-from ._text_source import PathLike, TextSource, check_paths, memory_of_text
+from ._text_source import Location, PathLike, TextSource
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
 
 
 def scan_files(
-    paths: Sequence[Path],
+    paths: Sequence[Location],
     *,
     label: str,
     qid: str,
@@ -43,15 +43,6 @@ def scan_files(
             f"{query_file!r}"
         )
     return scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=keep)
-
-
-def estimated_bytes(paths: Sequence[Path]) -> int:
-    """What the numbers of files take in memory, roughly; pipes count as nothing."""
-    return sum(
-        memory_of_table(path) if is_tabular(path) else memory_of_text(path)
-        for path in paths
-        if path.is_file()
-    )
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
@@ -143,7 +134,7 @@ def iter_batches(
     """
     check_flag(progress, "progress")
     scan = scan_files(
-        check_paths(path, "path"),
+        find_files(path),
         label=label,
         qid=qid,
         ignore=ignore,

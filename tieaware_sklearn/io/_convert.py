@@ -17,11 +17,12 @@ from .._optional import import_optional
 from ._batches import rows_of_batch
 from ._letor import letor_lines
 from ._scan import Scan
-from ._tabular_cells import numbers_or_gaps
+from ._tabular_cells import numbers_or_gaps, query_ids
 from ._tabular_frames import is_tabular
 from ._tabular_scan import TableScan
-from ._text_source import COMPRESSED_SUFFIXES, quoted
+from ._text_source import COMPRESSED_SUFFIXES
 from ._whole_file import number_as_text, whole_file
+from ._wording import quoted
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: digits of a feature number; of a query id
@@ -148,7 +149,7 @@ def _rows(scan: Scan[Any]) -> Iterator[Rows]:
                 _as_floats(numbers_or_gaps(table, name), scan, name, first)
                 for name in wanted
             )
-            yield Rows(target, scan.tables.query_ids(table), np.column_stack(data))
+            yield Rows(target, query_ids(table), np.column_stack(data))
             first += table.n_rows
 
 

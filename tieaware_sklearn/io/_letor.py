@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from ._bunch import framed
+from ._file_names import find_files
 from ._letor_scan import scan_letor
-from ._text_source import PathLike, TextSource, check_paths
+from ._text_source import PathLike, TextSource
 from ._whole_file import number_as_text, write_whole
 
 
@@ -98,7 +99,7 @@ def load_letor(
     (array([2., 0.]), array([7, 7]))
     """
     scan = scan_letor(
-        [TextSource(one) for one in check_paths(path, "path")],
+        [TextSource(one) for one in find_files(path)],
         ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,

@@ -25,7 +25,8 @@ from ._letor_format import (
     read_text,
 )
 from ._scan import RunsFound, Scan
-from ._text_source import PathLike, TextSource, listed
+from ._text_source import PathLike, TextSource
+from ._wording import listed
 
 #: float64 holds all whole numbers below
 _EXACT = 2**53

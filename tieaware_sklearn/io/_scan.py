@@ -149,6 +149,11 @@ class Scan(ABC, Generic[Piece]):
         return self.runs.n_rows
 
     @property
+    def n_bytes(self) -> int:
+        """What all features take in memory."""
+        return 8 * self.n_rows * len(self.feature_names)
+
+    @property
     def scattered(self) -> str:
         """Where a query comes back after another one; empty if none does."""
         rows = self.runs.returns()

@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.seen_queries import SeenQueries
 from .._engine.validation import Queries, check_qid
 from .._optional import import_optional
-from ._text_source import listed
+from ._wording import listed
 
 Found = TypeVar("Found")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from sklearn.utils import Bunch
 
 from ._bunch import framed
+from ._file_names import find_files
 from ._tabular_frames import is_tabular
 from ._tabular_scan import scan_tables
-from ._text_source import PathLike, check_paths
+from ._text_source import PathLike
 
 
 def load_table(
@@ -69,7 +70,7 @@ def load_table(
     >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
     (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
     """
-    paths = check_paths(path, "path")
+    paths = find_files(path)
     for one in paths:
         if not is_tabular(one):
             raise ValueError(
