@@ -97,9 +97,7 @@ def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path, web):
 def test_folders_of_text(tmp_path, web):
     first = web["qid"] < 9
     for name, rows in (("1.txt", first), ("2.txt.gz", ~first)):
-        dump_letor(
-            web["X"][rows], web["y"][rows], tmp_path / name, qid=web["qid"][rows]
-        )
+        write(tmp_path / name, **{key: values[rows] for key, values in web.items()})
     (tmp_path / "1.txt.query").write_text("3\n")
     assert_array_equal(load_letor(tmp_path).data, web["X"])
     data = np.concatenate([b.data for b in iter_batches(tmp_path, batch_rows=30)])

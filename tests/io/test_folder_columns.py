@@ -107,7 +107,7 @@ def test_numbers_stay_what_they_are(values):
         ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
         (
             (np.array([1], "u8"), [1]),
-            "must hold 64-bit integers without a sign.*got integers",
+            "64-bit integers without a sign.*got",
         ),
     ],
 )
@@ -116,7 +116,7 @@ def test_ids_of_two_kinds_are_refused(tmp_path, ids, kinds):
         frame = pd.DataFrame({"qid": own, "label": 1, "x": 1.0})
         frame.to_parquet(tmp_path / f"{i}.parquet")
     for read in (iter_batches, load_table):
-        with pytest.raises(ValueError, match=rf"1\.parquet: column 'qid' {kinds}"):
+        with pytest.raises(ValueError, match=rf"1\.parquet: column 'qid' .*{kinds}"):
             read(tmp_path)
 
 

@@ -20,6 +20,7 @@ from ..io._tabular_frames import all_tabular, is_tabular
 from ..io._text_source import Location
 from ..io._whole_file import check_writable
 from ._outputs import show
+from ._screen_files import sort_rows
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -35,6 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
     )
+    if arguments.sort:
+        scan = sort_rows(scan)
     bar = shows_progress(arguments.quiet)
     convert(scan, out, label=label, qid=qid, progress=bar)
     names = scan.feature_names

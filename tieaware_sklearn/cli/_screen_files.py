@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..io._batches import rows_of_batch, scan_files, track
 from ..io._file_names import find_files
 from ..io._scan import Scan
 from ..io._sizes import bytes_of_tables
+from ..io._sorted import SortedScan, sorted_by_query
 from ..io._tabular_frames import all_tabular
 from ..io._tabular_scan import is_nameless
 from ..io._text_source import Location
@@ -131,12 +133,28 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     )
     if at_once or (asked is None and _PEAK * scan.n_bytes <= _LARGE):
         return scan, None
-    if scan.scattered and asked is None:
-        _note("the rows of a query are not together: everything is read at once")
+    if scan.scattered and arguments.sort:
+        scan = sort_rows(scan)
+    elif scan.scattered and asked is None:
+        _note(
+            "the rows of a query are not together: everything is read at once (--sort "
+            "sorts them on disk)"
+        )
         return scan, None
-    if scan.scattered:
+    elif scan.scattered:
         raise ValueError(f"{scan.scattered} (--batch-rows 0)")
     return scan, rows_of_batch(asked, len(scan.feature_names))
+
+
+def sort_rows(scan: Scan[Any]) -> Scan[Any]:
+    """The rows sorted by query, and a line that says so."""
+    found = sorted_by_query(scan)
+    if isinstance(found, SortedScan):
+        _note(
+            "the rows of a query are not together: they are sorted by query on disk "
+            f"with {found.engine.name}, in {tempfile.gettempdir()}"
+        )
+    return found
 
 
 def _paths(arguments: argparse.Namespace) -> list[Location]:

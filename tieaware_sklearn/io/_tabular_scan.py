@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._scan import RunsFound, Scan
+from ._scan import Arrays, RunsFound, Scan
 from ._tabular_cells import numbers_or_gaps, one_matrix, query_ids, to_numbers
 from ._tabular_frames import Head, Table, read_heads, read_tables
 from ._text_source import Location
@@ -52,9 +52,7 @@ class TableScan(Scan[Table]):
             n_rows = min(max(batch_rows or _ROWS, least), _ROWS)
             yield from self.tables.read(head, columns, n_rows)
 
-    def _arrays(
-        self, pieces: Iterator[Table], start: int, stop: int
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _arrays(self, pieces: Iterator[Table], start: int, stop: int) -> Arrays:
         tables = list(pieces)
 
         def column(name: str) -> NDArray[Any]:
@@ -62,7 +60,7 @@ class TableScan(Scan[Table]):
 
         data = one_matrix([column(name) for name in self.feature_names])
         qid = np.concatenate([query_ids(table) for table in tables])
-        return data, column(self.label), qid
+        return Arrays(data, column(self.label), qid)
 
     def _query_at(self, row: int) -> Any:
         for head in self.tables.heads:

@@ -1,0 +1,283 @@
+"""Rows in any order, sorted by query on disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._engine.validation import find_runs
+from .._optional import import_optional
+from ._float_rows import FloatRows, float_rows
+from ._scan import Arrays, Runs, Scan
+from ._whole_file import endings_as_errors
+from ._wording import in_one_line
+
+#: rows of a row group, which are read together
+_GROUP = 1 << 16
+#: numbers that are written together
+_CELLS = 1 << 22
+#: a full disk, one's share of it, and the largest file that is allowed
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SAYS_FULL = ("no space left", "file too large", "quota exceeded", "max_temp_dir")
+
+
+class Engine(NamedTuple):
+    """What sorts: its name, and a function of a file, the sorted file and a folder."""
+
+    name: str
+    sort: Any
+
+
+class _SortsFiles(Protocol):
+    def __call__(self, rows: Path, into: Path, folder: Path) -> None: ...
+
+
+def find_engine() -> Engine:
+    """DuckDB or, where it is not installed, Polars.
+
+    Raises
+    ------
+    ImportError
+        If neither is installed.
+    """
+    known: list[tuple[str, str, _SortsFiles]] = [
+        ("duckdb", "DuckDB", _sort_with_duckdb),
+        ("polars", "Polars", _sort_with_polars),
+    ]
+    for module, name, sort in known:
+        try:
+            import_module(module)
+        except ImportError:
+            continue
+        return Engine(name, sort)
+    raise ImportError(
+        "sorting rows by query on disk needs DuckDB or Polars: pip install duckdb, or "
+        "pip install polars"
+    )
+
+
+def sorted_by_query(scan: Scan[Any]) -> Scan[Any]:
+    """The same rows with those of each query together.
+
+    Queries come in the order of their first rows, and the rows of a query in that of
+    the files. Nothing is sorted before the first batch is read.
+    """
+    if scan.runs.returns() is None:
+        return scan
+    ids, first, query = np.unique(scan.runs.ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    queries = rank[query]
+    lengths = np.diff(scan.runs.starts, append=scan.runs.n_rows)
+    n_rows = np.zeros(len(order), dtype=np.int64)
+    np.add.at(n_rows, queries, lengths)
+    engine = find_engine()
+    return SortedScan(
+        files=f"{scan.files}, sorted by query with {engine.name}",
+        feature_names=scan.feature_names,
+        left_out=scan.left_out,
+        runs=Runs(ids[order], np.cumsum(n_rows) - n_rows, scan.n_rows),
+        place=scan.place,
+        unsorted=scan,
+        queries=queries,
+        engine=engine,
+    )
+
+
+class _SortedRows(NamedTuple):
+    """Some rows of the sorted file."""
+
+    table: Any
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.num_rows)
+
+    def rows(self, start: int, stop: int) -> _SortedRows:
+        return _SortedRows(self.table.slice(start, stop - start))
+
+
+@dataclass(frozen=True, eq=False)
+class SortedScan(Scan[_SortedRows]):
+    """Rows that are sorted on disk when they are read.
+
+    Attributes
+    ----------
+    unsorted : Scan
+        The files.
+    queries : ndarray of int
+        The number of the query of each run there.
+    engine : Engine
+    """
+
+    unsorted: Scan[Any]
+    queries: NDArray[np.int64]
+    engine: Engine
+
+    def _pieces(self, batch_rows: int | None) -> Iterator[_SortedRows]:
+        with self._sorted_file() as file:
+            parquet = _parquet().ParquetFile(file, pre_buffer=False)
+            for batch in parquet.iter_batches(_GROUP):
+                yield _SortedRows(batch)
+
+    def _sorted_file(self) -> IO[bytes]:
+        """The rows in order, in a file without a name, so that nothing can be left."""
+        with (
+            endings_as_errors(),
+            tempfile.TemporaryDirectory(prefix="tieaware-sort-") as folder,
+        ):
+            rows, into = Path(folder, "rows.parquet"), Path(folder, "sorted.parquet")
+            self._write(rows)
+            try:
+                self.engine.sort(rows, into, Path(folder))
+            except Exception as error:
+                raise self._failed(error) from error
+            if os.name != "nt":
+                return into.open("rb")
+            # where a file that is open keeps its name
+            unnamed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+            with into.open("rb") as named:
+                shutil.copyfileobj(named, unnamed)
+            unnamed.seek(0)
+            return unnamed
+
+    def _write(self, path: Path) -> None:
+        """Write all rows, each with the number of its query and its own."""
+        arrow, writer = _arrow(), None
+        n_rows = max(1, min(_GROUP, _CELLS // len(self.feature_names)))
+        first, kind = 0, None
+        try:
+            for rows in float_rows(self.unsorted, n_rows):
+                ids = arrow.array(rows.qid, type=kind)
+                table = self._table(rows, ids, first)
+                first, kind = first + len(rows.target), ids.type
+                try:
+                    if writer is None:
+                        writer = _parquet().ParquetWriter(path, table.schema)
+                    writer.write_table(table)
+                except OSError as error:
+                    raise self._failed(error) from error
+        finally:
+            if writer is not None:
+                self._close(writer)
+
+    def _close(self, writer: Any) -> None:
+        try:
+            writer.close()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _table(self, rows: FloatRows, ids: Any, first: int) -> Any:
+        places = np.arange(first, first + len(rows.target))
+        run = np.searchsorted(self.unsorted.runs.starts, places, side="right") - 1
+        columns = {
+            "query": self.queries[run], "row": places, "id": ids, "label": rows.target
+        }  # fmt: skip
+        features = {f"f{j}": column for j, column in enumerate(rows.data.T)}
+        return _arrow().table({**columns, **features})
+
+    def _failed(self, error: Exception) -> OSError:
+        """What a full disk or an engine says, in one sentence."""
+        said, folder = in_one_line(error), tempfile.gettempdir()
+        full = any(words in said.lower() for words in _SAYS_FULL)
+        if getattr(error, "errno", None) in _FULL or full:
+            return OSError(
+                errno.ENOSPC,
+                "no space left to sort the rows by query (TMPDIR names another folder)",
+                folder,
+            )
+        why = f"{self.engine.name} could not sort the rows by query: {said}"
+        return OSError(errno.EIO, why, folder)
+
+    def _arrays(self, pieces: Iterator[_SortedRows], start: int, stop: int) -> Arrays:
+        table = _arrow().Table.from_batches([piece.table for piece in pieces])
+        qid = np.asarray(table.column("id").to_pandas().to_numpy())
+        rows = table.column("row").to_numpy()
+        begins = np.searchsorted(self.runs.starts, [start, stop])
+        starts = self.runs.starts[slice(*begins)] - start
+        found = find_runs(qid, "qid")
+        if not np.array_equal(found, starts):
+            other = int(np.setxor1d(found, starts)[0])
+            raise ValueError(
+                f"{self.place(int(rows[other]))}: query {qid[other]} has the 64-bit "
+                f"hash of query {qid[other - 1]}, by which queries are told apart: "
+                "start again, since each process hashes texts in its own way"
+            )
+        data = np.column_stack(
+            [table.column(f"f{j}").to_numpy() for j in range(len(self.feature_names))]
+        )
+        place = partial(_place_of, self.place, rows)
+        return Arrays(data, table.column("label").to_numpy(), qid, place)
+
+    def _query_at(self, row: int) -> Any:
+        raise IndexError(row)  # no query comes back
+
+
+def _place_of(place: Any, rows: NDArray[np.int64], row: int) -> str:
+    """File and line of a row of a batch, as a function that can be pickled."""
+    return str(place(int(rows[row])))
+
+
+def _sort_with_duckdb(rows: Path, into: Path, folder: Path) -> None:
+    duckdb = import_module("duckdb")
+    settings = {
+        "temp_directory": str(folder / "spill"),
+        "memory_limit": "1GB",
+        "autoinstall_known_extensions": "false",
+        "enable_progress_bar": "false",
+    }
+    connection = duckdb.connect(":memory:", config=settings)
+    statement = (
+        f"copy (select * from read_parquet('{_sql(rows)}') order by query, row) "
+        f"to '{_sql(into)}' (format parquet, row_group_size {_GROUP})"
+    )
+    try:
+        _in_thread(partial(connection.execute, statement), connection.interrupt)
+    finally:
+        connection.close()
+
+
+def _in_thread(work: Callable[[], object], stop: Callable[[], object]) -> None:
+    """Work beside the main thread, which stays free for signals and raises theirs.
+
+    An engine that is told to stop by one makes an error of its own of it.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            future.result()
+        except BaseException:
+            stop()
+            raise
+
+
+def _sql(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _sort_with_polars(rows: Path, into: Path, folder: Path) -> None:
+    polars = import_module("polars")
+    ordered = polars.scan_parquet(rows).sort("query", "row")
+    sort = partial(ordered.sink_parquet, into, row_group_size=_GROUP)
+    _in_thread(sort, lambda: None)
+
+
+def _arrow() -> Any:
+    return import_optional("pyarrow", extra="io", purpose="sorting rows by query")
+
+
+def _parquet() -> Any:
+    return import_optional("pyarrow.parquet", extra="io", purpose="sorting rows")
