@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from .._optional import import_optional
 from ._bunch import import_pandas
 from ._folder_columns import columns_of_folders, type_of_values, value_of_folder
+from ._tabular_errors import reading_table
 from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
 from ._wording import in_one_line, listed
 
@@ -100,7 +101,7 @@ def separator_of(path: Location) -> str | None:
 def rows_and_columns(path: Location) -> tuple[int, int]:
     """How many a Parquet file has."""
     source = TextSource(path)
-    with _reading(source, None), _opened(source, None) as file:
+    with reading_table(source, None), _opened(source, None) as file:
         metadata = _parquet().ParquetFile(file).metadata
     return int(metadata.num_rows), int(metadata.num_columns)
 
@@ -181,7 +182,7 @@ def _read_head(path: Location, qid: str) -> Head:
     source = TextSource(path)
     separator = separator_of(path)
     in_folders = columns_of_folders(path)
-    with _reading(source, separator), _opened(source, separator) as file:
+    with reading_table(source, separator), _opened(source, separator) as file:
         if separator is not None:
             frame = pandas_of_tables().read_csv(
                 file, sep=separator, index_col=False, nrows=0
@@ -220,7 +221,7 @@ def read_tables(
     """
     first = 0
     source, separator, constants = head.source, head.separator, head.constants
-    with _reading(source, separator), _opened(source, separator) as file:
+    with reading_table(source, separator), _opened(source, separator) as file:
         if separator is None:
             wanted = [name for name in columns or head.names if name not in constants]
             frames = _parquet_frames(file, wanted, n_rows)
@@ -311,43 +312,6 @@ def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
                 yield frame
             if n_rows is None or len(frame) < n_rows:
                 return
-
-
-@contextmanager
-def _reading(source: TextSource, separator: str | None) -> Iterator[None]:
-    """Errors of a reader in words that name the file, and the line of text."""
-    errors = pandas_of_tables().errors
-    # some errors of Arrow are neither a ValueError nor an OSError
-    arrows = () if separator else (_arrow().lib.ArrowException,)
-    try:
-        with source.reading():
-            yield
-    except arrows as error:
-        raise ValueError(f"{source}: {in_one_line(error)}") from None
-    except (errors.ParserWarning, errors.ParserError) as error:
-        raise ValueError(_ragged(source, separator or "", str(error))) from None
-    except UnicodeDecodeError:
-        raise ValueError(source.line_not_in_utf8()) from None
-    except ValueError as error:
-        if str(error).startswith((f"{source}:", f"{source}, ")):
-            raise
-        raise ValueError(f"{source}: {error}") from None
-
-
-def _ragged(source: TextSource, separator: str, error: str) -> str:
-    """The first row with more cells than the head, or with a quote left open."""
-    rows = source.csv_rows(separator)
-    end, head = next(rows)
-    for line, cells in rows:
-        if len(cells) > len(head):
-            return (
-                f"{source}, line {line}: a row must not have more cells than the "
-                f"header ({len(head)}), got {len(cells)}"
-            )
-        start, end = end + 1, line
-    if "EOF inside string" in error:
-        return f"{source}, line {start}: a quotation mark is opened and never closed"
-    return f"{source}: {error.strip()}"
 
 
 def _no_column(head: Head, name: str) -> str:

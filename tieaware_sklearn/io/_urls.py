@@ -104,15 +104,15 @@ class _Remote(io.RawIOBase):
         return bool(self._file.seekable())
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        if not self.seekable():
+        try:
+            return int(self._file.seek(offset, whence))
+        except (ValueError, io.UnsupportedOperation) as error:
             raise OSError(
                 errno.ESPIPE,
                 "the server gives the file only as a whole: simplecache:: before the "
                 "URL copies it to a temporary file",
                 self._url,
-            )
-        with as_errors_of(self._url):
-            return int(self._file.seek(offset, whence))
+            ) from error
 
     def tell(self) -> int:
         return int(self._file.tell())
@@ -134,6 +134,13 @@ def as_errors_of(url: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
+        # drivers say so of a server that does not answer, too
+        why = error.__cause__
+        is_absent = isinstance(why, (FileNotFoundError, KeyError))
+        if isinstance(why, Exception) and not (
+            is_absent or getattr(why, "status", None) == 404
+        ):
+            raise _unread(url, why) from error
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), url) from error
     except (ImportError, MemoryError):
         raise
