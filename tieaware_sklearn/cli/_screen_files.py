@@ -29,8 +29,8 @@ from ._slow import note_missing_kernel
 
 #: files that would take more memory at once are read in batches, which take as much
 _LARGE = 1 << 29
-#: read at once, files peak at four times their numbers
-_PEAK = 4
+#: read at once, files peak at up to five times their numbers
+_PEAK = 5
 
 
 class Screened(NamedTuple):

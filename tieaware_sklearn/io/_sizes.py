@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from ._tabular_frames import rows_and_columns, separator_of
+from ._tabular_frames import cells_of_parquet, separator_of
 from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
 
 #: bytes of text that are looked at: at the start, in the middle and at the end
@@ -33,8 +33,7 @@ def bytes_of_tables(paths: Sequence[Location]) -> int:
 def _n_cells(path: Location) -> int:
     separator = separator_of(path)
     if separator is None:
-        n_rows, n_columns = rows_and_columns(path)
-        return n_rows * n_columns
+        return cells_of_parquet(path)
     source = TextSource(path)
     with source.reading():
         samples, size = _samples(source, path)

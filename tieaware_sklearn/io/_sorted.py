@@ -63,8 +63,8 @@ def find_engine() -> Engine:
             continue
         return Engine(name, sort)
     raise ImportError(
-        "sorting rows by query on disk needs DuckDB or Polars: pip install duckdb, or "
-        "pip install polars"
+        "sorting rows by query on disk needs DuckDB or Polars: "
+        'pip install "tieaware-sklearn[sort]" installs DuckDB'
     )
 
 
