@@ -237,7 +237,6 @@ def _sort_with_duckdb(rows: Path, into: Path, folder: Path) -> None:
         "temp_directory": str(folder / "spill"),
         "memory_limit": "1GB",
         "autoinstall_known_extensions": "false",
-        "enable_progress_bar": "false",
     }
     connection = duckdb.connect(":memory:", config=settings)
     statement = (
@@ -245,6 +244,7 @@ def _sort_with_duckdb(rows: Path, into: Path, folder: Path) -> None:
         f"to '{_sql(into)}' (format parquet, row_group_size {_GROUP})"
     )
     try:
+        connection.execute("set enable_progress_bar = false")
         _in_thread(partial(connection.execute, statement), connection.interrupt)
     finally:
         connection.close()

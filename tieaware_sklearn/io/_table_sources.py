@@ -51,6 +51,11 @@ def tables_of(source: Any, n_rows: int = _ROWS) -> Iterable[Any] | None:
         sized = {"batch_size": n_rows} if ("pyarrow", "Dataset") in kinds else {}
         every = source.to_batches(**sized)
         return every
+    if "DuckDBPyRelation" in {name for _, name in kinds}:
+        # old ones export no stream by the protocol of Arrow
+        new = getattr(source, "to_arrow_reader", None)
+        every = (new or source.fetch_arrow_reader)(n_rows)
+        return every
     if hasattr(source, "__arrow_c_stream__"):
         arrow = import_optional("pyarrow", extra="io", purpose="reading Arrow")
         every = arrow.RecordBatchReader.from_stream(source)
