@@ -160,6 +160,18 @@ def test_an_integer_that_would_tie_with_others(engine, folder, tmp_path):
         next(batches)
 
 
+def test_hundreds_of_features(engine, folder, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 300))
+    X[5, 7] = np.nan
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(300)])
+    frame.assign(qid=np.arange(400) % 7, label=1).to_parquet(tmp_path / "a.parquet")
+    batches = list(iter_batches(tmp_path / "a.parquet", batch_rows=50, sort=True))
+    order = np.argsort(np.arange(400) % 7, kind="stable")
+    assert_array_equal(np.concatenate([batch.data for batch in batches]), X[order])
+    batches[0].data[0, 0] = 1  # as any other batch
+
+
 def test_texts_with_the_same_hash(engine, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("tieaware_sklearn.io._scan.hash", len, raising=False)
     frame = pd.DataFrame({"label": 1, "qid": ["a", "bb", "c"], "x": 2.0})
@@ -184,7 +196,7 @@ def test_errors_of_files_and_an_early_stop_leave_nothing(engine, folder, tmp_pat
 
 
 def test_errors_of_the_engine_are_one_sentence(folder, mixed, monkeypatch):
-    def sort(rows, into, folder):
+    def sort(rows, into, folder, n_rows):
         assert rows.exists()
         raise RuntimeError("such\nas this")
 

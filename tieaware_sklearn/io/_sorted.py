@@ -24,24 +24,26 @@ from ._scan import Arrays, Runs, Scan
 from ._whole_file import endings_as_errors
 from ._wording import in_one_line
 
-#: rows of a row group, which are read together
-_GROUP = 1 << 16
-#: numbers that are written together
-_CELLS = 1 << 22
+#: rows that are written, and read, together; at most as many as hold so many numbers
+_ROWS, _CELLS = 1 << 16, 1 << 22
+#: the fewest that DuckDB writes together
+_LEAST_ROWS = 1 << 11
 #: a full disk, one's share of it, and the largest file that is allowed
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SAYS_FULL = ("no space left", "file too large", "quota exceeded", "max_temp_dir")
 
 
 class Engine(NamedTuple):
-    """What sorts: its name, and a function of a file, the sorted file and a folder."""
+    """What sorts."""
 
     name: str
-    sort: Any
+    sort: SortsFiles
 
 
-class _SortsFiles(Protocol):
-    def __call__(self, rows: Path, into: Path, folder: Path) -> None: ...
+class SortsFiles(Protocol):
+    """Sort a file into another one, in groups of `n_rows`; the folder is for more."""
+
+    def __call__(self, rows: Path, into: Path, folder: Path, n_rows: int) -> None: ...
 
 
 def find_engine() -> Engine:
@@ -52,7 +54,7 @@ def find_engine() -> Engine:
     ImportError
         If neither is installed.
     """
-    known: list[tuple[str, str, _SortsFiles]] = [
+    known: list[tuple[str, str, SortsFiles]] = [
         ("duckdb", "DuckDB", _sort_with_duckdb),
         ("polars", "Polars", _sort_with_polars),
     ]
@@ -127,10 +129,15 @@ class SortedScan(Scan[_SortedRows]):
     queries: NDArray[np.int64]
     engine: Engine
 
+    @property
+    def _group(self) -> int:
+        """How many rows are written and read together."""
+        return max(_LEAST_ROWS, min(_ROWS, _CELLS // len(self.feature_names)))
+
     def _pieces(self, batch_rows: int | None) -> Iterator[_SortedRows]:
         with self._sorted_file() as file:
             parquet = _parquet().ParquetFile(file, pre_buffer=False)
-            for batch in parquet.iter_batches(_GROUP):
+            for batch in parquet.iter_batches(self._group):
                 yield _SortedRows(batch)
 
     def _sorted_file(self) -> IO[bytes]:
@@ -142,7 +149,7 @@ class SortedScan(Scan[_SortedRows]):
             rows, into = Path(folder, "rows.parquet"), Path(folder, "sorted.parquet")
             self._write(rows)
             try:
-                self.engine.sort(rows, into, Path(folder))
+                self.engine.sort(rows, into, Path(folder), self._group)
             except Exception as error:
                 raise self._failed(error) from error
             if os.name != "nt":
@@ -157,10 +164,9 @@ class SortedScan(Scan[_SortedRows]):
     def _write(self, path: Path) -> None:
         """Write all rows, each with the number of its query and its own."""
         arrow, writer = _arrow(), None
-        n_rows = max(1, min(_GROUP, _CELLS // len(self.feature_names)))
         first, kind = 0, None
         try:
-            for rows in float_rows(self.unsorted, n_rows):
+            for rows in float_rows(self.unsorted, self._group):
                 ids = arrow.array(rows.qid, type=kind)
                 table = self._table(rows, ids, first)
                 first, kind = first + len(rows.target), ids.type
@@ -183,11 +189,13 @@ class SortedScan(Scan[_SortedRows]):
     def _table(self, rows: FloatRows, ids: Any, first: int) -> Any:
         places = np.arange(first, first + len(rows.target))
         run = np.searchsorted(self.unsorted.runs.starts, places, side="right") - 1
-        columns = {
-            "query": self.queries[run], "row": places, "id": ids, "label": rows.target
-        }  # fmt: skip
-        features = {f"f{j}": column for j, column in enumerate(rows.data.T)}
-        return _arrow().table({**columns, **features})
+        # one cell for all features of a row: engines fail at thousands of columns
+        data = np.ascontiguousarray(rows.data, dtype=np.float64)
+        arrow, width = _arrow(), data.strides[0]
+        cells = [None, arrow.py_buffer(data)]
+        features = arrow.Array.from_buffers(arrow.binary(width), len(data), cells)
+        columns = {"query": self.queries[run], "row": places, "id": ids}
+        return arrow.table({**columns, "label": rows.target, "features": features})
 
     def _failed(self, error: Exception) -> OSError:
         """What a full disk or an engine says, in one sentence."""
@@ -216,9 +224,8 @@ class SortedScan(Scan[_SortedRows]):
                 f"hash of query {qid[other - 1]}, by which queries are told apart: "
                 "start again, since each process hashes texts in its own way"
             )
-        data = np.column_stack(
-            [table.column(f"f{j}").to_numpy() for j in range(len(self.feature_names))]
-        )
+        cells = b"".join(table.column("features").to_pylist())
+        data = np.frombuffer(bytearray(cells)).reshape(len(rows), -1)
         place = partial(_place_of, self.place, rows)
         return Arrays(data, table.column("label").to_numpy(), qid, place)
 
@@ -231,17 +238,18 @@ def _place_of(place: Any, rows: NDArray[np.int64], row: int) -> str:
     return str(place(int(rows[row])))
 
 
-def _sort_with_duckdb(rows: Path, into: Path, folder: Path) -> None:
+def _sort_with_duckdb(rows: Path, into: Path, folder: Path, n_rows: int) -> None:
     duckdb = import_module("duckdb")
     settings = {
         "temp_directory": str(folder / "spill"),
         "memory_limit": "1GB",
+        "threads": str(min(4, os.cpu_count() or 1)),
         "autoinstall_known_extensions": "false",
     }
     connection = duckdb.connect(":memory:", config=settings)
     statement = (
         f"copy (select * from read_parquet('{_sql(rows)}') order by query, row) "
-        f"to '{_sql(into)}' (format parquet, row_group_size {_GROUP})"
+        f"to '{_sql(into)}' (format parquet, row_group_size {n_rows})"
     )
     try:
         connection.execute("set enable_progress_bar = false")
@@ -268,10 +276,10 @@ def _sql(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-def _sort_with_polars(rows: Path, into: Path, folder: Path) -> None:
+def _sort_with_polars(rows: Path, into: Path, folder: Path, n_rows: int) -> None:
     polars = import_module("polars")
     ordered = polars.scan_parquet(rows).sort("query", "row")
-    sort = partial(ordered.sink_parquet, into, row_group_size=_GROUP)
+    sort = partial(ordered.sink_parquet, into, row_group_size=n_rows)
     _in_thread(sort, lambda: None)
 
 
