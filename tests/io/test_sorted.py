@@ -60,8 +60,12 @@ def mixed(tmp_path, web):
     return {name: write(tmp_path / name, **rows) for name in FORMS}
 
 
+@pytest.mark.parametrize("part_bytes", [1, 9000, 1 << 28])
 @pytest.mark.parametrize("name", FORMS)
-def test_all_rows_by_query_in_the_order_of_the_file(engine, folder, mixed, name):
+def test_all_rows_by_query_in_the_order_of_the_file(
+    engine, folder, mixed, name, part_bytes, monkeypatch
+):
+    monkeypatch.setattr(_sorted, "_PART_BYTES", part_bytes)
     path = mixed[name]
     whole = (load_letor if ".txt" in name else load_table)(path)
     batches = list(iter_batches(path, batch_rows=40, sort=True))

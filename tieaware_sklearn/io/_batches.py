@@ -101,7 +101,7 @@ def iter_batches(
         What becomes of rows that do not stand together by query. By default they are an
         error that names the query. If True, they are sorted on disk with DuckDB or, if
         it is not installed, with Polars, before the first batch is read: in the folder
-        for temporary files (``TMPDIR``), up to three times as large as the features,
+        for temporary files (``TMPDIR``), up to twice as large as the features,
         8 bytes each. Nothing is left there after errors and signals. Queries then come
         in the order of their first rows, and their rows in that of the files.
         ``DESCR`` says so. Files that are in order are not sorted.

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -26,6 +27,10 @@ from ._wording import in_one_line
 
 #: rows that are written, and read, together; at most as many as hold so many numbers
 _ROWS, _CELLS = 1 << 16, 1 << 22
+#: what is sorted at a time, in so many parts at most
+_PART_BYTES, _MOST_PARTS = 1 << 28, 200
+#: columns beside the features
+_BESIDE = ("query", "row", "id", "label")
 #: the fewest that DuckDB writes together
 _LEAST_ROWS = 1 << 11
 #: a full disk, one's share of it, and the largest file that is allowed
@@ -135,50 +140,64 @@ class SortedScan(Scan[_SortedRows]):
         return max(_LEAST_ROWS, min(_ROWS, _CELLS // len(self.feature_names)))
 
     def _pieces(self, batch_rows: int | None) -> Iterator[_SortedRows]:
-        with self._sorted_file() as file:
-            parquet = _parquet().ParquetFile(file, pre_buffer=False)
-            for batch in parquet.iter_batches(self._group):
-                yield _SortedRows(batch)
+        with ExitStack() as stack:
+            for file in [stack.enter_context(file) for file in self._sorted_files()]:
+                parquet = _parquet().ParquetFile(file, pre_buffer=False)
+                for batch in parquet.iter_batches(self._group):
+                    yield _SortedRows(batch)
 
-    def _sorted_file(self) -> IO[bytes]:
-        """The rows in order, in a file without a name, so that nothing can be left."""
+    def _sorted_files(self) -> list[IO[bytes]]:
+        """The rows in order, in files without a name, so that nothing can be left."""
         with (
             endings_as_errors(),
             tempfile.TemporaryDirectory(prefix="tieaware-sort-") as folder,
+            ExitStack() as opened,
         ):
-            rows, into = Path(folder, "rows.parquet"), Path(folder, "sorted.parquet")
-            self._write(rows)
-            try:
-                self.engine.sort(rows, into, Path(folder), self._group)
-            except Exception as error:
-                raise self._failed(error) from error
-            if os.name != "nt":
-                return into.open("rb")
-            # where a file that is open keeps its name
-            unnamed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-            with into.open("rb") as named:
-                shutil.copyfileobj(named, unnamed)
-            unnamed.seek(0)
-            return unnamed
+            files = []
+            for rows in self._write(Path(folder)):
+                into = rows.with_name(f"sorted-{rows.name}")
+                try:
+                    self.engine.sort(rows, into, Path(folder), self._group)
+                except Exception as error:
+                    raise self._failed(error) from error
+                rows.unlink()
+                files.append(opened.enter_context(_without_name(into)))
+            opened.pop_all()
+            return files
 
-    def _write(self, path: Path) -> None:
-        """Write all rows, each with the number of its query and its own."""
-        arrow, writer = _arrow(), None
+    def _part_of_query(self) -> NDArray[np.int64]:
+        """Which part each query is in: engines fail if wide rows exceed their memory.
+
+        Parts are of consecutive queries.
+        """
+        row_bytes = 8 * (len(self.feature_names) + len(_BESIDE))
+        most = max(1, _PART_BYTES // row_bytes, self.n_rows // _MOST_PARTS)
+        return self.runs.starts // most
+
+    def _write(self, folder: Path) -> list[Path]:
+        """Write all rows, each with the number of its query and its own, in parts."""
+        arrow, parts = _arrow(), self._part_of_query()
+        paths = {part: folder / f"rows-{part}.parquet" for part in np.unique(parts)}
         first, kind = 0, None
-        try:
+        with ExitStack() as stack:
+            writers: dict[int, Any] = {}
             for rows in float_rows(self.unsorted, self._group):
                 ids = arrow.array(rows.qid, type=kind)
                 table = self._table(rows, ids, first)
                 first, kind = first + len(rows.target), ids.type
-                try:
-                    if writer is None:
-                        writer = _parquet().ParquetWriter(path, table.schema)
-                    writer.write_table(table)
-                except OSError as error:
-                    raise self._failed(error) from error
-        finally:
-            if writer is not None:
-                self._close(writer)
+                part_of_row = parts[table.column("query").to_numpy()]
+                for part in np.unique(part_of_row):
+                    own = table.take(np.flatnonzero(part_of_row == part))
+                    try:
+                        if part not in writers:
+                            writers[part] = _parquet().ParquetWriter(
+                                paths[part], table.schema
+                            )
+                            stack.callback(self._close, writers[part])
+                        writers[part].write_table(own)
+                    except OSError as error:
+                        raise self._failed(error) from error
+        return list(paths.values())
 
     def _close(self, writer: Any) -> None:
         try:
@@ -231,6 +250,21 @@ class SortedScan(Scan[_SortedRows]):
 
     def _query_at(self, row: int) -> Any:
         raise IndexError(row)  # no query comes back
+
+
+def _without_name(path: Path) -> IO[bytes]:
+    """A file that is gone when it is closed, or when the process ends."""
+    if os.name != "nt":
+        file = path.open("rb")
+        path.unlink()
+        return file
+    # where a file that is open keeps its name
+    unnamed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+    with path.open("rb") as named:
+        shutil.copyfileobj(named, unnamed)
+    path.unlink()
+    unnamed.seek(0)
+    return unnamed
 
 
 def _place_of(place: Any, rows: NDArray[np.int64], row: int) -> str:
