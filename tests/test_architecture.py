@@ -76,6 +76,7 @@ OF_A_WHOLE_ROOM = {
     "plots/test_gallery.py",
 }
 OPTIONAL = {"pandas", "polars", "pyarrow", "tqdm", "lightgbm", "xgboost", "optuna"}
+OPTIONAL |= {"duckdb", "fsspec", "aiohttp"}
 OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "ir_measures", "matplotlib"}
 #: projects whose objects See Also may name
 OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")

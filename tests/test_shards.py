@@ -53,6 +53,10 @@ def test_polars(expected):
     run("polars", expected)
 
 
+def test_folder(expected):
+    run("folder", expected)
+
+
 def test_joblib(expected):
     # functions of `exec` travel to threads only
     import joblib
@@ -96,4 +100,4 @@ def test_ray(expected):
 
 
 def test_every_recipe_of_the_page_is_run():
-    assert set(RECIPES) == {"duckdb", "polars", "joblib", "spark", "ray"}
+    assert set(RECIPES) == {"duckdb", "polars", "folder", "joblib", "spark", "ray"}

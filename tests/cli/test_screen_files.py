@@ -163,7 +163,7 @@ def bad_files(folder):
         return str(path)
 
     yield ["absent.txt"], 1, "absent.txt: No such file or directory"
-    yield [str(folder)], 1, "Is a directory"
+    yield [str(folder)], 1, "there is no file to read in the folder"
     yield [write("a.txt", "")], 1, "a.txt: the file holds no documents"
     middle = "1 qid:1 1:1\nzero qid:1 1:1\n0 qid:1 1:0\n"
     yield [write("b.txt", middle)], 1, "b.txt, line 2: the label must be a number"

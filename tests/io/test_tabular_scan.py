@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
@@ -35,16 +34,6 @@ def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
         list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n,0,1\n")))
     with pytest.raises(ValueError, match=r"line 4: a row must not have more cells"):
         list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n1,0,1,9\n")))
-
-
-def test_files_that_spell_queries_differently(tmp_path, web):
-    number = write(tmp_path / "a.parquet", **web)
-    text = tmp_path / "b.parquet"
-    pd.read_parquet(number).assign(qid=[f"q{q}" for q in web["qid"]]).to_parquet(text)
-    batches = list(iter_batches([number, text], ignore=["f1"]))
-    ids = np.concatenate([b.qid for b in batches])
-    assert set(ids) == {f"{p}{q}" for q in web["qid"] for p in ("", "q")}
-    assert "f1" not in batches[0].feature_names
 
 
 def test_what_arrow_cannot_say_in_other_words(tmp_path, web, monkeypatch):

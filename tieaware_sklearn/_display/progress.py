@@ -15,18 +15,18 @@ Item = TypeVar("Item")
 def show_progress(
     items: Iterable[Item],
     wanted: bool,
-    total: int,
+    total: int | None,
     unit: str,
     what: str = "",
     *,
     size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """`items`, with a bar if it is wanted, over the sum of their sizes."""
+    """`items`, with a bar if it is wanted, over the sum of their sizes, if known."""
     if not wanted:
         yield from items
         return
     tqdm = import_optional("tqdm.auto", extra="io", purpose="a progress bar")
-    scale = total >= 10_000
+    scale = total is None or total >= 10_000
     with tqdm.tqdm(total=total, desc=what or None, unit=unit, unit_scale=scale) as bar:
         for item in items:
             yield item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,19 @@ from .._display.progress import shows_progress
 from .._display.terminal import printable
 from ..io._batches import scan_files
 from ..io._convert import check_form, convert, feature_numbers
+from ..io._file_names import find_files
 from ..io._letor_format import GROUP_SUFFIXES
 from ..io._tabular_frames import all_tabular, is_tabular
+from ..io._text_source import Location
 from ..io._whole_file import check_writable
 from ._outputs import show
+from ._screen_files import sort_rows
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read and write, some rows at a time."""
-    paths, out = [Path(name) for name in arguments.files], Path(arguments.out)
-    _check_out(arguments)
+    paths, out = find_files(arguments.files, "FILE"), Path(arguments.out)
+    _check_out(arguments, paths)
     _check_options(arguments, from_tables=all_tabular(paths), to_table=is_tabular(out))
     label, qid = arguments.label or "label", arguments.qid or "qid"
     scan = scan_files(
@@ -32,6 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
     )
+    if arguments.sort:
+        scan = sort_rows(scan)
     bar = shows_progress(arguments.quiet)
     convert(scan, out, label=label, qid=qid, progress=bar)
     names = scan.feature_names
@@ -50,13 +56,13 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def _check_out(arguments: argparse.Namespace) -> None:
+def _check_out(arguments: argparse.Namespace, paths: Sequence[Location]) -> None:
     """Raise before anything is read if the output is an input, or cannot be written."""
     out = arguments.out
     if out == "-":
         raise ValueError("OUT must name a file, got -")
-    sizes = [f"{name}{suffix}" for name in arguments.files for suffix in GROUP_SUFFIXES]
-    for name in (*arguments.files, *sizes, *(arguments.query_file or ())):
+    sizes = [f"{name}{suffix}" for name in paths for suffix in GROUP_SUFFIXES]
+    for name in (*map(str, paths), *sizes, *(arguments.query_file or ())):
         if os.path.isfile(out) and os.path.isfile(name) and os.path.samefile(out, name):
             raise ValueError(f"OUT must not replace an input, got {name}")
     check_writable(out, "OUT")

@@ -256,6 +256,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--ignore": {"nargs": "+", "action": "extend"},
     "--query-file": {"action": "append"},
     "--batch-rows": {"type": _count},
+    "--sort": _SWITCH,
     "--missing": {"choices": ("raise", "last"), "default": "raise"},
     "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
     "--zero-relevance": {"type": _zero_relevance, "default": 0.0},
@@ -323,8 +324,9 @@ _COMMANDS = {
         "Rank the features of learning-to-rank files by the exact score "
         "of each one alone, tested against chance. Files are LETOR/SVMlight text "
         "(with qid:, or with FILE.query beside them; - is standard input), CSV, TSV or "
-        "Parquet; text may be compressed. Several files are read as one. Give the "
-        "files before the options.",
+        "Parquet; text may be compressed. A FILE may be a folder, a pattern such as "
+        "'shards/*.parquet' or a URL. Several files are read as one. Give the files "
+        "before the options.",
         "FILE [FILE ...]",
         [
             "tieaware screen train.txt.gz",
@@ -359,6 +361,8 @@ _COMMANDS = {
             "total, for files larger than memory in which the rows of each query are "
             "together; each batch costs about 4 ms, however small it is; 0 reads "
             "everything at once (default: batches of 32 MB for large files)",
+            "--sort": "sort the rows by query on disk where those of a query are not "
+            "together, with DuckDB or Polars, in the folder TMPDIR",
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "
@@ -468,6 +472,7 @@ _COMMANDS = {
             "--ignore FEATURE": "columns or feature numbers to leave out",
             "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
             "qid:; once per FILE",
+            "--sort": "write the rows of each query together, as for screen",
         },
         (),
         threads=False,

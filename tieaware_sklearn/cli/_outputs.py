@@ -20,8 +20,8 @@ from typing import Any, TextIO
 from .._display.tables import Table, definitions, paragraph
 from .._display.terminal import printable
 from .._optional import import_optional
-from ..io._text_source import in_one_line
 from ..io._whole_file import check_writable, whole_file, write_whole
+from ..io._wording import in_one_line
 from ._page import Figure, page
 
 #: with what a spreadsheet takes a cell for a formula

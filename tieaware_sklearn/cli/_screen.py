@@ -9,6 +9,7 @@ from typing import Any
 from .._display.interrupts import exit_code
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._screening import SHOWN, table_of
+from ..io._file_names import find_files
 from ..io._letor_format import GROUP_SUFFIXES
 from ..plots import FeatureScreeningDisplay
 from ._outputs import Findings, check_outputs, write_findings
@@ -17,8 +18,9 @@ from ._screen_files import Screened, screen_files
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write what was found."""
-    sizes = [f"{name}{suffix}" for name in arguments.files for suffix in GROUP_SUFFIXES]
-    check_outputs(arguments, [*arguments.files, *sizes, *(arguments.query_file or ())])
+    files = [str(path) for path in find_files(arguments.files, "FILE")]
+    sizes = [f"{name}{suffix}" for name in files for suffix in GROUP_SUFFIXES]
+    check_outputs(arguments, [*files, *sizes, *(arguments.query_file or ())])
     selector = RankingFeatureSelector(
         arguments.measures,
         sort_by=arguments.sort_by,

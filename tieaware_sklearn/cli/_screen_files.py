@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
+import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +14,14 @@ from .._display.progress import shows_progress
 from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._rule import AUTO_REDUNDANCY
-from ..io._batches import estimated_bytes, rows_of_batch, scan_files, track
+from ..io._batches import rows_of_batch, scan_files, track
+from ..io._file_names import find_files
 from ..io._scan import Scan
+from ..io._sizes import bytes_of_tables
+from ..io._sorted import SortedScan, sorted_by_query
 from ..io._tabular_frames import all_tabular
 from ..io._tabular_scan import is_nameless
+from ..io._text_source import Location
 from ..measures import Measure
 from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
@@ -25,8 +29,8 @@ from ._slow import note_missing_kernel
 
 #: files that would take more memory at once are read in batches, which take as much
 _LARGE = 1 << 29
-#: read at once, files peak at four times their numbers
-_PEAK = 4
+#: read at once, files peak at up to five times their numbers
+_PEAK = 5
 
 
 class Screened(NamedTuple):
@@ -115,7 +119,10 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     """What is in the files, and the rows of a batch; None to read them at once."""
     paths = _paths(arguments)
     asked = arguments.batch_rows
-    at_once = asked == 0 or (asked is None and _PEAK * estimated_bytes(paths) <= _LARGE)
+    at_once = asked == 0
+    if asked is None:
+        # of text with numbered features the first pass tells
+        at_once = all_tabular(paths) and _PEAK * bytes_of_tables(paths) <= _LARGE
     scan = scan_files(
         paths,
         label=arguments.label or "label",
@@ -124,19 +131,35 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
         query_file=arguments.query_file,
         keep=at_once,
     )
-    if at_once:
+    if at_once or (asked is None and _PEAK * scan.n_bytes <= _LARGE):
         return scan, None
-    if scan.scattered and asked is None:
-        _note("the rows of a query are not together: everything is read at once")
+    if scan.scattered and arguments.sort:
+        scan = sort_rows(scan)
+    elif scan.scattered and asked is None:
+        _note(
+            "the rows of a query are not together: everything is read at once (--sort "
+            "sorts them on disk)"
+        )
         return scan, None
-    if scan.scattered:
+    elif scan.scattered:
         raise ValueError(f"{scan.scattered} (--batch-rows 0)")
     return scan, rows_of_batch(asked, len(scan.feature_names))
 
 
-def _paths(arguments: argparse.Namespace) -> list[Path]:
+def sort_rows(scan: Scan[Any]) -> Scan[Any]:
+    """The rows sorted by query, and a line that says so."""
+    found = sorted_by_query(scan)
+    if isinstance(found, SortedScan):
+        _note(
+            "the rows of a query are not together: they are sorted by query on disk "
+            f"with {found.engine.name}, in {tempfile.gettempdir()}"
+        )
+    return found
+
+
+def _paths(arguments: argparse.Namespace) -> list[Location]:
     """The files, the options being of their kind."""
-    paths = [Path(name) for name in arguments.files]
+    paths = find_files(arguments.files, "FILE")
     if all_tabular(paths):
         if arguments.query_file:
             raise ValueError(

@@ -13,7 +13,14 @@ from .._engine.added_up import gather
 from .._engine.known_queries import id_digests
 from .._engine.validation import check_choice, check_count
 from ..io._saved_file import Kept
-from ..io._table_pieces import GATHERED_ROWS, Piece, check_different, gathered, of_all
+from ..io._table_pieces import (
+    GATHERED_ROWS,
+    Piece,
+    as_tables,
+    check_different,
+    gathered,
+    of_all,
+)
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._exact_sums import ReportSums
@@ -113,7 +120,8 @@ def evaluate_batches(
         pandas DataFrames, polars DataFrames, or Arrow tables or record batches, all of
         one kind, with one row per document. All rows of a query must be in one batch,
         in any order; `tieaware_sklearn.datasets.whole_queries` makes such batches.
-        Batches are read one after another.
+        Or the batches of `tieaware_sklearn.datasets.iter_batches`, whose features can
+        be scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"
         Columns with scores, labels and query ids.
     measures, zero_relevance, unjudged, convention, n_jobs
@@ -193,8 +201,10 @@ def evaluate_batches(
         sums = ReportSums.of(report, average)
         return SummaryParts(options, sums, np.sort(id_digests(report.qid, qid)))
 
+    features = [score, *([] if query_weight is None else [query_weight])]
+    tables = as_tables(batches, label=label, qid=qid, features=features)
     parts: list[SummaryParts] = []
-    for rows in gathered(batches, columns, qid, batch_rows):
+    for rows in gathered(tables, columns, qid, batch_rows):
         part = of_all(rows, of_rows)
         gather(parts, part, SummaryParts.merge, SummaryParts.n_queries)
     if not parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from sklearn.utils import Bunch
@@ -11,18 +11,21 @@ from sklearn.utils import Bunch
 from .._display.progress import show_progress
 from .._engine.validation import check_count, check_flag
 from ._bunch import framed
+from ._file_names import find_files
 from ._letor_scan import scan_letor
 from ._scan import Scan
-from ._tabular_frames import all_tabular, is_tabular, memory_of_table
+from ._sorted import sorted_by_query
+from ._table_sources import batches_of_tables, kind_of_source, tables_of
+from ._tabular_frames import all_tabular
 from ._tabular_scan import scan_tables
-from ._text_source import PathLike, TextSource, check_paths, memory_of_text
+from ._text_source import Location, PathLike, TextSource
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
 
 
 def scan_files(
-    paths: Sequence[Path],
+    paths: Sequence[Location],
     *,
     label: str,
     qid: str,
@@ -45,15 +48,6 @@ def scan_files(
     return scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=keep)
 
 
-def estimated_bytes(paths: Sequence[Path]) -> int:
-    """What the numbers of files take in memory, roughly; pipes count as nothing."""
-    return sum(
-        memory_of_table(path) if is_tabular(path) else memory_of_text(path)
-        for path in paths
-        if path.is_file()
-    )
-
-
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
     """Rows of a batch: what is asked for, else what 32 MB hold."""
     if batch_rows is None:
@@ -63,13 +57,14 @@ def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
 
 
 def iter_batches(
-    path: PathLike | Sequence[PathLike],
+    path: PathLike | Sequence[PathLike] | Any,
     *,
     batch_rows: int | None = None,
     label: str = "label",
     qid: str = "qid",
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
+    sort: bool = False,
     as_frame: bool = False,
     progress: bool = False,
 ) -> Iterator[Bunch]:
@@ -77,11 +72,21 @@ def iter_batches(
 
     Parameters
     ----------
-    path : path, or list of paths
+    path : path, list of paths, or table
         Parquet, CSV or TSV files, recognised by the end of their names, or LETOR text.
-        Text may be compressed. Several files are read as one. The rows of a query must
-        stand together. If they do not, sort the files by query, read them at once with
-        `load_table` or `load_letor`, or use `tieaware_sklearn.dask`.
+        Text may be compressed. Several files are read as one. A folder, with all
+        folders in it, or a pattern such as ``"shards/**/*.parquet"`` stands for its
+        files in the order of their names (``part-2`` before ``part-10``); names that
+        begin with ``_`` or ``.`` are left out. Folders named ``column=value`` that
+        hold the files are columns. URLs are read with fsspec, which the extra ``urls``
+        installs.
+
+        Or an Arrow table, record batch, `pyarrow.RecordBatchReader` or
+        `pyarrow.dataset.Dataset`; a polars DataFrame or LazyFrame; a pandas DataFrame;
+        any object that exports a stream of Arrow, such as a relation of DuckDB; or a
+        list of tables. Features are then the columns whose type is a number or a flag.
+
+        The rows of a query must stand together, or see `sort`.
     batch_rows : int, optional
         Number of rows with which a batch is full; it ends with the query that reaches
         it. By default a batch is full at about four million numbers (32 MB). A query
@@ -92,6 +97,14 @@ def iter_batches(
         Columns, or feature numbers, to leave out.
     query_file : path, or list of paths, optional
         As in `load_letor`.
+    sort : bool, default=False
+        What becomes of rows that do not stand together by query. By default they are an
+        error that names the query. If True, they are sorted on disk with DuckDB or, if
+        it is not installed, with Polars, before the first batch is read: in the folder
+        for temporary files (``TMPDIR``), up to twice as large as the features,
+        8 bytes each. Nothing is left there after errors and signals. Queries then come
+        in the order of their first rows, and their rows in that of the files.
+        ``DESCR`` says so. Files that are in order are not sorted.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame, so that estimators fitted
         on it know the names of features.
@@ -106,16 +119,19 @@ def iter_batches(
         batch; ``left_out``, the columns without numbers; ``place``, a function that
         returns the file and line of a row of the batch; ``DESCR``. Every file is read
         twice: once, when this function is called, for its features and queries, and
-        once batch by batch.
+        once batch by batch. Tables and streams are read once.
 
     Raises
     ------
     ValueError
-        For a query whose rows do not stand together, missing columns, and malformed
-        lines and cells (with file and line).
+        For a query whose rows do not stand together, missing columns, malformed lines
+        and cells (with file and line), files whose query ids are of different kinds
+        (such as text and integers), and if there is no file.
+    OSError
+        If a file or URL cannot be read, or if the disk is full while rows are sorted.
     ImportError
         For tables and data frames if pandas is not installed, for Parquet if pyarrow
-        is not.
+        is not, for URLs without fsspec, and for `sort` without DuckDB and Polars.
 
     See Also
     --------
@@ -142,15 +158,31 @@ def iter_batches(
     3
     """
     check_flag(progress, "progress")
+    check_flag(sort, "sort")
+    tables = tables_of(path)
+    if tables is not None:
+        for name, given in (("sort", sort), ("query_file", query_file)):
+            if given:
+                raise ValueError(
+                    f"{name} must be {False if name == 'sort' else None} for tables in "
+                    f"memory and streams (sort those with their own library), got "
+                    f"{given!r}"
+                )
+        batches = batches_of_tables(
+            tables, kind_of_source(path), label=label, qid=qid, ignore=ignore,
+            n_rows=partial(rows_of_batch, batch_rows),
+        )  # fmt: skip
+        batches = show_progress(
+            batches, progress, None, "document", "reading", size=_n_rows
+        )
+        return map(framed, batches) if as_frame else batches
     scan = scan_files(
-        check_paths(path, "path"),
-        label=label,
-        qid=qid,
-        ignore=ignore,
-        query_file=query_file,
+        find_files(path), label=label, qid=qid, ignore=ignore, query_file=query_file
     )
     rows = rows_of_batch(batch_rows, len(scan.feature_names))
-    if scan.scattered:
+    if sort:
+        scan = sorted_by_query(scan)
+    elif scan.scattered:
         raise ValueError(scan.scattered)
     batches = track(scan, rows, progress, "reading")
     return map(framed, batches) if as_frame else batches
@@ -166,5 +198,9 @@ def track(
         scan.n_rows,
         "document",
         what,
-        size=lambda batch: len(batch.target),
+        size=_n_rows,
     )
+
+
+def _n_rows(batch: Bunch) -> int:
+    return len(batch.target)

@@ -15,28 +15,18 @@ from numpy.typing import NDArray
 from .._display.progress import show_progress
 from .._optional import import_optional
 from ._batches import rows_of_batch
+from ._float_rows import FloatRows, float_rows
 from ._letor import letor_lines
 from ._scan import Scan
-from ._tabular_cells import numbers_or_gaps
 from ._tabular_frames import is_tabular
-from ._tabular_scan import TableScan
-from ._text_source import COMPRESSED_SUFFIXES, quoted
+from ._text_source import COMPRESSED_SUFFIXES
 from ._whole_file import number_as_text, whole_file
+from ._wording import quoted
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: digits of a feature number; of a query id
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _ID = re.compile(r"0|-?[1-9][0-9]{0,18}")
-#: float64 holds all whole numbers up to here
-_EXACT = 2**53
-
-
-class Rows(NamedTuple):
-    """Labels, query ids and features of rows that stand together."""
-
-    target: NDArray[np.float64]
-    qid: NDArray[Any]
-    data: NDArray[np.float64]
 
 
 class Columns(NamedTuple):
@@ -107,7 +97,7 @@ def convert(
     tabular = is_tabular(path)
     names = columns.names() if tabular else []
     bar = show_progress(
-        _readable(_rows(scan)),
+        _readable(float_rows(scan, rows_of_batch(None, len(scan.feature_names)))),
         progress,
         scan.n_rows,
         "document",
@@ -132,27 +122,7 @@ def _separator(path: Path) -> str | None:
     return _SEPARATORS.get(name.suffix.lower())
 
 
-def _rows(scan: Scan[Any]) -> Iterator[Rows]:
-    """All rows, some at a time."""
-    n_rows = rows_of_batch(None, len(scan.feature_names))
-    if not isinstance(scan, TableScan):
-        for batch in scan.batches(n_rows):
-            yield Rows(batch.target, batch.qid, batch.data)
-        return
-    # each column in its own type: a matrix may hold ranks of large integers
-    wanted = [scan.label, *scan.feature_names]
-    first = 0
-    for head in scan.tables.heads:
-        for table in scan.tables.read(head, [head.qid, *wanted], n_rows):
-            target, *data = (
-                _as_floats(numbers_or_gaps(table, name), scan, name, first)
-                for name in wanted
-            )
-            yield Rows(target, scan.tables.query_ids(table), np.column_stack(data))
-            first += table.n_rows
-
-
-def _readable(rows: Iterator[Rows]) -> Iterator[Rows]:
+def _readable(rows: Iterator[FloatRows]) -> Iterator[FloatRows]:
     """The rows; a file that cannot be read is not taken for the one that is written."""
     try:
         yield from rows
@@ -161,22 +131,7 @@ def _readable(rows: Iterator[Rows]) -> Iterator[Rows]:
         raise ValueError(f"{name}{error.strerror or error}") from error
 
 
-def _as_floats(
-    values: NDArray[Any], scan: Scan[Any], name: str, first: int
-) -> NDArray[np.float64]:
-    """The numbers of a column, none of which becomes another one."""
-    floats = values.astype(np.float64)
-    if values.dtype.kind in "iu":
-        for i in np.flatnonzero((values > _EXACT) | (values < -_EXACT)).tolist():
-            if int(floats[i]) != int(values[i]):
-                raise ValueError(
-                    f"{scan.place(first + i)}: column {name!r} must hold numbers that "
-                    f"a float64 holds, or they would tie with others, got {values[i]}"
-                )
-    return floats
-
-
-def _cells(rows: Rows) -> Iterator[list[Any]]:
+def _cells(rows: FloatRows) -> Iterator[list[Any]]:
     """Cells of CSV; what is missing is empty."""
     for label, query, values in zip(
         rows.target.tolist(), rows.qid.tolist(), rows.data.tolist(), strict=True
@@ -188,7 +143,7 @@ def _cells(rows: Rows) -> Iterator[list[Any]]:
         yield [numbers[0], query, *numbers[1:]]
 
 
-def _write_letor(file: Any, scan: Scan[Any], batches: Iterable[Rows]) -> None:
+def _write_letor(file: Any, scan: Scan[Any], batches: Iterable[FloatRows]) -> None:
     numbers = feature_numbers(scan.feature_names)
     first = 0
     for rows in batches:
@@ -220,11 +175,13 @@ def _parquet() -> Any:
     return import_optional("pyarrow.parquet", extra="io", purpose="writing Parquet")
 
 
-def _write_parquet(path: Path, names: Sequence[str], batches: Iterator[Rows]) -> None:
+def _write_parquet(
+    path: Path, names: Sequence[str], batches: Iterator[FloatRows]
+) -> None:
     """A row group for each batch; query ids have the type of the first one."""
     arrow, parquet = _arrow(), _parquet()
 
-    def table(rows: Rows, kind: Any = None) -> Any:
+    def table(rows: FloatRows, kind: Any = None) -> Any:
         ids = arrow.array(rows.qid, type=kind)
         numbers = [arrow.array(column) for column in (rows.target, *rows.data.T)]
         return arrow.table([numbers[0], ids, *numbers[1:]], names=names)

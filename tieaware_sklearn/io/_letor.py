@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from ._bunch import framed
+from ._file_names import find_files
 from ._letor_scan import scan_letor
-from ._text_source import PathLike, TextSource, check_paths
+from ._text_source import PathLike, TextSource
 from ._whole_file import number_as_text, write_whole
 
 
@@ -34,7 +35,8 @@ def load_letor(
     path : path, or list of paths
         Plain or compressed text (gzip, bzip2, xz), or ``-`` for standard input.
         Several files are read as one set of rows with one set of features; the same
-        ``qid:`` means the same query in all of them.
+        ``qid:`` means the same query in all of them. Folders, patterns and URLs are as
+        in `iter_batches`.
     ignore : list of str, default=()
         Numbers of features to leave out.
     query_file : path, or list of paths, optional
@@ -98,7 +100,7 @@ def load_letor(
     (array([2., 0.]), array([7, 7]))
     """
     scan = scan_letor(
-        [TextSource(one) for one in check_paths(path, "path")],
+        [TextSource(one) for one in find_files(path)],
         ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._text_source import TextSource, quoted
+from ._text_source import TextSource
+from ._wording import quoted
 
 #: other lines that a file must have: of fewer, all may be alike by chance
 _LEAST = 10

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from .._kernel import engines
 from ._letor_end import check_end
 from ._scan import Runs, RunsFound
-from ._text_source import PathLike, TextSource, check_paths, quoted
+from ._text_source import Location, PathLike, TextSource, check_paths
+from ._wording import quoted
 
 Made = TypeVar("Made")
 
@@ -155,7 +156,7 @@ def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
     return sizes
 
 
-def _find_group_file(path: Path) -> Path:
+def _find_group_file(path: Location) -> Location:
     for suffix in GROUP_SUFFIXES:
         beside = path.with_name(path.name + suffix)
         if beside.exists():
@@ -166,7 +167,7 @@ def _find_group_file(path: Path) -> Path:
     )
 
 
-def _read_sizes(path: Path) -> NDArray[np.int64]:
+def _read_sizes(path: Location) -> NDArray[np.int64]:
     sizes = []
     source = TextSource(path)
     with source.reading(), source.open_text() as file:

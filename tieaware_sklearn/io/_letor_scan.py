@@ -24,8 +24,9 @@ from ._letor_format import (
     query_runs,
     read_text,
 )
-from ._scan import RunsFound, Scan
-from ._text_source import PathLike, TextSource, listed
+from ._scan import Arrays, RunsFound, Scan
+from ._text_source import PathLike, TextSource
+from ._wording import listed
 
 #: float64 holds all whole numbers below
 _EXACT = 2**53
@@ -86,9 +87,7 @@ class LetorScan(Scan[_Piece]):
             check_not_rounded(text)
         return piece
 
-    def _arrays(
-        self, pieces: Iterator[_Piece], start: int, stop: int
-    ) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _arrays(self, pieces: Iterator[_Piece], start: int, stop: int) -> Arrays:
         target = np.empty(stop - start)
         dense = None if self.sparse else np.empty((len(target), len(self.numbers)))
         parts = []
@@ -101,7 +100,7 @@ class LetorScan(Scan[_Piece]):
             else:
                 piece.data.toarray(out=dense[rows])
         data = sp.vstack(parts, format="csr") if dense is None else dense
-        return data, target, np.repeat(*self.runs.between(start, stop))
+        return Arrays(data, target, np.repeat(*self.runs.between(start, stop)))
 
     def _query_at(self, row: int) -> int:
         run = np.searchsorted(self.runs.starts, row, side="right") - 1

@@ -67,6 +67,15 @@ class Runs(NamedTuple):
         return self.ids[first:last], np.diff(self.starts[first:last], append=stop)
 
 
+class Arrays(NamedTuple):
+    """Features, labels and query ids of a batch; and its places, if not in order."""
+
+    data: Any
+    target: NDArray[Any]
+    qid: NDArray[Any]
+    place: Callable[[int], str] | None = None
+
+
 class RunsFound:
     """Runs as they are found, 16 bytes each."""
 
@@ -134,9 +143,7 @@ class Scan(ABC, Generic[Piece]):
         """All rows, some at a time."""
 
     @abstractmethod
-    def _arrays(
-        self, pieces: Iterator[Piece], start: int, stop: int
-    ) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _arrays(self, pieces: Iterator[Piece], start: int, stop: int) -> Arrays:
         """Features, labels and query ids of the rows from `start` to `stop`."""
 
     @abstractmethod
@@ -147,6 +154,11 @@ class Scan(ABC, Generic[Piece]):
     def n_rows(self) -> int:
         """Documents of all files."""
         return self.runs.n_rows
+
+    @property
+    def n_bytes(self) -> int:
+        """What all features take in memory."""
+        return 8 * self.n_rows * len(self.feature_names)
 
     @property
     def scattered(self) -> str:
@@ -163,8 +175,9 @@ class Scan(ABC, Generic[Piece]):
             )
         return (
             f"{self.place(rows[1])}: query {again} comes back after another "
-            "query, but files are read in batches of whole queries: sort the rows by "
-            "query, or read all rows at once (load_letor, load_table)"
+            "query, but files are read in batches of whole queries: sort=True (--sort) "
+            "sorts the rows by query on disk, and load_letor and load_table read all "
+            "rows at once"
         )
 
     def batches(self, batch_rows: int | None = None) -> Iterator[Bunch]:
@@ -176,7 +189,7 @@ class Scan(ABC, Generic[Piece]):
         rest: list[Piece] = []
         for start, stop in pairwise(self.runs.bounds(batch_rows)):
             rows = _take(stop - start, pieces, rest)
-            data, target, qid = self._arrays(rows, start, stop)
+            data, target, qid, place = self._arrays(rows, start, stop)
             ids, _ = self.runs.between(start, stop)
             which = f"{stop - start} rows"
             if batch_rows is not None:
@@ -187,7 +200,7 @@ class Scan(ABC, Generic[Piece]):
                 qid=qid,
                 feature_names=list(self.feature_names),
                 left_out=list(self.left_out),
-                place=partial(_place_after, self.place, start),
+                place=place or partial(_place_after, self.place, start),
                 DESCR=f"{self.files}: {which}, {len(np.unique(ids))} queries, "
                 f"{len(self.feature_names)} features",
             )

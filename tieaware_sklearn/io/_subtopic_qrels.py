@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
-from ._text_source import PathLike, TextSource, quoted
+from ._text_source import PathLike, TextSource
 from ._trec import load_run
+from ._wording import quoted
 
 _COLUMNS = "topic subtopic docno label"
 

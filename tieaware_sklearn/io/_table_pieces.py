@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from .._engine.seen_queries import SeenQueries
 from .._engine.validation import Queries, check_qid
 from .._optional import import_optional
-from ._text_source import listed
+from ._wording import listed
 
 Found = TypeVar("Found")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
@@ -144,6 +145,36 @@ def pieces(
             first.check_columns(piece.names, f"as batch {number} has")
         if piece.n_rows:
             yield piece
+
+
+def as_tables(
+    batches: Iterable[Any], *, label: str, qid: str, features: Sequence[str]
+) -> Iterable[Any]:
+    """Batches of files as data frames with these columns; tables as they are."""
+    if Piece(batches, 0).kind:
+        return batches
+    return (
+        _of_bunch(batch, number, label, qid, features)
+        if isinstance(batch, Bunch)
+        else batch
+        for number, batch in enumerate(batches)
+    )
+
+
+def _of_bunch(
+    batch: Bunch, number: int, label: str, qid: str, features: Sequence[str]
+) -> Any:
+    pandas = import_optional("pandas", extra="io", purpose="evaluating batches")
+    columns = {label: batch.target, qid: batch.qid}
+    names = list(batch.feature_names)
+    for name in features:
+        if name not in names:
+            raise ValueError(
+                f"batches must have a feature {name!r}, got {listed(names)} in batch "
+                f"{number}"
+            )
+        columns[name] = np.asarray(batch.data)[:, names.index(name)]
+    return pandas.DataFrame(columns)
 
 
 def as_one(parts: Sequence[Piece]) -> Any:

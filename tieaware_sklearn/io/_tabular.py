@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from sklearn.utils import Bunch
 
 from ._bunch import framed
+from ._file_names import find_files
 from ._tabular_frames import is_tabular
 from ._tabular_scan import scan_tables
-from ._text_source import PathLike, check_paths
+from ._text_source import PathLike
 
 
 def load_table(
@@ -27,7 +28,8 @@ def load_table(
     path : path, or list of paths
         Files, whose kind is recognised by the end of their names. Text may be
         compressed. Reading needs pandas, and pyarrow for Parquet. Several files with
-        the same columns are read as one.
+        the same columns are read as one. Folders, patterns and URLs are as in
+        `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that hold labels and query ids.
     ignore : list of str, default=()
@@ -49,7 +51,8 @@ def load_table(
     ------
     ValueError
         For a missing column, a cell that is not a number in a column with numbers
-        (with file and line), an empty file, and a file of another kind.
+        (with file and line), an empty file, a file of another kind, and files whose
+        query ids are of different kinds (such as text and integers).
     ImportError
         If pandas is not installed, or pyarrow for Parquet.
 
@@ -69,7 +72,7 @@ def load_table(
     >>> table.qid.tolist(), table.target.tolist(), table.data.columns.tolist()
     (['a', 'b', 'a'], [1.0, 0.0, 0.0], ['clicks'])
     """
-    paths = check_paths(path, "path")
+    paths = find_files(path)
     for one in paths:
         if not is_tabular(one):
             raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._engine.matrix import how_to_read
 from ._tabular_frames import Table, pandas_of_tables
-from ._text_source import quoted
+from ._wording import quoted
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 
@@ -68,20 +68,22 @@ def _refuse(
         if how := how_to_read(cell):
             advice += f"; {how}"
         raise ValueError(
-            f"{table.place(row)}: column {name!r} must hold {rule}, got "
+            f"{table.place(row)}: {table.head.column(name)} must hold {rule}, got "
             f"{quoted(cell)} ({advice})"
         )
 
 
-def query_ids(table: Table, *, as_text: bool) -> NDArray[Any]:
-    """Query ids as the file spells them, or as text; none may be missing."""
+def query_ids(table: Table) -> NDArray[Any]:
+    """Query ids as the file spells them; none may be missing."""
     qid = table.head.qid
     column = table.frame[qid]
     missing = (column.isna() | (column == "")).to_numpy()
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"{table.place(row)}: column {qid!r} must not be empty")
-    return np.asarray((column.astype(str) if as_text else column).to_numpy())
+        raise ValueError(
+            f"{table.place(row)}: {table.head.column(qid)} must not be empty"
+        )
+    return np.asarray(column.to_numpy())
 
 
 def one_matrix(columns: list[NDArray[Any]]) -> NDArray[Any]:

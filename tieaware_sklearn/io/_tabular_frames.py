@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from .._optional import import_optional
 from ._bunch import import_pandas
-from ._text_source import (
-    COMPRESSED_SUFFIXES,
-    TextSource,
-    in_one_line,
-    listed,
-    memory_of_text,
-)
+from ._folder_columns import columns_of_folders, type_of_values, value_of_folder
+from ._tabular_errors import reading_table
+from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
+from ._wording import in_one_line, listed
 
 _PARQUET = (".parquet", ".pq")
 _BUFFER = 1 << 16
 _TEXT = {".csv": ",", ".tsv": "\t"}
+#: what query ids are
+_TEXTS, _INTEGERS = "text", "integers"
+_KIND_OF_VALUE = {str: _TEXTS, int: _INTEGERS}
 # cells that stand for a missing number
 _MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "-"]
 
 
 class Head(NamedTuple):
-    """A file: how its cells are parted, its columns, and what its query ids are."""
+    """A file: how its cells are parted, its columns, and what its query ids are.
+
+    Columns that are in the names of folders have the values of `constants`.
+    """
 
     source: TextSource
     separator: str | None
     names: list[Any]
     qid: str
-    qid_kind: Any
+    qid_kind: str
+    constants: dict[str, Any]
+
+    def column(self, name: str) -> str:
+        """A column as a message names it."""
+        if name in self.constants:
+            return f"column {name!r} (in the name of the folder)"
+        return f"column {name!r}"
 
     def place(self, row: int) -> str:
         """A row as a message names it: text has lines."""
@@ -63,19 +72,20 @@ class Table(NamedTuple):
         return self.head.place(self.first + row)
 
 
-def _kind(path: Path) -> str:
+def _kind(path: Location) -> str:
     """The suffix of the name, that of a compression left out."""
+    plain: Any = path
     if path.suffix.lower() in COMPRESSED_SUFFIXES:
-        path = path.with_suffix("")
-    return path.suffix.lower()
+        plain = path.with_suffix("")
+    return str(plain.suffix).lower()
 
 
-def is_tabular(path: Path) -> bool:
+def is_tabular(path: Location) -> bool:
     """Whether the name is that of a CSV, TSV or Parquet file."""
     return _kind(path) in (*_PARQUET, *_TEXT)
 
 
-def all_tabular(paths: Sequence[Path]) -> bool:
+def all_tabular(paths: Sequence[Location]) -> bool:
     """Whether the files are tables; LETOR text does not go with them."""
     tabular = [is_tabular(path) for path in paths]
     if any(tabular) and not all(tabular):
@@ -83,13 +93,19 @@ def all_tabular(paths: Sequence[Path]) -> bool:
     return all(tabular)
 
 
-def memory_of_table(path: Path) -> int:
-    """Bytes that the numbers of a table take, roughly."""
-    if _kind(path) not in _PARQUET or path.suffix.lower() in COMPRESSED_SUFFIXES:
-        return memory_of_text(path)
-    with path.open("rb") as file, _reading(TextSource(path), None):
-        metadata = _parquet().ParquetFile(file).metadata
-    return 8 * int(metadata.num_rows) * int(metadata.num_columns)
+def separator_of(path: Location) -> str | None:
+    """What parts the cells of text; None of Parquet."""
+    return _TEXT.get(_kind(path))
+
+
+def cells_of_parquet(path: Location) -> int:
+    """How many cells a Parquet file has; one of text counts as eight."""
+    source = TextSource(path)
+    with reading_table(source, None), _opened(source, None) as file:
+        parquet = _parquet().ParquetFile(file)
+    n_rows, schema = int(parquet.metadata.num_rows), parquet.schema
+    kinds = [schema.column(j).physical_type for j in range(len(schema.names))]
+    return n_rows * sum(8 if kind == "BYTE_ARRAY" else 1 for kind in kinds)
 
 
 def pandas_of_tables() -> Any:
@@ -98,14 +114,14 @@ def pandas_of_tables() -> Any:
 
 
 def read_heads(
-    paths: Sequence[Path], *, label: str, qid: str, ignore: Sequence[str]
+    paths: Sequence[Location], *, label: str, qid: str, ignore: Sequence[str]
 ) -> list[Head]:
     """The columns of the files, which must be the same."""
     if label == qid:
         raise ValueError(
             f"label and qid must be different columns, got {label!r} twice"
         )
-    heads = [_read_head(path, qid) for path in paths]
+    heads = _typed([_read_head(path, qid) for path in paths])
     for head in heads:
         for name in (label, qid):
             if name not in head.names:
@@ -119,6 +135,12 @@ def read_heads(
                 raise ValueError(
                     f"{head.source}: must have each column once, got {name!r} twice"
                 )
+        if head.qid_kind != heads[0].qid_kind:
+            raise ValueError(
+                f"{head.source}: {head.column(qid)} must hold {heads[0].qid_kind}, as "
+                f"in {heads[0].source}, got {head.qid_kind}: a query of both files "
+                "would be two queries (write the ids of one as those of the other)"
+            )
     for name in ignore:
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
@@ -136,25 +158,60 @@ def _differences(head: Head, first: Head) -> str:
     return " and ".join(what + listed(names) for what, names in said if names)
 
 
-def _read_head(path: Path, qid: str) -> Head:
+def _typed(heads: list[Head]) -> list[Head]:
+    """Each column in the names of folders with one type in all of them."""
+    kinds: dict[str, Any] = {
+        name: type_of_values(
+            head.constants[name] for head in heads if name in head.constants
+        )
+        for name in {name for head in heads for name in head.constants}
+    }
+    if kinds.get(heads[0].qid) is float:
+        kinds[heads[0].qid] = str  # 007 is not 7
+    found = []
+    for head in heads:
+        values = {
+            name: value_of_folder(value, kinds[name])
+            for name, value in head.constants.items()
+        }
+        if head.qid in values:
+            head = head._replace(qid_kind=_KIND_OF_VALUE[kinds[head.qid]])
+        found.append(head._replace(constants=values))
+    return found
+
+
+def _read_head(path: Location, qid: str) -> Head:
     source = TextSource(path)
-    separator = _TEXT.get(_kind(path))
-    with _reading(source, separator), _opened(source, separator) as file:
+    separator = separator_of(path)
+    in_folders = columns_of_folders(path)
+    with reading_table(source, separator), _opened(source, separator) as file:
         if separator is not None:
             frame = pandas_of_tables().read_csv(
                 file, sep=separator, index_col=False, nrows=0
             )
-            return Head(source, separator, list(frame.columns), qid, str)
-        schema = _parquet().ParquetFile(file).schema_arrow
-        frame = schema.empty_table().to_pandas(ignore_metadata=True)
-        of_index = (schema.pandas_metadata or {}).get("index_columns", [])
-        names = [name for name in schema.names if name not in of_index]
-        return Head(source, None, names, qid, frame.dtypes.get(qid))
+            names, kind = list(frame.columns), _TEXTS
+        else:
+            schema = _parquet().ParquetFile(file).schema_arrow
+            of_index = (schema.pandas_metadata or {}).get("index_columns", [])
+            names = [name for name in schema.names if name not in of_index]
+            kind = _kind_of_ids(schema.field(qid).type) if qid in names else ""
+    # a column of the file itself goes before
+    constants = {name: v for name, v in in_folders.items() if name not in names}
+    return Head(source, separator, [*names, *constants], qid, kind, constants)
 
 
-def has_text_ids(heads: Sequence[Head]) -> bool:
-    """Whether files spell query ids in different ways, which makes text of them."""
-    return len({head.qid_kind for head in heads}) > 1
+def _kind_of_ids(kind: Any) -> str:
+    """What ids of an Arrow type are: those of one kind are told apart alike."""
+    types = _arrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_uint64(kind):
+        return "64-bit integers without a sign"
+    if types.is_integer(kind):
+        return _INTEGERS
+    if any(is_text(kind) for is_text in (types.is_string, types.is_large_string)):
+        return _TEXTS
+    return f"values of the type {kind}"
 
 
 def read_tables(
@@ -165,16 +222,17 @@ def read_tables(
     `columns` are read for certain, the others only where they cost nothing.
     """
     first = 0
-    source, separator = head.source, head.separator
-    with _reading(source, separator), _opened(source, separator) as file:
+    source, separator, constants = head.source, head.separator, head.constants
+    with reading_table(source, separator), _opened(source, separator) as file:
         if separator is None:
-            frames = _parquet_frames(file, columns or head.names, n_rows)
+            wanted = [name for name in columns or head.names if name not in constants]
+            frames = _parquet_frames(file, wanted, n_rows)
         else:
             frames = _text_frames(file, head, n_rows)
         # before the file is closed, also where a caller stops early
         with closing(frames):
             for frame in frames:
-                yield Table(head, frame, first)
+                yield Table(head, frame.assign(**constants), first)
                 first += len(frame)
     if not first:
         raise ValueError(f"{head.source}: the file holds no documents")
@@ -206,6 +264,8 @@ def _parquet_frames(
         for batch in parquet.iter_batches(n_rows, columns=columns):
             yield batch.to_pandas(ignore_metadata=True)
     except (_arrow().lib.ArrowException, OSError) as error:
+        if getattr(error, "filename", None) is not None:
+            raise  # of a URL, and no fault of the file
         if (group := _damaged_group(parquet, columns)) is None:
             raise
         raise ValueError(f"{group} cannot be read: {in_one_line(error)}") from None
@@ -254,43 +314,6 @@ def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
                 yield frame
             if n_rows is None or len(frame) < n_rows:
                 return
-
-
-@contextmanager
-def _reading(source: TextSource, separator: str | None) -> Iterator[None]:
-    """Errors of a reader in words that name the file, and the line of text."""
-    errors = pandas_of_tables().errors
-    # some errors of Arrow are neither a ValueError nor an OSError
-    arrows = () if separator else (_arrow().lib.ArrowException,)
-    try:
-        with source.reading():
-            yield
-    except arrows as error:
-        raise ValueError(f"{source}: {in_one_line(error)}") from None
-    except (errors.ParserWarning, errors.ParserError) as error:
-        raise ValueError(_ragged(source, separator or "", str(error))) from None
-    except UnicodeDecodeError:
-        raise ValueError(source.line_not_in_utf8()) from None
-    except ValueError as error:
-        if str(error).startswith((f"{source}:", f"{source}, ")):
-            raise
-        raise ValueError(f"{source}: {error}") from None
-
-
-def _ragged(source: TextSource, separator: str, error: str) -> str:
-    """The first row with more cells than the head, or with a quote left open."""
-    rows = source.csv_rows(separator)
-    end, head = next(rows)
-    for line, cells in rows:
-        if len(cells) > len(head):
-            return (
-                f"{source}, line {line}: a row must not have more cells than the "
-                f"header ({len(head)}), got {len(cells)}"
-            )
-        start, end = end + 1, line
-    if "EOF inside string" in error:
-        return f"{source}, line {start}: a quotation mark is opened and never closed"
-    return f"{source}: {error.strip()}"
 
 
 def _no_column(head: Head, name: str) -> str:

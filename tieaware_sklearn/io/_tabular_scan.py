@@ -6,15 +6,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._scan import RunsFound, Scan
+from ._scan import Arrays, RunsFound, Scan
 from ._tabular_cells import numbers_or_gaps, one_matrix, query_ids, to_numbers
-from ._tabular_frames import Head, Table, has_text_ids, read_heads, read_tables
+from ._tabular_frames import Head, Table, read_heads, read_tables
+from ._text_source import Location
 
 #: rows that are read together
 _ROWS = 1 << 16
@@ -37,10 +37,6 @@ class _Files:
             return read_tables(head, columns, n_rows)
         return (table for table in self.kept if table.head is head)
 
-    def query_ids(self, table: Table) -> NDArray[Any]:
-        """Query ids as the file spells them, as text if files differ."""
-        return query_ids(table, as_text=has_text_ids(self.heads))
-
 
 @dataclass(frozen=True, eq=False)
 class TableScan(Scan[Table]):
@@ -56,29 +52,27 @@ class TableScan(Scan[Table]):
             n_rows = min(max(batch_rows or _ROWS, least), _ROWS)
             yield from self.tables.read(head, columns, n_rows)
 
-    def _arrays(
-        self, pieces: Iterator[Table], start: int, stop: int
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _arrays(self, pieces: Iterator[Table], start: int, stop: int) -> Arrays:
         tables = list(pieces)
 
         def column(name: str) -> NDArray[Any]:
             return np.concatenate([numbers_or_gaps(table, name) for table in tables])
 
         data = one_matrix([column(name) for name in self.feature_names])
-        qid = np.concatenate([self.tables.query_ids(table) for table in tables])
-        return data, column(self.label), qid
+        qid = np.concatenate([query_ids(table) for table in tables])
+        return Arrays(data, column(self.label), qid)
 
     def _query_at(self, row: int) -> Any:
         for head in self.tables.heads:
             for table in self.tables.read(head, [head.qid]):
                 if row < table.n_rows:
-                    return self.tables.query_ids(table)[row]
+                    return query_ids(table)[row]
                 row -= table.n_rows
         raise IndexError(row)
 
 
 def scan_tables(
-    paths: Sequence[Path],
+    paths: Sequence[Location],
     *,
     label: str,
     qid: str,
@@ -102,7 +96,7 @@ def scan_tables(
         ends.append(found.n_rows)
     numeric = [name for name in candidates if name not in without]
     if label not in numeric:
-        raise ValueError(f"{heads[0].source}: column {label!r} holds no number")
+        raise ValueError(f"{heads[0].source}: {heads[0].column(label)} holds no number")
     features = [name for name in numeric if name != label]
     if not features:
         raise ValueError(f"{heads[0].source}: no column but {label!r} holds numbers")
@@ -128,7 +122,7 @@ def _look_through(
     """Add the queries of a file; the columns that hold no number there either."""
     at_once = head.separator is not None
     for table in files.read(head, [head.qid]):
-        found.add(files.query_ids(table))
+        found.add(query_ids(table))
         if at_once:
             without = [name for name in without if to_numbers(table, name) is None]
     if at_once:

@@ -10,12 +10,17 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeGuard
+
+from ._urls import Url
+from ._wording import in_one_line
 
 PathLike = str | os.PathLike[str]
+#: a file that is read
+Location = Path | Url
 _OPENERS: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -26,10 +31,6 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: bytes of a line at most, so that a small file which unpacks to gigabytes without a
 #: line end is refused before it fills the memory; a million features take as many
 MAX_LINE = 1 << 24
-#: characters of a cell that a message quotes
-_QUOTED = 60
-#: and of a list of names
-_LISTED = 500
 #: what damaged compressed data raises, besides an OSError without a number
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
@@ -43,28 +44,6 @@ def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
     return [Path(one) for one in paths]
 
 
-def memory_of_text(path: Path) -> int:
-    """Bytes that the numbers of a text file take, roughly: as many as it has."""
-    size = path.stat().st_size
-    return 5 * size if path.suffix.lower() in COMPRESSED_SUFFIXES else size
-
-
-def quoted(cell: str) -> str:
-    """A cell as a message shows it: none fills a screen."""
-    return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
-
-
-def in_one_line(error: Exception) -> str:
-    """The words of another library, which may quote bytes of the file."""
-    return "".join(c if c.isprintable() else " " for c in str(error)).strip()
-
-
-def listed(names: Iterable[object]) -> str:
-    """Names as a message lists them."""
-    text = ", ".join(map(str, names))
-    return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
-
-
 def would_not_read_as_text(start: bytes) -> str:
     """What a file with this start is taken for, if not for text; else nothing."""
     if start.startswith(_BYTE_ORDER_MARK):
@@ -75,23 +54,23 @@ def would_not_read_as_text(start: bytes) -> str:
 
 
 class TextSource:
-    """A file that can be read more than once: a path, a pipe or standard input.
+    """A file that can be read more than once: a path, URL, pipe or standard input.
 
     Parameters
     ----------
-    path : path
+    path : path or Url
         ``-`` is standard input. gzip, bzip2 and xz are known by their first bytes;
         a byte order mark is left out.
     """
 
-    def __init__(self, path: PathLike) -> None:
-        self.path = Path(path)
+    def __init__(self, path: PathLike | Url) -> None:
+        self.path: Location = path if isinstance(path, Url) else Path(path)
         self._bytes: bytes | None = None
         if str(path) == "-":
             if sys.stdin is None:
                 raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif self.path.exists() and not self.path.is_file():
+        elif _is_pipe(self.path):
             self._bytes = self.path.read_bytes()
 
     def __str__(self) -> str:
@@ -103,19 +82,25 @@ class TextSource:
 
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
-        with self._raw() as raw:
-            start = raw.read(max(map(len, _OPENERS)))
-        text = self._raw()
+        text: Any = self.open_packed()
+        start = text.peek(max(map(len, _OPENERS)))
         for magic, opener in _OPENERS.items():
             if start.startswith(magic):
-                text.close()
-                text = opener(self.path if self._bytes is None else self._raw())
-        if text.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
-            text.seek(0)
-        return text
+                if isinstance(self.path, Path) and self._bytes is None:
+                    text.close()
+                    text = opener(self.path)
+                else:
+                    text = opener(text)
+        if text.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+            text.read(len(_BYTE_ORDER_MARK))
+        opened: IO[bytes] = text
+        return opened
 
-    def _raw(self) -> IO[bytes]:
-        return self.path.open("rb") if self._bytes is None else io.BytesIO(self._bytes)
+    def open_packed(self) -> IO[bytes]:
+        """The bytes of the file as they are, which can be looked at ahead."""
+        if self._bytes is not None:
+            return io.BufferedReader(io.BytesIO(self._bytes))
+        return self.path.open("rb")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -153,6 +138,11 @@ class TextSource:
                         yield reader.line_num, cells
         finally:
             csv.field_size_limit(limit)
+
+
+def _is_pipe(path: Location) -> TypeGuard[Path]:
+    """Whether a file is there that can be read only once."""
+    return isinstance(path, Path) and path.exists() and not path.is_file()
 
 
 class _Lines(io.RawIOBase):

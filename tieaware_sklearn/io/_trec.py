@@ -9,10 +9,10 @@ from sklearn.utils import Bunch
 
 from .._engine.validation import check_choice
 from ._bunch import import_pandas
-from ._text_source import listed
 from ._trec_inputs import given_qrels, given_run, given_runs
 from ._trec_lines import RANK, SCORE, all_lines
 from ._trec_rows import columns_of_runs, trec_rows
+from ._wording import listed
 
 #: what is known of each document, in the order of the columns of data frames
 _OF_ROWS = ("qid", "docno", "target", "score", "rank", "input_order")

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._text_source import TextSource, quoted
+from ._text_source import TextSource
 from ._trec_lines import TrecLines, gathered, spelled
+from ._wording import quoted
 
 #: what stands in the second column of runs, where it is looked at
 _Q0 = (b"Q0", b"q0", b"0")

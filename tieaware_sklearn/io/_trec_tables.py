@@ -14,8 +14,8 @@ import numpy as np
 from .._engine.exact import as_floats, none_for_masked, numbers_of, show
 from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
-from ._text_source import listed
 from ._trec_lines import TrecLines, as_bytes, consecutive, gathered, spelled
+from ._wording import listed
 
 #: columns of tables as this library, ir_datasets, BEIR and ranx call them
 _TOPIC = ("qid", "query_id", "query-id", "q_id")

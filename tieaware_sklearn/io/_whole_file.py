@@ -132,7 +132,7 @@ def _growing(target: Path, old: os.stat_result | None) -> Iterator[Path]:
     if old is not None and not os.access(folder, os.W_OK | os.X_OK):
         folder = Path(tempfile.gettempdir())
     unfinished = folder / f".tieaware-{secrets.token_hex(8)}.part"
-    with _endings_as_errors():
+    with endings_as_errors():
         try:
             yield unfinished
         finally:
@@ -189,7 +189,7 @@ class _EndedError(BaseException):
 
 
 @contextmanager
-def _endings_as_errors() -> Iterator[None]:
+def endings_as_errors() -> Iterator[None]:
     """Signals that would end the process at once let the block clean up before.
 
     Those that the program listens to, or ignores, are its own matter.

@@ -1,0 +1,163 @@
+"""Tables and streams of other libraries, in batches of whole queries."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
+from tieaware_sklearn.datasets import iter_batches
+
+
+def lazy(frame):
+    if not hasattr(pl.LazyFrame, "collect_batches"):
+        pytest.skip("this polars has no LazyFrame.collect_batches")
+    return frame.lazy()
+
+
+def relation(table, folder):
+    return pytest.importorskip("duckdb").from_arrow(table).select("*")
+
+
+SOURCES = {
+    "arrow table": lambda table, _: table,
+    "record batch": lambda table, _: table.combine_chunks().to_batches()[0],
+    "list of record batches": lambda table, _: table.to_batches(max_chunksize=70),
+    "reader": lambda table, _: table.to_reader(max_chunksize=70),
+    "dataset": lambda _, folder: ds.dataset(folder, format="parquet"),
+    "scanner": lambda _, folder: ds.dataset(folder, format="parquet").scanner(),
+    "polars": lambda table, _: pl.from_arrow(table),
+    "polars lazy": lambda table, _: lazy(pl.from_arrow(table)),
+    "polars scan": lambda _, folder: lazy(pl.scan_parquet(folder / "*.parquet")),
+    "pandas": lambda table, _: table.to_pandas(),
+    "duckdb": relation,
+}
+
+
+@pytest.fixture(scope="module")
+def table(web, tmp_path_factory):
+    columns = {f"f{j}": column for j, column in enumerate(web["X"].T)}
+    table = pa.table(
+        {"label": web["y"], **columns, "qid": [f"q{q:02d}" for q in web["qid"]]}
+    )
+    folder = tmp_path_factory.mktemp("shards")
+    for part in range(3):
+        start = part * 150
+        rows = table.slice(start, 150 if part < 2 else None)
+        pq.write_table(rows, folder / f"{part}.parquet", row_group_size=40)
+    return table, folder
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("batch_rows", [1, 60, None])
+def test_all_rows_in_whole_queries(table, web, name, batch_rows):
+    source = SOURCES[name](*table)
+    batches = list(iter_batches(source, batch_rows=batch_rows))
+    assert_array_equal(np.concatenate([b.data for b in batches]), web["X"])
+    assert_array_equal(np.concatenate([b.target for b in batches]), web["y"])
+    ids = [set(b.qid.tolist()) for b in batches]
+    assert sum(map(len, ids)) == len(set.union(*ids)) == 30
+    assert all(len(b.qid) >= (batch_rows or 10**6) for b in batches[:-1])
+    first = batches[0]
+    assert first.feature_names == [f"f{j}" for j in range(web["X"].shape[1])]
+    assert f"rows 0 to {len(first.qid) - 1}, " in first.DESCR
+    last = pickle.loads(pickle.dumps(batches[-1].place))
+    assert last(len(batches[-1].qid) - 1).startswith(f"row {len(web['y']) - 1} of a ")
+
+
+@pytest.mark.parametrize("name", ["reader", "polars lazy", "dataset"])
+def test_one_line_for_a_score_and_for_a_screening(table, web, name):
+    found = evaluate_batches(iter_batches(SOURCES[name](*table)), score="f1")
+    whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
+    assert_array_equal(found.mean, whole.mean)
+    batches = iter_batches(SOURCES[name](*table), batch_rows=50)
+    selector = RankingFeatureSelector().fit_batches(batches)
+    at_once = RankingFeatureSelector().fit(web["X"], web["y"], qid=web["qid"])
+    assert_array_equal(selector.selection_order_, at_once.selection_order_)
+
+
+def test_evaluate_batches_takes_batches_of_files(files, web):
+    whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
+    for name in ("web.txt", "web.csv", "web.parquet"):
+        for as_frame in (False, True):
+            batches = iter_batches(files[name], batch_rows=50, as_frame=as_frame)
+            feature = "2" if name == "web.txt" else "f1"
+            assert_array_equal(
+                evaluate_batches(batches, score=feature).mean, whole.mean
+            )
+    with pytest.raises(ValueError, match=r"have a feature 'f99', got f0, .* 0$"):
+        evaluate_batches(iter_batches(files["web.csv"]), score="f99")
+
+
+@given(data=st.data())
+def test_any_chunks_give_the_same_batches(data):
+    sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    draw = st.lists(st.integers(0, 3), min_size=len(qid), max_size=len(qid))
+    labels, x = data.draw(draw), data.draw(draw)
+    table = pa.table({"qid": qid, "label": labels, "x": np.array(x) / 3})
+    chunk, least = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 30))
+    batches = iter_batches(table.to_reader(max_chunksize=chunk), batch_rows=least)
+    found = evaluate_batches(batches, score="x")
+    whole = evaluate(labels, np.array(x) / 3, qid=qid).summary()
+    for name in ("mean", "best", "worst", "tie_std", "n_queries"):
+        assert_array_equal(getattr(found, name), getattr(whole, name))
+
+
+def test_columns_of_all_types():
+    table = pa.table(
+        {"qid": [1, 1], "label": [1, 0], "flag": [True, None], "text": ["1", "2"],
+         "whole": pa.array([2**53 + 1, 2**53]), "gap": pa.array([None, 3], pa.int8())}
+    )  # fmt: skip
+    (batch,) = iter_batches(table, ignore=["gap"])
+    assert batch.left_out == ["text"]
+    assert batch.feature_names == ["flag", "whole"]
+    # ranks of integers that floats would tie
+    assert_array_equal(batch.data, [[1, 1], [np.nan, 0]])
+    (batch,) = iter_batches(table, as_frame=True)
+    assert batch.data["gap"].tolist()[1] == 3
+
+
+ROWS = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "message"),
+    [
+        (ROWS, {}, "query 1 again after another one, in row 2 of batch 0"),
+        (ROWS, {"sort": True}, "sort must be False for tables.*got True"),
+        (ROWS, {"query_file": "x"}, "query_file must be None for tables"),
+        (ROWS, {"qid": "query"}, "must have a column 'query', got qid, label, x, t"),
+        (ROWS, {"ignore": ["y"]}, "ignore must name a feature, got 'y'"),
+        (ROWS, {"label": "t"}, "a pyarrow Table: column 't' must hold numbers"),
+        (ROWS.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
+        (ROWS.schema.empty_table().to_reader(), {}, "must hold at least one row"),
+        (ROWS.slice(0, 0), {}, "must hold at least one row, got none in a pyarrow"),
+        (ROWS, {"batch_rows": 0}, "batch_rows must be"),
+    ],
+)
+def test_what_is_wrong(source, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        list(iter_batches(source, **arguments))
+
+
+def test_a_lazy_frame_of_an_old_polars(monkeypatch):
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
+    with pytest.raises(ValueError, match="needs its method collect_batches"):
+        iter_batches(pl.DataFrame({"qid": [1]}).lazy())
+
+
+def test_a_progress_bar_without_an_end(capsys):
+    frame = pd.DataFrame({"qid": [1, 1], "label": [1, 0], "x": [1, 2]})
+    list(iter_batches(frame, progress=True))
+    assert "reading" in capsys.readouterr().err

@@ -1,0 +1,26 @@
+"""What messages quote: cells, names, the words of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+#: characters of a cell that a message quotes
+_QUOTED = 60
+#: and of a list of names
+_LISTED = 500
+
+
+def quoted(cell: str) -> str:
+    """A cell as a message shows it: none fills a screen."""
+    return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
+
+
+def in_one_line(error: Exception) -> str:
+    """The words of another library, which may quote bytes of the file."""
+    return "".join(c if c.isprintable() else " " for c in str(error)).strip()
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as a message lists them."""
+    text = ", ".join(map(str, names))
+    return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
