@@ -12,7 +12,7 @@ from ._faults import Where, file_of, is_named
 dask = import_optional("dask", extra="dask", purpose="tieaware_sklearn.dask")
 
 #: seconds between looks at the workers
-_LOOK = 2.0
+LOOK = 2.0
 #: seconds that all workers must be paused, without a task, before it is an error
 PATIENCE = 30.0
 _ADVICE = (
@@ -50,7 +50,7 @@ def compute(*wanted: Any, df: Any) -> tuple[Any, ...]:
     try:
         while not all(future.done() for future in futures):
             try:
-                wait(futures, timeout=_LOOK)
+                wait(futures, timeout=LOOK)
             except TimeoutError:
                 pause.look()
         return tuple(client.gather(futures))
@@ -112,7 +112,7 @@ class _Pause:
         if now - self._since >= PATIENCE:
             limits = [worker["memory_limit"] for worker in workers]
             raise RuntimeError(
-                f"all {len(limits)} workers have been paused for {PATIENCE:.0f} "
+                f"all workers ({len(limits)}) have been paused for {PATIENCE:.0f} "
                 f"seconds, because each has used most of its {_megabytes(min(limits))} "
                 f"of memory, and none will go on: {_ADVICE}"
             )
