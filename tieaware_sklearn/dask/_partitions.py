@@ -136,9 +136,9 @@ def merged(
         return repeated(parts), kept(every)
 
     partitions = rows.df.to_delayed()
-    token = uuid4().hex
+    token, measure = uuid4().hex, dask.delayed(of_partition, nout=2)
     found = [
-        dask.delayed(of_partition, nout=2)(
+        measure(
             part,
             Where(number, len(partitions), shuffle),
             dask_key_name=(f"measure-{token}", number),
