@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 from .._optional import import_optional
@@ -27,8 +28,8 @@ def compute(*wanted: Any, df: Any) -> tuple[Any, ...]:
     Raises
     ------
     ValueError
-        For a partition that cannot be read, with its number and its file. Other errors
-        of tasks are raised as they are, with a note that says so.
+        For a partition that cannot be read, with its number and its file. Errors of
+        other types are raised as they are, with a note that names the partition.
     ConnectionError
         If the scheduler is lost.
     RuntimeError
@@ -48,11 +49,11 @@ def compute(*wanted: Any, df: Any) -> tuple[Any, ...]:
     futures = client.compute(list(wanted))
     pause = _Pause(client)
     try:
-        while not all(future.done() for future in futures):
-            try:
+        while True:
+            with suppress(TimeoutError):
                 wait(futures, timeout=LOOK)
-            except TimeoutError:
-                pause.look()
+                break
+            pause.look()
         return tuple(client.gather(futures))
     except Exception as error:
         if any(future.status == "error" for future in futures):
@@ -125,8 +126,8 @@ def _is_stuck(worker: dict[str, Any]) -> bool:
     return not any(counts.get(state) for state in ("executing", "long-running"))
 
 
-def _megabytes(size: int | None) -> str:
-    return f"{size / 1e6:.0f} MB" if size else "memory"
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.0f} MB"
 
 
 def _explain(error: Exception, df: Any, client: Any) -> None:
