@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -49,6 +50,8 @@ class Processes:
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{module}", *arguments],
             cwd=self._folder,
+            # workers import this module
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -127,8 +130,6 @@ def small_cluster(stack, **config):
 
 def kill_the_second(number):
     if number == 1:
-        import os
-
         os.kill(os.getpid(), signal.SIGKILL)
     return ROWS
 
