@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import time
 
+import dask
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -29,9 +32,37 @@ def kind(request, rows):
     return rows.assign(qid=ids[request.param])
 
 
+#: seconds after which a test gives up on a loaded machine
+GIVE_UP = 300
+
+
 @pytest.fixture(scope="module")
-def cluster():
+def module_cluster():
+    patient = {"connect": f"{GIVE_UP}s", "tcp": f"{GIVE_UP}s"}
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+    with (
+        dask.config.set(
+            {
+                "distributed.comm.timeouts": patient,
+                # what is sent to a worker that was killed
+                "distributed.p2p.comm.retry.delay.min": "100ms",
+            }
+        ),
+        LocalCluster(n_workers=2, **options) as cluster,
+        Client(cluster) as client,
+    ):
         yield client
     gc.collect()
+
+
+@pytest.fixture
+def cluster(module_cluster):
+    """Two workers that answer, whatever the test before has done to them."""
+    give_up = time.monotonic() + GIVE_UP
+    while True:
+        module_cluster.wait_for_workers(2, timeout=GIVE_UP)
+        answers = module_cluster.run(os.getpid, on_error="ignore").values()
+        if len({pid for pid in answers if pid is not None}) == 2:
+            return module_cluster
+        assert time.monotonic() < give_up
+        time.sleep(0.05)

@@ -14,9 +14,12 @@ from numpy.testing import assert_allclose
 
 import tieaware_sklearn
 from tests.dask.helpers import (
+    ALL,
     MARKS,
     MEASURES,
+    assert_same_selector,
     assert_same_summary,
+    computed,
     spread,
 )
 from tieaware_sklearn.dask import evaluate, evaluate_queries
@@ -127,6 +130,46 @@ def test_a_partition_may_be_empty_or_weigh_nothing(rows):
     few = rows[rows.qid < 10]
     wanted = tieaware_sklearn.evaluate(few.label, few.clicks, qid=few.qid)
     assert_allclose(found.mean, wanted.summary().mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("name", ALL)
+def test_no_shape_of_partitions_changes_a_number(rows, name, shuffle):
+    """Nearly all rows in one, single rows, empty ones, and half of all in one query."""
+    few = rows[:120].copy()
+    few.loc[:59, "qid"] = 7
+    few = few.sort_values("qid", ignore_index=True)
+    if shuffle:
+        ends = [0, 0, 1, 2, 3, 117, 118, 118, 120]
+    else:
+        starts = np.flatnonzero(np.diff(few.qid)) + 1
+        ends = [0, 0, *starts[:2], *starts[-3:], len(few), len(few)]
+    cells = [few[i:j] for i, j in pairwise(ends)]
+    df = dd.from_map(lambda i: cells[i], range(len(cells)), meta=few[:0])
+    sizes = df.map_partitions(len).compute().tolist()
+    assert 0 in sizes
+    found = computed(name, df, shuffle=shuffle)
+    wanted = computed(name, dd.from_pandas(few, npartitions=1), shuffle=False)
+    if name == "evaluate":
+        assert_same_summary(found, wanted)
+    elif name == "evaluate_queries":
+        order = ["qid", "measure"]
+        pd.testing.assert_frame_equal(
+            found.sort_values(order, ignore_index=True),
+            wanted.sort_values(order, ignore_index=True),
+            check_exact=True,
+        )
+    else:
+        assert_same_selector(found, wanted)
+
+
+def test_partitions_of_a_single_row_are_queries_of_one_document(rows):
+    few = rows[:9].assign(qid=np.arange(9))
+    df = dd.from_pandas(few, npartitions=9)
+    assert df.map_partitions(len).compute().tolist() == [1] * 9
+    wanted = tieaware_sklearn.evaluate(few.label, few.clicks, qid=few.qid).summary()
+    for shuffle in (False, True):
+        assert_same_summary(evaluate(df, score="clicks", shuffle=shuffle), wanted)
 
 
 def test_a_missing_dask_is_named(monkeypatch):

@@ -7,12 +7,16 @@ import signal
 import threading
 import time
 
+import dask
+import numpy as np
 import pytest
+from dask import dataframe as dd
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import GridSearchCV
 
 import tieaware_sklearn
+from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import (
     MARKS,
     MEASURES,
@@ -21,10 +25,15 @@ from tests.dask.helpers import (
     spread,
 )
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
-from tieaware_sklearn.dask import evaluate, fit_selector
+from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+from tieaware_sklearn.feature_selection import Screening
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
-pytestmark = MARKS
+pytestmark = [
+    *MARKS,
+    # by Dask's reader of Parquet, of the newest pandas
+    pytest.mark.filterwarnings("ignore:The inplace keyword"),
+]
 
 
 def test_on_a_cluster(cluster, rows):
@@ -50,31 +59,87 @@ def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
     assert_array_equal(here, there)
 
 
-def die_once(frame, flag):
+def killed_once(flag):
     """The first worker that comes here is killed, as if it had run out of memory."""
-    if len(frame) and not os.path.exists(flag):
+    try:
         with open(flag, "x"):
             pass
-        os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fitted(rows, options):
+    features = [c for c in rows if c not in ("label", "qid", "weight")]
+    wanted = RankingFeatureSelector(**options)
+    return wanted.fit(rows[features], rows.label, rows.qid)
+
+
+def die_reading(frame, flag):
+    if len(frame):
+        killed_once(flag)
     return frame
 
 
 def test_a_worker_that_is_killed_while_it_reads(cluster, rows, tmp_path):
     df = spread(rows)
     flag = str(tmp_path / "died")
-    dying = df.map_partitions(die_once, flag, meta=df._meta)
+    dying = df.map_partitions(die_reading, flag, meta=df._meta)
     found = fit_selector(RankingFeatureSelector(), dying.drop(columns="weight"))
     assert os.path.exists(flag)
-    features = [c for c in rows if c not in ("label", "qid", "weight")]
-    wanted = RankingFeatureSelector().fit(rows[features], rows.label, rows.qid)
-    assert_same_selector(found, wanted)
+    assert_same_selector(found, fitted(rows, {}))
+
+
+def die_between(frame, folder):
+    """A worker is killed that has read, and sent on, two other partitions."""
+    if len(frame):
+        own = f"{os.getpid()} "
+        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
+            killed_once(folder / "died")
+        (folder / f"{own}{frame.index.min()}").touch()
+    return frame
+
+
+def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
+    df = spread(rows)
+    dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
+    found = evaluate(dying, score="clicks", measures=MEASURES)
+    wanted = tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
+    )
+    assert_same_summary(found, wanted.summary())
+    assert (tmp_path / "died").exists()
+    # what it had sent was lost with it
+    read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
+    assert len(read) > len(set(read)) == df.npartitions
+
+
+def die_merging(flag):
+    """From now on, a worker is killed when it merges."""
+    merge = Screening.merge
+
+    def merged(ours, theirs):
+        killed_once(flag)
+        return merge(ours, theirs)
+
+    Screening.merge = merged
+
+
+def test_a_worker_that_is_killed_while_it_merges(cluster, rows, tmp_path):
+    flag = str(tmp_path / "died")
+    cluster.run(die_merging, flag)
+    # two levels of a tree
+    df = spread(rows.drop(columns="weight"), 12)
+    found = fit_selector(RankingFeatureSelector("rr"), df)
+    assert os.path.exists(flag)
+    assert_same_selector(found, fitted(rows, {"measures": "rr"}))
 
 
 def begin_and_wait(frame, folder):
     """Tell which rows are worked on by which process, and go on when told to."""
     if len(frame):
         (folder / f"{frame.index.min()} {os.getpid()}").touch()
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + GIVE_UP
         while not (folder / "go on").exists():
             assert time.monotonic() < give_up
             time.sleep(0.02)
@@ -83,7 +148,6 @@ def begin_and_wait(frame, folder):
 
 @pytest.mark.parametrize("stage", ["reading", "measuring"])
 def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
-    cluster.wait_for_workers(2, timeout=30)
     wanted = tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
     ).summary()
@@ -93,7 +157,9 @@ def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, st
 
     def kill():
         """What waits is not done: nobody has told it to go on."""
+        give_up = time.monotonic() + GIVE_UP
         while not (begun := os.listdir(tmp_path)):
+            assert time.monotonic() < give_up
             time.sleep(0.02)
         killed.extend(begun[0].split())
         os.kill(int(killed[1]), signal.SIGKILL)
@@ -110,3 +176,38 @@ def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, st
     first, pid = killed
     by = {own.split()[1] for own in os.listdir(tmp_path) if own.split()[0] == first}
     assert by > {pid}, "the rows of the worker that died were not read again"
+
+
+def test_an_error_of_a_worker_is_the_whole_message(cluster, rows):
+    wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
+    name = rows.qid[7]
+    for call in (
+        lambda: evaluate(wrong, score="clicks"),
+        lambda: evaluate_queries(wrong, score="clicks").compute(),
+        lambda: fit_selector(RankingFeatureSelector("rr"), wrong),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"^shuffled partition \d \(of 0 to 2\): label must be >= 0, got "
+            rf"-1.0 in query {name}$",
+        ):
+            call()
+
+
+def test_a_file_that_a_worker_cannot_read_is_named(cluster, rows, tmp_path):
+    for number in range(3):
+        rows[rows.qid % 3 == number].to_parquet(tmp_path / f"{number}.parquet")
+    df = dd.read_parquet(tmp_path)
+    path = tmp_path / "1.parquet"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"^partition 1 \(of 0 to 2\), file \S*1.parq"):
+        evaluate(df, score="clicks")
+
+
+def test_ids_that_cannot_be_shuffled_are_named(cluster, rows):
+    ids = np.array(rows.qid.tolist(), dtype=object)
+    ids[::3] = [f"q{qid}" for qid in ids[::3]]
+    with dask.config.set({"dataframe.convert-string": False}):
+        df = dd.from_pandas(rows.assign(qid=ids), npartitions=3)
+        with pytest.raises(ValueError, match=r"^df cannot be shuffled: .*column qid"):
+            evaluate(df, score="clicks")

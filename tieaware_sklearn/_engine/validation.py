@@ -170,18 +170,19 @@ def check_labels(
     unjudged: str = "raise",
     name: str = "y_true",
     place: Place = in_row,
+    padded: bool = False,
 ) -> NDArray[np.float64]:
     """Labels as finite, non-negative float64.
 
     Documents without a judgment get `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
-    ``unjudged="drop"``.
+    ``unjudged="drop"``. Those that were `padded` come from a matrix.
     """
     check_choice(unjudged, "unjudged", UNJUDGED)
     labels = as_floats(numbers_of(y_true, name, place), name)
     # NaN is neither
     if labels.min() >= 0 and labels.max() < np.inf:
         return labels
-    missing, padded = np.isnan(labels), place is not in_row
+    missing = np.isnan(labels)
     if unjudged == "raise":
         advice = "leave out unjudged rows"
         if name == "y_true":
@@ -327,16 +328,18 @@ def check_query_weight(
     *,
     allow_zero: bool = False,
     name: str = "query_weight",
+    place: Place = in_row,
 ) -> NDArray[np.float64] | None:
     """One weight per query out of one per row; not all 0 unless `allow_zero`."""
     if query_weight is None:
         return None
-    weight = as_floats(numbers_of(query_weight, name), name)
+    weight = as_floats(numbers_of(query_weight, name, place), name)
     check_length(weight, queries.n_rows, name)
-    reject(~(np.isfinite(weight) & (weight >= 0)), weight, name, "be finite and >= 0")
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    reject(wrong, weight, name, "be finite and >= 0", place)
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
-    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
+    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100", place)
     per_query = _one_per_query(weight, queries, name, str)
     if not (per_query.any() or allow_zero):
         raise ValueError(f"{name} must not be 0 in every query")

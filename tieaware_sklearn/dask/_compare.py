@@ -21,7 +21,8 @@ from ..evaluation._tie_rules import TieRules
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._partitions import Names, gathered, merged
+from ._faults import Names, Wanted
+from ._partitions import gathered, merged
 
 
 def compare_systems(
@@ -189,7 +190,8 @@ def compare_systems(
 
     names = Names(label, qid, None)
     rows = gathered(df, names, shuffle, [*chosen, *keys], "scores")
-    found, _ = merged(rows, sums, qid, shuffle, keep=False)
+    wanted = Wanted(names, asked, scores=chosen)
+    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=wanted)
     # of each measure, whether it is defined for any query of each system
     defined = found.systems.count[0, 0].all(axis=1)
     asked.warn_of_nan(np.where(defined, 0.0, np.nan).tolist())

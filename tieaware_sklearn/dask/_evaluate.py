@@ -17,8 +17,8 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepar
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._faults import Names, Wanted, Where
 from ._partitions import (
-    Names,
     gathered,
     ids_of,
     in_several,
@@ -72,9 +72,16 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`, if `df` does not have a column, and if a
-        query is in several partitions without `shuffle` (the message names the query
-        and the partitions).
+        As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
+        column; if a partition has text where the meta of `df` says numbers, or
+        numbers where it says text; if a partition cannot be read; and if a query is in
+        several partitions without `shuffle`. The message names the partition, and
+        the column, the value and the query, or the Parquet file.
+    ConnectionError
+        If the scheduler is lost. Nothing is changed, and the call can be repeated.
+    RuntimeError
+        If the workers do not have enough memory: if one after another dies of a
+        partition, or if all of them are paused for 30 seconds.
 
     See Also
     --------
@@ -119,7 +126,8 @@ def evaluate(
         report = report_of(frame, names, asked)
         return ReportSums.of(report, average), id_digests(report.qid, qid)
 
-    found, _ = merged(gathered(df, names, shuffle), sums, qid, shuffle, keep=False)
+    rows = gathered(df, names, shuffle)
+    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=Wanted(names, asked))
     names.check_weight(found.values.weight.rounded)
     return found.moments().summary()
 
@@ -154,7 +162,8 @@ def evaluate_queries(
     ------
     ValueError
         As in `evaluate`. Errors in the data are raised when the frame is computed, and
-        a query in several partitions when one of these is.
+        a query in several partitions when one of these is. What Dask then cannot read,
+        and what becomes of the cluster, is said by errors of Dask.
 
     See Also
     --------
@@ -180,7 +189,8 @@ def evaluate_queries(
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = Names(label, qid, None, score)
-    df = gathered(df, names, shuffle)
+    df = gathered(df, names, shuffle).df
+    wanted, n_partitions = Wanted(names, asked), df.npartitions
 
     def table(frame: Any) -> Any:
         ids = frame[qid].drop_duplicates()
@@ -191,11 +201,14 @@ def evaluate_queries(
 
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
-    tables = df.map_partitions(
-        lambda frame: table(frame) if len(frame) else meta,
-        meta=meta,
-        clear_divisions=True,
-    )
+
+    def of_partition(frame: Any, partition_info: Any = None) -> Any:
+        if not len(frame):
+            return meta
+        where = Where((partition_info or {}).get("number", 0), n_partitions, shuffle)
+        return where.of_rows(table, frame, wanted)
+
+    tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 
     def digests_of(frame: Any) -> Any:
         return _cell(id_digests(ids_of(frame, qid), qid).tobytes())

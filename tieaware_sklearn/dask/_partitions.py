@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
-from .._engine.ties import FloatArray
 from .._engine.validation import check_qid
 from .._optional import import_optional
+from ._computing import compute
+from ._faults import Names, Wanted, Where, check_kinds_of, kinds_of
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -22,6 +25,8 @@ dask, dd, pandas = (
 
 #: partitions of a query that a message names
 _SHOWN = 4
+#: operations of Dask whose partitions are what a function of the user makes
+_ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 
 
 class Merges(Protocol):
@@ -39,21 +44,19 @@ def check_frame(df: Any) -> None:
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
 
 
-class Names(NamedTuple):
-    """Columns that are no features."""
+@dataclass(frozen=True)
+class Gathered:
+    """Rows of which those of a query are together.
 
-    label: str
-    qid: str
-    weight: str | None
-    score: str | None = None
+    Attributes
+    ----------
+    df : dask.dataframe.DataFrame
+    given : dask.dataframe.DataFrame
+        The same as they came, in partitions that a message can name.
+    """
 
-    def given(self) -> list[str]:
-        return [name for name in self if name is not None]
-
-    def check_weight(self, total: FloatArray) -> None:
-        """Single partitions may weigh nothing, but not all of them."""
-        if self.weight is not None and not total.any():
-            raise ValueError(f"{self.weight} must not be 0 in every query")
+    df: Any
+    given: Any
 
 
 def gathered(
@@ -62,8 +65,13 @@ def gathered(
     shuffle: bool,
     others: Sequence[str] = (),
     what: str = "features",
-) -> Any:
-    """The columns asked for, each for one purpose, the rows of a query together."""
+    *,
+    only: bool = False,
+) -> Gathered:
+    """The columns asked for, each for one purpose, the rows of a query together.
+
+    With `only`, partitions must not have columns that the meta of `df` does not have.
+    """
     check_frame(df)
     columns = [*names.given(), *others]
     for name in columns:
@@ -76,25 +84,48 @@ def gathered(
             raise ValueError(
                 f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
             )
-    df = df[columns]
-    return df.shuffle(names.qid, ignore_index=True) if shuffle else df
+    given = _checked(df, columns, only=only)
+    rows = given.shuffle(names.qid, ignore_index=True) if shuffle else given
+    return Gathered(rows, given)
+
+
+def _checked(df: Any, columns: list[str], *, only: bool) -> Any:
+    """These columns, which every partition must have, of the kinds of the meta."""
+    kinds = kinds_of(df._meta[columns])
+    n_partitions, own = df.npartitions, list(df.columns) if only else None
+    of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
+
+    def select(frame: Any, partition_info: Any = None) -> Any:
+        # readers may make one partition of several
+        known = partition_info is not None and not of_a_reader
+        where = Where(partition_info["number"], n_partitions) if known else None
+        check_kinds_of(frame, columns, kinds, where, None if of_a_reader else own)
+        return frame[columns]
+
+    if of_a_reader:  # it then reads these columns only
+        df = df[columns]
+    return df.map_partitions(select, meta=df._meta[columns], enforce_metadata=False)
 
 
 def merged(
-    df: Any,
+    rows: Gathered,
     of_rows: Callable[[Any], tuple[Part, Digests]],
     qid: str,
     shuffle: bool,
     *,
     keep: bool,
+    wanted: Wanted | None = None,
 ) -> tuple[Part, Digests]:
     """What is found in each partition, merged in a tree, and the digests to keep.
 
-    Digests of query ids are compared in one task, to which each is sent once.
+    Digests of query ids are compared in one task, to which each is sent once. What is
+    `wanted` of the rows tells which of them an error is about.
     """
 
-    def of_partition(frame: Any) -> tuple[Part | None, Digests]:
-        return of_rows(frame) if len(frame) else (None, np.empty(0, np.uint64))
+    def of_partition(frame: Any, where: Where) -> tuple[Part | None, Digests]:
+        if not len(frame):
+            return None, np.empty(0, np.uint64)
+        return where.of_rows(of_rows, frame, wanted)
 
     def merge(parts: list[Part | None]) -> Part | None:
         some = [part for part in parts if part is not None]
@@ -104,13 +135,21 @@ def merged(
         every = np.concatenate(parts) if keep else parts[0][:0]
         return repeated(parts), kept(every)
 
-    partitions = df.to_delayed()
-    found = [dask.delayed(of_partition, nout=2)(part) for part in partitions]
+    partitions = rows.df.to_delayed()
+    token, measure = uuid4().hex, dask.delayed(of_partition, nout=2)
+    found = [
+        measure(
+            part,
+            Where(number, len(partitions), shuffle),
+            dask_key_name=(f"measure-{token}", number),
+        )
+        for number, part in enumerate(partitions)
+    ]
     compared = dask.delayed(compare)([digests for _, digests in found])
     tree = [part for part, _ in found]
     while len(tree) > 1:
         tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
-    whole, (several, digests) = dask.compute(tree[0], compared)
+    whole, (several, digests) = compute(tree[0], compared, df=rows.given)
     for again in several:
         raise ValueError(_look_up(again, partitions, qid, shuffle))
     if whole is None:

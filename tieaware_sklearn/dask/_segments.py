@@ -22,7 +22,8 @@ from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._evaluate import check_average, report_of
-from ._partitions import Names, gathered, merged
+from ._faults import Names, Wanted
+from ._partitions import gathered, merged
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def evaluate_by_segment(
         return found, id_digests(report.qid, qid)
 
     rows = gathered(df, names, shuffle, [segment], "segment")
-    found, _ = merged(rows, sums, qid, shuffle, keep=False)
+    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=Wanted(names, asked))
     weights = [each.values.weight.rounded for _, each in found.of.values()]
     names.check_weight(np.array(weights))
     return found.summary(segment)

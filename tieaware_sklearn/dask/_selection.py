@@ -12,7 +12,8 @@ from .._engine.digests import Digests
 from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._rule import Rule
-from ._partitions import Names, check_frame, gathered, merged
+from ._faults import Names, Wanted
+from ._partitions import check_frame, gathered, merged
 
 
 def fit_selector(
@@ -50,12 +51,14 @@ def fit_selector(
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`; if `df` does not have a column; if a query
-        is in several partitions without `shuffle` (the message names it); for another
-        kind of selector, and one that reads query ids from a column of X; and if there
-        are more than 1000 features and the selector needs their correlations, but does
-        not have ``redundancy=True``. Parameters are checked before any partition is
-        read.
+        As in `RankingFeatureSelector.fit`; as in `evaluate`, for what is wrong with
+        `df` or a partition; if a partition has columns that the meta of `df` does not
+        have, which would be no `features` by default; for another kind of selector, and
+        one that reads query ids from a column of X; and if there are more than 1000
+        features and the selector needs their correlations, but does not have
+        ``redundancy=True``. Parameters are checked before any partition is read.
+    ConnectionError, RuntimeError
+        As in `evaluate`.
 
     See Also
     --------
@@ -104,12 +107,14 @@ def fit_selector(
     if features is None:
         check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
-        features = [name for name in numbers if name not in names.given()]
-    columns = [] if isinstance(features, str) else list(features)
+        columns = [name for name in numbers if name not in names.given()]
+    else:
+        columns = [] if isinstance(features, str) else list(features)
     if not columns:
         got = repr(features) if features else "none"
         raise ValueError(f"features must be a list of at least one column, got {got}")
-    Rule.of(selector, len(columns)).ask()
+    rule = Rule.of(selector, len(columns))
+    wanted = Wanted(names, rule.ask(), features=columns, missing=rule.missing)
     selector.check_correlated(len(columns))
 
     def screening(frame: Any) -> tuple[Screening, Digests]:
@@ -119,8 +124,8 @@ def fit_selector(
         # they are compared once, and do not climb the tree with the statistics
         return replace(found, query_digests=digests[:0]), digests
 
-    df = gathered(df, names, shuffle, columns)
-    found, digests = merged(df, screening, qid, shuffle, keep=True)
+    rows = gathered(df, names, shuffle, columns, only=features is None)
+    found, digests = merged(rows, screening, qid, shuffle, keep=True, wanted=wanted)
     names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])

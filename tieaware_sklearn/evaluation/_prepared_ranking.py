@@ -280,7 +280,9 @@ def prepare_labels(
         queries = weighted = check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
         found, place = lists.documents(y_true, names.label), lists.place
-        labels = check_labels(found, name=names.label, unjudged=unjudged, place=place)
+        labels = check_labels(
+            found, name=names.label, unjudged=unjudged, place=place, padded=True
+        )
         queries, weighted = lists.queries, lists.rows
     weight = check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight

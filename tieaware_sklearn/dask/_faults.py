@@ -1,0 +1,228 @@
+"""What is wrong with a partition: its number, a column, a rule, a value and a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._engine.exact import show
+from .._engine.validation import (
+    check_labels,
+    check_qid,
+    check_query_weight,
+    check_scores,
+    reject,
+)
+from .._optional import import_optional
+from ..evaluation._undefined import Asked
+from ..measures._gains import refused_label
+
+pandas = import_optional("pandas", extra="dask", purpose="tieaware_sklearn.dask")
+
+Found = TypeVar("Found")
+#: how messages of this module begin
+_OURS = re.compile(r"(shuffled )?partition \d+ \(of 0 to \d+\)")
+#: what pandas infers of objects
+_KINDS = {
+    "string": "text",
+    "integer": "numbers",
+    "floating": "numbers",
+    "mixed-integer-float": "numbers",
+    "decimal": "numbers",
+    "boolean": "numbers",
+    "datetime": "times",
+    "mixed-integer": "values of several types",
+    "mixed": "values of several types",
+}
+
+
+class Names(NamedTuple):
+    """Columns that are no features."""
+
+    label: str
+    qid: str
+    weight: str | None
+    score: str | None = None
+
+    def given(self) -> list[str]:
+        return [name for name in self if name is not None]
+
+    def check_weight(self, total: Any) -> None:
+        """Single partitions may weigh nothing, but not all of them."""
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
+
+
+class Wanted(NamedTuple):
+    """What is read of each partition, and what its values must be.
+
+    Attributes
+    ----------
+    names : Names
+    asked : Asked
+        Measures, and what they do with labels.
+    scores : sequence of str
+        Columns with scores, beside that of `names`.
+    features : sequence of str
+        Columns to screen.
+    missing : {"raise", "last"}
+        Whether NaN is an error in these.
+    """
+
+    names: Names
+    asked: Asked
+    scores: Sequence[str] = ()
+    features: Sequence[str] = ()
+    missing: str = "raise"
+
+    def check(self, frame: Any) -> None:
+        """Raise a ValueError that names the column and the query of a wrong value."""
+        label, qid, weight, score = self.names
+        unknown = frame[qid].isna()
+        if unknown.any():
+            value = show(frame[qid][unknown.array].tolist()[0])
+            raise ValueError(
+                f"{qid} must not be missing, got {value} in {int(unknown.sum())} of "
+                f"{len(frame)} rows"
+            )
+        queries = check_qid(frame[qid], n_rows=len(frame), name=qid)
+
+        def place(row: int) -> str:
+            return f"query {show(frame[qid].iloc[row : row + 1].tolist()[0])}"
+
+        labels = check_labels(
+            frame[label], unjudged=self.asked.unjudged, name=label, place=place
+        )
+        refused = refused_label(self.asked.measures, labels)
+        if refused is not None:
+            row, why = refused
+            raise ValueError(f"{label} is refused in {place(row)}: {why}")
+        for name in [*self.scores, *([] if score is None else [score])]:
+            check_scores(frame[name], name=name, place=place)
+        if weight is not None:
+            check_query_weight(
+                frame[weight], queries, allow_zero=True, name=weight, place=place
+            )
+        for name in self.features:
+            cells = frame[name]
+            values = pandas.to_numeric(cells, errors="coerce").to_numpy(
+                dtype=np.float64, na_value=np.nan
+            )
+            there, number = cells.notna().to_numpy(), ~np.isnan(values)
+            given = cells.to_numpy(dtype=object)
+            reject(there & ~number, given, name, "hold numbers", place)
+            reject(np.isinf(values), given, name, "be finite", place)
+            if self.missing == "raise":
+                rule = 'not be missing (missing="last" ranks it below every value)'
+                reject(~there, given, name, rule, place)
+
+
+class Where(NamedTuple):
+    """One of the partitions; rows that were shuffled stand in other ones."""
+
+    number: int
+    n_partitions: int
+    shuffled: bool = False
+
+    def __str__(self) -> str:
+        of = f"partition {self.number} (of 0 to {self.n_partitions - 1})"
+        return f"shuffled {of}" if self.shuffled else of
+
+    def of_rows(
+        self, of_rows: Callable[[Any], Found], frame: Any, wanted: Wanted | None
+    ) -> Found:
+        """What is found in its rows; errors name it, the column and the query."""
+        try:
+            return of_rows(frame)
+        except ValueError as error:
+            raise ValueError(
+                f"{self}: {_first_fault(frame, wanted) or error}"
+            ) from None
+
+
+def _first_fault(frame: Any, wanted: Wanted | None) -> str:
+    try:
+        if wanted is not None:
+            wanted.check(frame)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def is_named(error: ValueError) -> bool:
+    """Whether it names a partition."""
+    return bool(_OURS.match(str(error)))
+
+
+def kinds_of(meta: Any) -> dict[str, str]:
+    """Columns of which it is known that they hold numbers, texts or times."""
+    found = {name: _kind(meta[name]) for name in meta.columns}
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def check_kinds_of(
+    frame: Any,
+    wanted: Sequence[str],
+    kinds: Mapping[str, str],
+    where: Where | None,
+    only: Sequence[str] | None = None,
+) -> None:
+    """Whether a partition is what the meta of its data frame says.
+
+    It must have the columns that are wanted, with values of the kinds of the meta. With
+    `only`, it must have no others than these.
+    """
+    this = "each partition" if where is None else str(where)
+    for name in wanted:
+        if name not in frame.columns:
+            own = ", ".join(map(str, frame.columns))
+            raise ValueError(
+                f"{this} must have a column {name!r}, as the meta of df has, got {own}"
+            )
+    for name in () if only is None else frame.columns:
+        if name not in (only or ()):
+            raise ValueError(
+                f"{this} must not have a column {name!r}, which the meta of df does "
+                "not have: give df the right meta, or name the features"
+            )
+    for name in wanted:
+        kind = _kind(frame[name])
+        if kind and kind != kinds.get(name, kind):
+            raise ValueError(
+                f"{this} must have {kinds[name]} in column {name!r}, as the meta of df "
+                f"has, got {kind} (dtype {frame[name].dtype})"
+            )
+
+
+def _kind(column: Any) -> str:
+    """Numbers, text or times; empty for others, and where there is nothing to see."""
+    dtype = column.dtype
+    types = pandas.api.types
+    if isinstance(dtype, pandas.CategoricalDtype):
+        dtype, column = dtype.categories.dtype, dtype.categories
+    if types.is_object_dtype(dtype):
+        found: str = pandas.api.types.infer_dtype(column, skipna=True)
+        return _KINDS.get(found, "")
+    if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
+        return "numbers"
+    if types.is_datetime64_any_dtype(dtype):
+        return "times"
+    return "text" if types.is_string_dtype(dtype) else ""
+
+
+def file_of(df: Any, number: int) -> str:
+    """The Parquet file that a partition is read from; empty if it is not known."""
+    for read in df.expr.walk():
+        if "ReadParquet" not in type(read).__name__:
+            continue
+        if read.npartitions == df.npartitions:
+            # what the two readers of Dask know; it is not part of their interface
+            with suppress(Exception):
+                return str(read.fragments[number].path)
+            with suppress(Exception):
+                return str(read._plan["parts"][number]["piece"][0])
+    return ""
