@@ -57,6 +57,25 @@ class LetorScan(Scan[_Piece]):
         for source in self.sources:
             yield from read_text(source, self._parse)
 
+    def _pieces_from(self, batch_rows: int | None, start: int) -> Iterator[_Piece]:
+        left = start
+
+        def rest(text: bytes) -> _Piece | None:
+            nonlocal left
+            before = left
+            # to count lines takes a fraction of the time
+            if before:
+                left = max(before - look_at(text).n_rows, 0)
+                if left:
+                    return None
+            piece = self._parse(text)
+            return piece.rows(before, piece.n_rows) if before else piece
+
+        for source in self.sources:
+            for piece in read_text(source, rest):
+                if piece is not None:
+                    yield piece
+
     @cached_property
     def _column(self) -> NDArray[np.int32]:
         """The column of each feature number, -1 for those that are left out."""

@@ -142,6 +142,13 @@ class Scan(ABC, Generic[Piece]):
     def _pieces(self, batch_rows: int | None) -> Iterator[Piece]:
         """All rows, some at a time."""
 
+    def _pieces_from(self, batch_rows: int | None, start: int) -> Iterator[Piece]:
+        """The rows from number `start` on; read faster where the format allows it."""
+        for piece in self._pieces(batch_rows):
+            if start < piece.n_rows:
+                yield piece.rows(start, piece.n_rows) if start else piece
+            start = max(start - piece.n_rows, 0)
+
     @abstractmethod
     def _arrays(self, pieces: Iterator[Piece], start: int, stop: int) -> Arrays:
         """Features, labels and query ids of the rows from `start` to `stop`."""
@@ -180,14 +187,27 @@ class Scan(ABC, Generic[Piece]):
             "rows at once"
         )
 
-    def batches(self, batch_rows: int | None = None) -> Iterator[Bunch]:
+    def batches(
+        self, batch_rows: int | None = None, first_row: int = 0
+    ) -> Iterator[Bunch]:
         """Whole queries, of at least so many rows together but for the last.
 
         By default everything is one batch, in which rows may stand in any order.
+        Batches before the one that begins at `first_row` are left out.
+
+        Raises
+        ------
+        ValueError
+            If no batch begins there, nor the last one ends.
         """
+        bounds = self.runs.bounds(batch_rows)
+        if first_row not in bounds:
+            raise ValueError(f"first_row must be where a batch begins, got {first_row}")
         pieces = self._pieces(batch_rows)
+        if first_row:
+            pieces = self._pieces_from(batch_rows, first_row)
         rest: list[Piece] = []
-        for start, stop in pairwise(self.runs.bounds(batch_rows)):
+        for start, stop in pairwise(bounds[bounds.index(first_row) :]):
             rows = _take(stop - start, pieces, rest)
             data, target, qid, place = self._arrays(rows, start, stop)
             ids, _ = self.runs.between(start, stop)

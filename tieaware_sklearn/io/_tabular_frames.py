@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 from .._optional import import_optional
 from ._bunch import import_pandas
 from ._folder_columns import columns_of_folders, type_of_values, value_of_folder
+from ._skipped_rows import without_rows
 from ._tabular_errors import reading_table
 from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
 from ._wording import in_one_line, listed
@@ -215,25 +216,35 @@ def _kind_of_ids(kind: Any) -> str:
 
 
 def read_tables(
-    head: Head, columns: Sequence[str] | None = None, n_rows: int | None = None
+    head: Head,
+    columns: Sequence[str] | None = None,
+    n_rows: int | None = None,
+    first_row: int = 0,
 ) -> Iterator[Table]:
-    """The rows of a file, all at once or so many at a time.
+    """The rows of a file from one on, all at once or so many at a time.
 
     `columns` are read for certain, the others only where they cost nothing.
     """
-    first = 0
+    first, rest = first_row, None
     source, separator, constants = head.source, head.separator, head.constants
-    with reading_table(source, separator), _opened(source, separator) as file:
+    if separator is not None:
+        # whole pieces, so that what follows is divided as ever
+        first = first_row - first_row % n_rows if n_rows else 0
+        rest = without_rows(source, first) if first else None
+        first = 0 if rest is None else first
+    with reading_table(source, separator), rest or _opened(source, separator) as file:
         if separator is None:
             wanted = [name for name in columns or head.names if name not in constants]
-            frames = _parquet_frames(file, wanted, n_rows)
+            frames = _parquet_frames(file, wanted, n_rows, first)
         else:
             frames = _text_frames(file, head, n_rows)
         # before the file is closed, also where a caller stops early
         with closing(frames):
             for frame in frames:
-                yield Table(head, frame.assign(**constants), first)
+                table = Table(head, frame.assign(**constants), first)
                 first += len(frame)
+                if first > first_row:
+                    yield table.rows(max(first_row - table.first, 0), len(frame))
     if not first:
         raise ValueError(f"{head.source}: the file holds no documents")
 
@@ -251,7 +262,7 @@ def _parquet() -> Any:
 
 
 def _parquet_frames(
-    file: Any, columns: Sequence[str], n_rows: int | None
+    file: Any, columns: Sequence[str], n_rows: int | None, first_row: int
 ) -> Generator[Any]:
     # in pieces, however large the row groups are; read ahead, they would all be kept
     parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
@@ -261,8 +272,14 @@ def _parquet_frames(
             if len(frame):
                 yield frame
             return
-        for batch in parquet.iter_batches(n_rows, columns=columns):
-            yield batch.to_pandas(ignore_metadata=True)
+        groups = list(range(parquet.num_row_groups))
+        while groups and first_row >= (n := _rows_of_group(parquet, groups[0])):
+            first_row -= n
+            del groups[0]
+        for batch in parquet.iter_batches(n_rows, columns=columns, row_groups=groups):
+            if first_row < batch.num_rows:
+                yield batch.slice(first_row).to_pandas(ignore_metadata=True)
+            first_row = max(first_row - batch.num_rows, 0)
     except (_arrow().lib.ArrowException, OSError) as error:
         if getattr(error, "filename", None) is not None:
             raise  # of a URL, and no fault of the file
@@ -275,7 +292,7 @@ def _damaged_group(parquet: Any, columns: Sequence[str]) -> str | None:
     """The first row group that cannot be read alone, and its rows."""
     first = 0
     for number in range(parquet.num_row_groups):
-        groups, end = [number], first + parquet.metadata.row_group(number).num_rows
+        groups, end = [number], first + _rows_of_group(parquet, number)
         try:
             for _ in parquet.iter_batches(columns=columns, row_groups=groups):
                 pass
@@ -283,6 +300,10 @@ def _damaged_group(parquet: Any, columns: Sequence[str]) -> str | None:
             return f"row group {number} (rows {first} to {end - 1})"
         first = end
     return None
+
+
+def _rows_of_group(parquet: Any, number: int) -> int:
+    return int(parquet.metadata.row_group(number).num_rows)
 
 
 def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:

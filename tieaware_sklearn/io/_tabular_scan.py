@@ -30,11 +30,15 @@ class _Files:
     kept: Sequence[Table] | None
 
     def read(
-        self, head: Head, columns: Sequence[str], n_rows: int = _ROWS
+        self,
+        head: Head,
+        columns: Sequence[str],
+        n_rows: int = _ROWS,
+        first_row: int = 0,
     ) -> Iterator[Table]:
         """The rows of a file, at least these columns of them."""
         if self.kept is None:
-            return read_tables(head, columns, n_rows)
+            return read_tables(head, columns, n_rows, first_row)
         return (table for table in self.kept if table.head is head)
 
 
@@ -44,13 +48,27 @@ class TableScan(Scan[Table]):
 
     tables: _Files
     label: str
+    #: rows up to the end of each file
+    ends: Sequence[int]
 
     def _pieces(self, batch_rows: int | None) -> Iterator[Table]:
         for head in self.tables.heads:
-            columns = [head.qid, self.label, *self.feature_names]
-            least = _LEAST_CELLS // len(columns)
-            n_rows = min(max(batch_rows or _ROWS, least), _ROWS)
-            yield from self.tables.read(head, columns, n_rows)
+            yield from self._pieces_of(head, batch_rows)
+
+    def _pieces_from(self, batch_rows: int | None, start: int) -> Iterator[Table]:
+        before = 0
+        for head, end in zip(self.tables.heads, self.ends, strict=True):
+            if start < end:
+                yield from self._pieces_of(head, batch_rows, max(start - before, 0))
+            before = end
+
+    def _pieces_of(
+        self, head: Head, batch_rows: int | None, first_row: int = 0
+    ) -> Iterator[Table]:
+        columns = [head.qid, self.label, *self.feature_names]
+        least = _LEAST_CELLS // len(columns)
+        n_rows = min(max(batch_rows or _ROWS, least), _ROWS)
+        return self.tables.read(head, columns, n_rows, first_row)
 
     def _arrays(self, pieces: Iterator[Table], start: int, stop: int) -> Arrays:
         tables = list(pieces)
@@ -108,6 +126,7 @@ def scan_tables(
         place=partial(_place, heads, ends),
         tables=files,
         label=label,
+        ends=ends,
     )
 
 
