@@ -173,8 +173,8 @@ def test_what_stood_there_stays(capsys, monkeypatch, inputs):
 def test_an_interrupted_screening_whose_report_is_lost(capsys, monkeypatch, inputs):
     from tieaware_sklearn.io._batches import track
 
-    def interrupted(*arguments):
-        for batch in track(*arguments):
+    def interrupted(*arguments, **first):
+        for batch in track(*arguments, **first):
             yield batch
             raise KeyboardInterrupt
 

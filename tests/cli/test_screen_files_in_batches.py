@@ -39,7 +39,9 @@ def test_screen_reads_large_files_in_batches(capsys, monkeypatch, files, web, tm
     used = []
     monkeypatch.setattr(
         "tieaware_sklearn.cli._screen_files.track",
-        lambda *arguments: used.append(arguments) or track(*arguments),
+        lambda *arguments, **first: (
+            used.append(arguments) or track(*arguments, **first)
+        ),
     )
     monkeypatch.setattr("tieaware_sklearn.cli._screen_files._LARGE", 10_000)
     assert screen(capsys, path) == wanted
@@ -64,8 +66,8 @@ def test_an_interrupted_screening_reports_what_is_done(
     batches = list(iter_batches(files["web.csv"], batch_rows=100))
     done = sum(len(batch.qid) for batch in batches[:2])
 
-    def interrupted(stream, rows, progress):
-        for i, batch in enumerate(track(stream, rows, progress)):
+    def interrupted(stream, rows, progress, **first):
+        for i, batch in enumerate(track(stream, rows, progress, **first)):
             if i == 2:
                 raise KeyboardInterrupt
             yield batch

@@ -19,7 +19,8 @@ from .._kernel.versions import engine_in_words
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
-from . import _compare, _convert, _demo, _evaluate, _screen
+from . import _compare, _convert, _demo, _evaluate, _merge, _screen
+from ._option_types import count, integer, jobs, limit, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show
 
 
@@ -171,44 +172,6 @@ def _apart(measures: Sequence[str]) -> list[str]:
     return [name for name in names if name.strip()]
 
 
-def _integer(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be an integer, got {text[:40]!r}"
-        ) from None
-
-
-def _jobs(text: str) -> int:
-    value = _integer(text)
-    if value != -1 and not 1 <= value <= _MOST_THREADS:
-        raise argparse.ArgumentTypeError(
-            f"must be 1 to {_MOST_THREADS}, or -1 for every core, got {value}"
-        )
-    return value
-
-
-def _count(text: str) -> int:
-    value = _integer(text)
-    if not 0 <= value < 2**63:
-        raise argparse.ArgumentTypeError(f"must be >= 0 and below 2^63, got {value}")
-    return value
-
-
-def _limit(text: str) -> float | None:
-    try:
-        return None if text == "none" else float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"must be a number or none, got {text[:40]!r}"
-        ) from None
-
-
-def _zero_relevance(text: str) -> float | str:
-    return text if text in ("skip", "raise") else float(text)
-
-
 class _Command(NamedTuple):
     """A command, its options and their help as the help page shows them."""
 
@@ -240,26 +203,24 @@ _SWITCH = {"action": "store_true"}
 #: options that print without a value, and what no word can hold, before one of theirs
 _PRINTED, _APART = ("--csv", "--json"), "\0"
 _OUTPUT = {"nargs": "?", "const": "-", "action": _Output}
-#: more than that are started by mistake
-_MOST_THREADS = 1024
 #: what argparse is told of an option beside its metavar and help, in every command
 _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
-    "--queries": {"type": _integer, "default": 100},
+    "--queries": {"type": integer, "default": 100},
     "--measures": {"nargs": "+"},
-    "--top": {"type": _count},
-    "--select": {"type": _integer},
-    "--max-correlation": {"type": _limit, "default": argparse.SUPPRESS},
+    "--top": {"type": count},
+    "--select": {"type": integer},
+    "--max-correlation": {"type": limit, "default": argparse.SUPPRESS},
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
     "--direction": {"choices": DIRECTIONS, "default": "auto"},
     "--ignore": {"nargs": "+", "action": "extend"},
     "--query-file": {"action": "append"},
-    "--batch-rows": {"type": _count},
+    "--batch-rows": {"type": count},
     "--sort": _SWITCH,
     "--missing": {"choices": ("raise", "last"), "default": "raise"},
     "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
-    "--zero-relevance": {"type": _zero_relevance, "default": 0.0},
+    "--zero-relevance": {"type": zero_relevance, "default": 0.0},
     "--average": {"choices": ("macro", "geometric", "median"), "default": "macro"},
     "--ties": {
         "nargs": "+",
@@ -277,7 +238,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "-J": _SWITCH,
     "--csv": _OUTPUT,
     "--json": _OUTPUT,
-    "--jobs": {"type": _jobs},
+    "--jobs": {"type": jobs},
+    "--interrupted": _SWITCH,
     "--quiet": _SWITCH,
 }
 _WRITE = (
@@ -291,6 +253,16 @@ _OUTPUTS = {
     ".pdf)",
     "--report FILE": "write a self-contained HTML page with sortable tables, the "
     "figure, the input files, versions and the command",
+}
+_CHOICE = {
+    "--top N": "show the best N features; 0 shows all (default: "
+    f"{SHOWN} in the table, all in CSV and JSON)",
+    "--select K": "select K features (default: all that beat chance and repeat no "
+    "better one)",
+    "--max-correlation RHO": "leave out features whose rank correlation with a "
+    "selected one is above RHO or below -RHO; none leaves out nothing (default: 0.95)",
+    "--diversity SHARE": "with --select, the weight of being different from the "
+    "features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
 }
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie std")
@@ -341,15 +313,7 @@ _COMMANDS = {
             "ndcg@10 ap rr)",
             "--sort-by MEASURE": "the measure that ranks the features, one of the "
             "measures (default: the first)",
-            "--top N": "show the best N features; 0 shows all (default: "
-            f"{SHOWN} in the table, all in CSV and JSON)",
-            "--select K": "select K features (default: all that beat chance and "
-            "repeat no better one)",
-            "--max-correlation RHO": "leave out features whose rank correlation with "
-            "a selected one is above RHO or below -RHO; none leaves out nothing "
-            "(default: 0.95)",
-            "--diversity SHARE": "with --select, the weight of being different from "
-            "the features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
+            **_CHOICE,
             "--direction": "rank high values first (descending), low values first "
             "(ascending), or whichever is better (auto, the default)",
             "--label COLUMN": "column of labels in CSV and Parquet (default: label)",
@@ -370,9 +334,41 @@ _COMMANDS = {
             "--zero-relevance VALUE": "the value of queries where a measure is "
             "undefined; skip leaves them out, raise makes them an error (default: 0)",
             **_OUTPUTS,
+            "--save FILE": "save the screening, to be merged with others by tieaware "
+            "merge, or loaded by Screening.load in Python",
+            "--checkpoint FILE": "keep what is done in FILE, and go on from there if "
+            "the same command is run again after an interruption; FILE is removed in "
+            "the end",
         },
         _OF_FEATURES,
         DEFAULT_MEASURES,
+    ),
+    "merge": _Command(
+        _merge.run,
+        "merge saved screenings of parts of the data",
+        "Merge screenings that screen has saved (--save), each of other queries, and "
+        "rank the features as if all had been screened at once. The order of FILEs "
+        "does not matter. A query in two of them is an error, and so are other "
+        "features, measures or options. FILEs saved in Python are merged, too: "
+        "screenings, selectors, or else what evaluate_batches returned. Give the "
+        "files before the options.",
+        "FILE [FILE ...]",
+        [
+            "tieaware screen part1.parquet --save part1.tie",
+            "tieaware screen part2.parquet --save part2.tie",
+            "tieaware merge part1.tie part2.tie",
+            "tieaware merge parts/*.tie --select 10 --csv=ten.csv --save all.tie",
+        ],
+        {
+            "files FILE": "saved screenings",
+            **_CHOICE,
+            "--interrupted": "merge screenings that were interrupted, too, with what "
+            "they had read (default: they are an error)",
+            **_OUTPUTS,
+            "--save FILE": "save all of them as one, to be merged further",
+        },
+        _OF_FEATURES,
+        threads=False,
     ),
     "evaluate": _Command(
         _evaluate.run,

@@ -27,7 +27,7 @@ from ._page import Figure, page
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: outputs that are not for reading along
-_FILES = ("--plot", "--report")
+_FILES = ("--plot", "--report", "--save", "--checkpoint")
 _STANDARD_OUTPUT = "standard output"
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
@@ -40,7 +40,7 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         raise ValueError(f"standard output must not be an input, got {read[printed]}")
     seen: dict[object, str] = {}
     for option in ("--csv", "--json", *_FILES):
-        path = getattr(arguments, option.removeprefix("--"))
+        path = getattr(arguments, option.removeprefix("--"), None)
         if path is None:
             continue
         place = _place(path, sys.stdout)
@@ -57,7 +57,7 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         elif option not in _FILES:
             # such as /dev/stdout, which must not be replaced while it is printed to
             setattr(arguments, option.removeprefix("--"), "-")
-        elif path != "-" or option == "--report":
+        elif path != "-" or option != "--plot":
             raise ValueError(f"{option} must name a file, got standard output, {path}")
     if arguments.plot is not None:
         _check_plot(arguments.plot)
@@ -133,6 +133,8 @@ class Findings:
         Gives a display of `plots`.
     pages : list of (str, Table), optional
         In place of `tables` on a page, which has room for more.
+    saved : callable, optional
+        Gives the bytes of a file that can be merged with others.
     """
 
     title: str
@@ -144,6 +146,7 @@ class Findings:
     remarks: list[str]
     draw: Callable[[], Any]
     pages: list[tuple[str, Table]] | None = None
+    saved: Callable[[], bytes] | None = None
 
     def text(self) -> str:
         """All of it for a terminal, with what the heads of the tables mean."""
@@ -204,6 +207,7 @@ def write_findings(arguments: argparse.Namespace, found: Findings) -> None:
             (arguments.json, _write_json),
             (arguments.plot, _write_plot),
             (arguments.report, _write_report),
+            (getattr(arguments, "save", None), _write_saved),
         )
         if path is not None
     ]
@@ -266,6 +270,13 @@ def _write_plot(path: str, found: Findings, _: argparse.Namespace) -> None:
     figure = found.draw().figure_
     with whole_file(Path(path), binary=True) as file:
         figure.savefig(file, format=_form(path), dpi=150)
+
+
+def _write_saved(path: str, found: Findings, _: argparse.Namespace) -> None:
+    if found.saved is not None:
+        data = found.saved()
+        with whole_file(Path(path), binary=True) as file:
+            file.write(data)
 
 
 class _NoFigureError(Exception):

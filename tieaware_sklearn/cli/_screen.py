@@ -12,7 +12,9 @@ from ..feature_selection._screening import SHOWN, table_of
 from ..io._file_names import find_files
 from ..io._letor_format import GROUP_SUFFIXES
 from ..plots import FeatureScreeningDisplay
+from ._checkpoint import Progress
 from ._outputs import Findings, check_outputs, write_findings
+from ._parts import Read, saved_part
 from ._screen_files import Screened, screen_files
 
 
@@ -30,11 +32,31 @@ def run(arguments: argparse.Namespace) -> int:
         n_features_to_select=arguments.select,
         n_jobs=arguments.jobs,
     )
+    set_selection(selector, arguments)
+    progress = Progress.of(arguments)
+    with progress.kept():
+        screened = screen_files(arguments, selector, progress)
+    several = arguments.files if len(arguments.files) > 1 else []
+    report(arguments, screened, several)
+    if screened.interrupted is not None:
+        return exit_code(screened.interrupted)
+    # only now: what could not be written is not lost
+    progress.remove()
+    return 0
+
+
+def set_selection(
+    selector: RankingFeatureSelector, arguments: argparse.Namespace
+) -> None:
+    """The options that choose among features, if they are given."""
     for name in ("max_correlation", "diversity"):
         if name in arguments:
             selector.set_params(**{name: getattr(arguments, name)})
-    screened = screen_files(arguments, selector)
-    names = screened.feature_names
+
+
+def report(arguments: argparse.Namespace, screened: Screened, read: list[str]) -> None:
+    """Print or write what was found, on a page with what was read."""
+    names, selector = screened.feature_names, screened.selector
     screening = selector.screening_.named(names)
     rows = screening.rows()
     top = arguments.top
@@ -49,29 +71,33 @@ def run(arguments: argparse.Namespace) -> int:
         arguments,
         Findings(
             title=f"{len(names)} features, each scored alone as a ranking",
-            about=_about(chosen, screened, arguments.files),
+            about=_about(chosen, screened),
             rows=chosen,
-            read=arguments.files if len(arguments.files) > 1 else [],
-            opening=[summary(screened, arguments.files)],
+            read=read,
+            opening=[summary(screened)],
             tables=[(heading, table)],
             pages=[(heading, table_of(screening, chosen))],
             remarks=closing(selector),
             draw=lambda: FeatureScreeningDisplay.from_estimator(
                 selector, feature_names=names, max_features=len(shown)
             ),
+            saved=lambda: saved_part(
+                screening, Read(screened.files, screened.n_documents, screened.complete)
+            ),
         ),
     )
-    return exit_code(screened.interrupted) if screened.interrupted else 0
 
 
-def summary(screened: Screened, files: list[str]) -> str:
+def summary(screened: Screened) -> str:
     """What was read."""
-    named = files[0]
-    if len(files) > 1:
-        named += f" and {len(files) - 1} more"
+    named = screened.files[0]
+    if len(screened.files) > 1:
+        named += f" and {len(screened.files) - 1} more"
+    n_documents = screened.n_documents
+    documents = "" if n_documents is None else f"{n_documents} documents, "
     return (
-        f"{named}: {screened.n_documents} documents, {screened.selector.n_queries_} "
-        f"queries, {len(screened.feature_names)} features"
+        f"{named}: {documents}{screened.selector.n_queries_} queries, "
+        f"{len(screened.feature_names)} features"
     )
 
 
@@ -114,15 +140,13 @@ def _chosen(selector: RankingFeatureSelector) -> list[str]:
     return [f"{said}."]
 
 
-def _about(
-    rows: list[dict[str, Any]], screened: Screened, files: list[str]
-) -> dict[str, Any]:
+def _about(rows: list[dict[str, Any]], screened: Screened) -> dict[str, Any]:
     """The rows, and what they were made from."""
     screening = screened.selector.screening_
     measures, names = screening.measures, screened.feature_names
     return {
-        "files": files,
-        "complete": screened.interrupted is None,
+        "files": screened.files,
+        "complete": screened.complete,
         "n_documents": screened.n_documents,
         "n_queries": screening.n_queries,
         "n_features": len(screened.feature_names),

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
 from .._display.terminal import printable
-from ..feature_selection import RankingFeatureSelector, Screening
+from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._rule import AUTO_REDUNDANCY
 from ..io._batches import rows_of_batch, scan_files, track
 from ..io._file_names import find_files
@@ -25,6 +25,7 @@ from ..io._text_source import Location
 from ..measures import Measure
 from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
+from ._checkpoint import Progress
 from ._slow import note_missing_kernel
 
 #: files that would take more memory at once are read in batches, which take as much
@@ -38,14 +39,18 @@ class Screened(NamedTuple):
 
     selector: RankingFeatureSelector
     feature_names: list[str]
-    n_documents: int
-    interrupted: KeyboardInterrupt | None
+    files: list[str]
+    #: None if nobody knows
+    n_documents: int | None
+    complete: bool
+    interrupted: KeyboardInterrupt | None = None
 
 
 def screen_files(
-    arguments: argparse.Namespace, selector: RankingFeatureSelector
+    arguments: argparse.Namespace, selector: RankingFeatureSelector, progress: Progress
 ) -> Screened:
     """Fit the selector on all files, or on as much as there was time for."""
+    files = arguments.files
     scan, rows = _look_through(arguments)
     _note_left_out(scan.left_out)
     names = scan.feature_names
@@ -58,18 +63,19 @@ def screen_files(
     )
     if rows is not None:
         _leave_repeats(arguments, selector, len(names))
-    n_documents = 0
     interrupted: KeyboardInterrupt | None = None
-    screening: Screening | None = None
+    first_row = progress.done.n_rows
     measures = parse_measures(arguments.measures)
     try:
-        for batch in track(scan, rows, bar and rows is not None):
+        shown = bar and rows is not None
+        for batch in track(scan, rows, shown, first_row=first_row):
             _check_values(batch, arguments.missing, arguments.unjudged)
             _check_labels(batch, measures)
             judged = np.ones(len(batch.target), dtype=bool)
             if arguments.unjudged == "skip":
                 judged = ~np.isnan(batch.target)
             if not judged.any():
+                progress.add(len(judged))
                 continue
             data, target, qid = (
                 values if judged.all() else values[judged]
@@ -77,22 +83,24 @@ def screen_files(
             )
             if rows is None:
                 selector.fit(data, target, qid=qid)
-                return Screened(selector, names, len(target), None)
+                return Screened(selector, names, files, len(target), complete=True)
             part = selector.screen(data, target, qid=qid)
-            whole = part if screening is None else screening.merge(part)
-            screening, n_documents = whole, n_documents + len(target)
+            progress.add(len(judged), len(target), part)
     except KeyboardInterrupt as stopped:
-        if screening is None:
+        if progress.done.screening is None:
             raise
         interrupted = stopped
         _note(
-            f"interrupted: the results are those of the first {n_documents} of "
-            f"{scan.n_rows} documents"
+            "interrupted: the results are those of the first "
+            f"{progress.done.n_documents} of {scan.n_rows} documents"
         )
+    progress.keep()
+    screening, n_documents = progress.done.screening, progress.done.n_documents
     if screening is None:
-        raise ValueError(f"{arguments.files[0]}: no document has a label")
+        raise ValueError(f"{files[0]}: no document has a label")
     selector.adopt(screening, np.empty((0, len(names))))
-    return Screened(selector, names, n_documents, interrupted)
+    complete = interrupted is None
+    return Screened(selector, names, files, n_documents, complete, interrupted)
 
 
 def _leave_repeats(
@@ -119,8 +127,9 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
     """What is in the files, and the rows of a batch; None to read them at once."""
     paths = _paths(arguments)
     asked = arguments.batch_rows
+    free = asked is None and arguments.checkpoint is None
     at_once = asked == 0
-    if asked is None:
+    if free:
         # of text with numbered features the first pass tells
         at_once = all_tabular(paths) and _PEAK * bytes_of_tables(paths) <= _LARGE
     scan = scan_files(
@@ -131,18 +140,18 @@ def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]
         query_file=arguments.query_file,
         keep=at_once,
     )
-    if at_once or (asked is None and _PEAK * scan.n_bytes <= _LARGE):
+    if at_once or (free and _PEAK * scan.n_bytes <= _LARGE):
         return scan, None
     if scan.scattered and arguments.sort:
         scan = sort_rows(scan)
-    elif scan.scattered and asked is None:
+    elif scan.scattered and free:
         _note(
             "the rows of a query are not together: everything is read at once (--sort "
             "sorts them on disk)"
         )
         return scan, None
     elif scan.scattered:
-        raise ValueError(f"{scan.scattered} (--batch-rows 0)")
+        raise ValueError(f"{scan.scattered} (--batch-rows 0, without --checkpoint)")
     return scan, rows_of_batch(asked, len(scan.feature_names))
 
 

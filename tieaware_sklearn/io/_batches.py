@@ -189,13 +189,17 @@ def iter_batches(
 
 
 def track(
-    scan: Scan[Any], batch_rows: int | None, progress: bool, what: str = "screening"
+    scan: Scan[Any],
+    batch_rows: int | None,
+    progress: bool,
+    what: str = "screening",
+    first_row: int = 0,
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
     return show_progress(
-        scan.batches(batch_rows),
+        scan.batches(batch_rows, first_row),
         progress,
-        scan.n_rows,
+        scan.n_rows - first_row,
         "document",
         what,
         size=_n_rows,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 from typing import IO, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ._text_source import TextSource
 
 #: bytes that are looked at together
 _BLOCK = 1 << 20
-#: where a line may be no row: quotes may hold line ends, blank lines are left out, and
-#: old files end lines by \r alone
-_NOT_PLAIN = (b'"', b"\n\n", b"\n ", b"\n\t", b"\n\r")
+#: how a line begins that may be no row: readers leave out blank ones
+_BLANK = np.frombuffer(b"\n\r \t", np.uint8)
 
 
 def without_rows(source: TextSource, n_rows: int) -> IO[bytes] | None:
@@ -22,7 +24,7 @@ def without_rows(source: TextSource, n_rows: int) -> IO[bytes] | None:
     with source.reading():
         file = source.open_text()
         head = file.readline()
-        rest = _after(file, n_rows) if _is_plain(head) else None
+        rest = None if _ends(head) is None else _after(file, n_rows)
     if rest is None:
         file.close()
         return None
@@ -34,19 +36,27 @@ def _after(file: IO[bytes], n_lines: int) -> bytes | None:
     while True:
         block = file.read(_BLOCK)
         block += file.readline()
-        if not block.endswith(b"\n") or not _is_plain(block):
+        ends = _ends(block)
+        if ends is None:
             return None
-        n_here = block.count(b"\n")
-        if n_here >= n_lines:
-            return block.split(b"\n", n_lines)[-1]
-        n_lines -= n_here
+        if len(ends) >= n_lines:
+            return block[ends[n_lines - 1] + 1 :]
+        n_lines -= len(ends)
 
 
-def _is_plain(lines: bytes) -> bool:
-    """Whether each line is a row."""
-    at_start = lines[:1] not in (b"\n", b" ", b"\t", b"\r")
-    ends = lines.count(b"\r") == lines.count(b"\r\n")
-    return at_start and ends and not any(sign in lines for sign in _NOT_PLAIN)
+def _ends(lines: bytes) -> NDArray[np.intp] | None:
+    """Where each line ends, if it is a row; None where only a reader can tell.
+
+    Quotes may hold line ends, and old files end lines by a carriage return alone.
+    """
+    if not lines.endswith(b"\n") or b'"' in lines:
+        return None
+    if b"\r" in lines and lines.count(b"\r") > lines.count(b"\r\n"):
+        return None
+    signs = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(signs == _BLANK[0])
+    starts = np.append(0, ends[:-1] + 1)
+    return None if np.isin(signs[starts], _BLANK).any() else ends
 
 
 class _Joined(io.RawIOBase):

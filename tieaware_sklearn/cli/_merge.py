@@ -1,0 +1,152 @@
+"""The command ``merge``: saved results of other queries each, as one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._display.progress import show_progress, shows_progress
+from .._display.terminal import printable
+from ..evaluation import MergeableSummary
+from ..feature_selection import RankingFeatureSelector, Screening
+from ..plots import TieRangeDisplay
+from ._outputs import Findings, check_outputs, write_findings
+from ._parts import Part, check_alike, check_no_query_twice, merged, read_part
+from ._screen import report, set_selection
+from ._screen_files import Screened
+
+_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
+#: options that choose among features
+_SELECTION = ("select", "max_correlation", "diversity")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the parts, merge them, and print or write what they are together."""
+    check_outputs(arguments, arguments.files)
+    bar = shows_progress(arguments.quiet) and len(arguments.files) > 1
+    files = show_progress(arguments.files, bar, len(arguments.files), "file")
+    parts = [read_part(path) for path in files]
+    check_alike(parts)
+    check_no_query_twice(parts)
+    _check_complete(parts, arguments)
+    found = merged(parts)
+    read = [part.shown() for part in parts]
+    if isinstance(found, Screening):
+        report(arguments, _screened(arguments, found, parts), read)
+    else:
+        _report_summary(arguments, found, read)
+
+
+def _check_complete(parts: list[Part], arguments: argparse.Namespace) -> None:
+    """Parts of what was to be screened are merged only if that is wanted."""
+    for part in parts:
+        if not part.read.complete and not arguments.interrupted:
+            raise ValueError(
+                f"{part.path}: the screening was interrupted after "
+                f"{part.read.n_documents} documents: complete it, or merge what there "
+                "is with --interrupted"
+            )
+
+
+def _screened(
+    arguments: argparse.Namespace, screening: Screening, parts: list[Part]
+) -> Screened:
+    """The selector of a merged screening, and what all parts were made of."""
+    rule, n_features = screening.rule, len(screening.feature_names)
+    selector = RankingFeatureSelector(
+        list(rule.measures),
+        sort_by=rule.measures[rule.sort],
+        direction=list(rule.directions),
+        missing=rule.missing,
+        zero_relevance=rule.zero_relevance,
+        unjudged=rule.unjudged,
+        redundancy=rule.correlates,
+        n_features_to_select=arguments.select,
+    )
+    set_selection(selector, arguments)
+    if not rule.correlates:
+        _leave_repeats(arguments, selector)
+    selector.adopt(screening, np.empty((0, n_features)))
+    counts = [part.read.n_documents for part in parts]
+    return Screened(
+        selector,
+        list(screening.feature_names),
+        sorted(name for part in parts for name in part.read.files),
+        sum(n for n in counts if n is not None) if None not in counts else None,
+        all(part.read.complete for part in parts),
+    )
+
+
+def _leave_repeats(
+    arguments: argparse.Namespace, selector: RankingFeatureSelector
+) -> None:
+    """Where no pairs of features were correlated, repeats are unknown; say so."""
+    if any(getattr(arguments, name, None) is not None for name in _SELECTION):
+        raise ValueError(
+            f"{arguments.files[0]}: features must be correlated to be selected, which "
+            "was not done when they were screened"
+        )
+    selector.set_params(max_correlation=None)
+    said = "features were not correlated: repeats are not looked for"
+    print(f"tieaware: {printable(said)}", file=sys.stderr)
+
+
+def _report_summary(
+    arguments: argparse.Namespace, summary: MergeableSummary, read: list[str]
+) -> None:
+    for name in ("top", *_SELECTION):
+        if getattr(arguments, name, None) is not None:
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for features, but "
+                f"{arguments.files[0]} holds the scores of a ranking"
+            )
+    (table,) = summary._tables()
+    columns = {
+        name: np.asarray(values).tolist() for name, values in summary._columns().items()
+    }
+    rows = [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
+    several = "1 file" if len(read) == 1 else f"{len(read)} files"
+    about: dict[str, Any] = {
+        "files": sorted(arguments.files),
+        "average": summary.average,
+        "measures": rows,
+    }
+    write_findings(
+        arguments,
+        Findings(
+            title="Exact scores of a ranking",
+            about=about,
+            rows=rows,
+            read=read,
+            opening=[f"{several} of {summary.n_queries.max()} queries"],
+            tables=[("Averages over queries", table)],
+            remarks=["Scores are exact means over all orders of tied documents."],
+            draw=lambda: _tie_ranges(summary),
+            saved=summary.to_bytes,
+        ),
+    )
+
+
+def _tie_ranges(summary: MergeableSummary) -> TieRangeDisplay:
+    """A picture of the means, with the best and worst order of ties."""
+    figures = (
+        getattr(summary, name)[None]
+        for name in ("mean", "best", "worst", "interval", "chance")
+    )
+    mean, best, worst, interval, chance = figures
+    return TieRangeDisplay(
+        ("",),
+        summary.measures,
+        mean,
+        best,
+        worst,
+        average=f"{_SPELLED[summary.average]} over queries",
+        interval=interval,
+        chance=chance[0],
+    ).plot()
