@@ -262,7 +262,7 @@ def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
             return f"{new[0]} has changed since"
     n_before, n_now = len(before["files"]), len(now["files"])
     if n_before != n_now:
-        return f"it was of {n_before} files, and this is of {n_now}"
+        return f"the number of files was {n_before}, and is {n_now}"
     for name, value in now["options"].items():
         old = before["options"].get(name)
         if old != value:

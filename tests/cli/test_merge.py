@@ -1,0 +1,357 @@
+"""The command merge: saved parts make what all the files make."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.helpers import run
+from tests.cli.test_checkpoint import ends_after
+from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
+from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.feature_selection import Screening
+
+NAMES = ["a.parquet", "b.csv", "c.parquet"]
+PARTS = ["a.tie", "b.tie", "c.tie"]
+OUTPUTS = ["o.csv", "o.json", "o.tie"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def rows():
+    web = make_web_search(n_queries=40, n_documents=8, random_state=0)
+    table = pd.DataFrame(web.data, columns=web.feature_names)
+    return table.assign(label=web.target, qid=web.qid)
+
+
+@pytest.fixture
+def shards(folder, rows):
+    """Three files of different queries."""
+    found = []
+    for part, name in enumerate(NAMES):
+        some = rows[np.searchsorted([5, 17], rows.qid, side="right") == part]
+        if name.endswith("csv"):
+            some.to_csv(folder / name, index=False)
+        else:
+            some.to_parquet(folder / name)
+        found.append(some)
+    return found
+
+
+@pytest.fixture
+def parts(capsys, shards):
+    for name, part in zip(NAMES, PARTS, strict=True):
+        assert run(capsys, "screen", name, "--save", part)[0] == 0
+    return shards
+
+
+def words_of(*more):
+    return [*(f"--{name.partition('.')[2]}={name}" for name in OUTPUTS[:2]),
+            "--save=o.tie", *more]  # fmt: skip
+
+
+def outputs():
+    return [Path(name).read_bytes() for name in OUTPUTS]
+
+
+def assert_close(found, wanted):
+    """Two tables, numbers to 1e-12."""
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.keys() == other.keys()
+        for key, value in one.items():
+            assert _number(value) == pytest.approx(
+                _number(other[key]), abs=1e-12, nan_ok=True
+            )
+
+
+def _number(value):
+    """The number, if it is one; JSON has none for NaN."""
+    try:
+        return np.nan if value is None else float(value)
+    except ValueError:
+        return value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--top", "3"],
+        ["--select", "4", "--diversity", "0.2"],
+        ["--max-correlation", "none"],
+    ],
+    ids=" ".join,
+)
+def test_parts_make_what_all_files_make(capsys, parts, options):
+    code, wanted, _ = run(capsys, "screen", *NAMES, *words_of(*options))
+    assert code == 0
+    document, table = json.loads(Path("o.json").read_text()), _rows("o.csv")
+    code, out, err = run(capsys, "merge", *PARTS, *words_of(*options))
+    assert (code, out, err) == (0, wanted, "")
+    found = json.loads(Path("o.json").read_text())
+    assert_close(_rows("o.csv"), table)
+    assert_close(found.pop("features"), document.pop("features"))
+    for key in ("chance", "ideal"):
+        assert found.pop(key) == pytest.approx(document.pop(key), abs=1e-12)
+    assert found == document
+
+
+def _rows(name):
+    with open(name) as file:
+        return list(csv.DictReader(file))
+
+
+def test_no_bit_depends_on_the_order_or_names_of_parts(capsys, parts):
+    assert run(capsys, "merge", *PARTS, *words_of())[0] == 0
+    wanted = outputs()
+    for order in itertools.permutations(PARTS):
+        assert run(capsys, "merge", *order, *words_of())[0] == 0
+        assert outputs() == wanted
+    renamed = [str(Path(part).rename(f"{i}.x")) for i, part in enumerate(PARTS[::-1])]
+    assert run(capsys, "merge", *renamed, *words_of())[0] == 0
+    assert outputs() == wanted
+
+
+def test_parts_are_merged_further(capsys, parts):
+    assert run(capsys, "merge", "b.tie", "a.tie", "--save=ab.tie")[0] == 0
+    wanted = run(capsys, "merge", *PARTS)[1]
+    assert run(capsys, "merge", "c.tie", "ab.tie")[1] == wanted
+
+
+def test_one_file_is_shown_again(capsys, parts):
+    wanted = run(capsys, "screen", "b.csv", *words_of())[1]
+    before = outputs()
+    assert run(capsys, "merge", "b.tie", *words_of()) == (0, wanted, "")
+    assert outputs() == before
+
+
+def test_a_page_names_the_parts(capsys, parts, folder):
+    assert run(capsys, "merge", *PARTS, "--report=o.html", "--plot=o.png")[0] == 0
+    page = (folder / "o.html").read_text()
+    for name, part, rows in zip(NAMES, PARTS, parts, strict=True):
+        assert f"{part}: {rows.qid.nunique()} queries of {name}" in page
+    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_python_reads_what_the_shell_saves(parts):
+    for name, rows in zip(PARTS, parts, strict=True):
+        found = Screening.load(name)
+        X = rows.drop(columns=["label", "qid"])
+        selector = RankingFeatureSelector().fit(X, rows.label, qid=rows.qid)
+        assert found.feature_names == tuple(X.columns)
+        np.testing.assert_allclose(found.mean, selector.mean_, atol=1e-12)
+
+
+def test_the_shell_merges_what_python_saves(capsys, parts):
+    wanted = run(capsys, "merge", *PARTS)[1]
+    first, second, _ = parts
+    for rows, name in ((first, "a.tie"), (second, "b.tie")):
+        X = rows.drop(columns=["label", "qid"])
+        selector = RankingFeatureSelector().fit(X, rows.label, qid=rows.qid)
+        (selector if name == "a.tie" else selector.screening_).save(name)
+    code, out, _ = run(capsys, "merge", *PARTS, "--json=o.json")
+    assert code == 0
+    # nobody knows how many documents they had
+    assert out.splitlines()[0] == "a.tie and 2 more: 40 queries, 12 features"
+    assert out.splitlines()[1:] == wanted.splitlines()[1:]
+    assert json.loads(Path("o.json").read_text())["n_documents"] is None
+
+
+@pytest.mark.parametrize("average", ["macro", "geometric"])
+def test_summaries_of_batches(capsys, folder, shards, rows, average):
+    for name, some in zip(PARTS, shards, strict=True):
+        found = evaluate_batches([some], score="clicks", average=average)
+        found.save(name)
+    words = words_of("--plot=o.png", "--report=o.html")
+    code, out, err = run(capsys, "merge", *PARTS, *words)
+    assert (code, err) == (0, "")
+    whole = evaluate_batches([rows], score="clicks", average=average)
+    assert out.startswith(f"3 files of 40 queries\n\n{str(whole).splitlines()[0]}")
+    assert str(whole).splitlines()[2] in out
+    report = evaluate(rows.label, rows.clicks, qid=rows.qid)
+    figures = report.summary(average).to_pandas().to_dict("records")
+    document = json.loads(Path("o.json").read_text())
+    assert_close(document["measures"], figures)
+    assert document["average"] == average
+    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG")
+    wanted = outputs()
+    assert run(capsys, "merge", *PARTS[::-1], *words)[0] == 0
+    assert outputs() == wanted
+
+
+def refused(capsys, *words):
+    code, out, err = run(capsys, "merge", *words)
+    assert (code, out) == (1, "")
+    return err.removeprefix("tieaware: error: ").rstrip("\n")
+
+
+def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
+    again = rows[rows.qid.isin([3, 4, 20])]
+    again.to_parquet("d.parquet")
+    assert run(capsys, "screen", "d.parquet", "--save", "d.tie")[0] == 0
+    said = refused(capsys, *PARTS, "d.tie")
+    assert said.startswith(
+        "no query must be in two files, got 3 queries more than once, such as the one "
+        "whose id has the digest 0x"
+    )
+    assert said.endswith((" in a.tie and in d.tie", " in b.tie and in d.tie",
+                          " in c.tie and in d.tie"))  # fmt: skip
+    digest = int(said.partition("digest ")[2].partition(",")[0], 16)
+    assert digest in Screening.load("d.tie").query_digests
+    assert "got 4 queries more than once" in refused(capsys, "a.tie", "a.tie")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--measures", "rr"],
+            "measures differ: RR in b.tie, NDCG@10, AP, RR in",
+        ),
+        (["--sort-by", "ap"], "measures to sort by differ: AP in b.tie, NDCG@10 in a"),
+        (["--missing", "last"], "missing differ: last in b.tie, raise in a.tie"),
+        (
+            ["--direction", "ascending"],
+            "directions differ: ascending in b.tie, auto ",
+        ),
+        (
+            ["--zero-relevance", "skip"],
+            "zero relevance differ: skip in b.tie, 0.0",
+        ),
+        (["--ignore", "clicks"], "features differ: b.tie has no 'clicks'"),
+    ],
+)
+def test_parts_of_other_options_are_refused(capsys, parts, options, said):
+    assert run(capsys, "screen", "b.csv", "--save=b.tie", *options)[0] == 0
+    assert refused(capsys, *PARTS).startswith(
+        f"b.tie does not merge with a.tie: {said}"
+    )
+
+
+def test_parts_of_other_features_are_refused(capsys, parts):
+    second = parts[1]
+    second.assign(more=second.clicks).to_csv("b.csv", index=False)
+    assert run(capsys, "screen", "b.csv", "--save=b.tie")[0] == 0
+    assert "features differ: a.tie has no 'more'" in refused(capsys, *PARTS)
+    second[second.columns[::-1]].to_csv("b.csv", index=False)
+    assert run(capsys, "screen", "b.csv", "--save=b.tie")[0] == 0
+    assert "features differ in their order: b.tie has " in refused(capsys, *PARTS)
+
+
+def test_other_kinds_are_refused(capsys, monkeypatch, parts):
+    rows = parts[1]
+    options = {"score": "clicks", "measures": "ap"}
+    evaluate_batches([rows], **options).save("b.tie")
+    assert refused(capsys, *PARTS) == (
+        "b.tie does not merge with a.tie: it holds the scores of a ranking, not a "
+        "screening"
+    )
+    evaluate_batches([parts[0]], **options, unjudged="drop").save("a.tie")
+    assert "unjudged differ: raise in b.tie, drop in a.tie" in refused(
+        capsys, "a.tie", "b.tie"
+    )
+    assert refused(capsys, "b.tie", "--top", "3") == (
+        "--top is for features, but b.tie holds the scores of a ranking"
+    )
+    evaluate(rows.label, rows.clicks, qid=rows.qid).summary().save("b.tie")
+    assert refused(capsys, "b.tie") == (
+        "b.tie holds averages alone, which do not merge: save what evaluate_batches "
+        "returns"
+    )
+    with monkeypatch.context() as patched:
+        ends_after(patched, 1, KeyboardInterrupt())
+        words = ["b.csv", "--batch-rows", "20", "--checkpoint", "kept.tie"]
+        assert run(capsys, "screen", *words)[0] == 130
+    assert refused(capsys, "kept.tie").startswith("kept.tie is the checkpoint of a scr")
+
+
+def test_interrupted_parts_are_refused_unless_they_are_wanted(
+    capsys, monkeypatch, parts
+):
+    with monkeypatch.context() as patched:
+        ends_after(patched, 1, KeyboardInterrupt())
+        words = ["b.csv", "--batch-rows", "20", "--save=b.tie"]
+        assert run(capsys, "screen", *words)[0] == 130
+    assert refused(capsys, *PARTS) == (
+        "b.tie: the screening was interrupted after 20 documents: complete it, or "
+        "merge what there is with --interrupted"
+    )
+    words = [*PARTS, "--interrupted", "--json=o.json", "--save=o.tie"]
+    code, out, _ = run(capsys, "merge", *words)
+    assert code == 0
+    n_documents = len(parts[0]) + 20 + len(parts[2])
+    assert f" {n_documents} documents, " in out
+    assert not json.loads(Path("o.json").read_text())["complete"]
+    assert "was interrupted after" in refused(capsys, "o.tie")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04cut", b"1 qid:1 1:2\n"])
+def test_damaged_files_are_refused(capsys, parts, content):
+    Path("b.tie").write_bytes(content)
+    assert refused(capsys, *PARTS).startswith("b.tie is ")
+    Path("b.tie").write_bytes(Path("a.tie").read_bytes()[:-9])
+    assert refused(capsys, *PARTS).startswith("b.tie is damaged or cut off")
+    Path("b.tie").unlink()
+    assert refused(capsys, *PARTS) == "b.tie: No such file or directory"
+
+
+def test_features_that_were_not_correlated(capsys, parts):
+    for name, rows in zip(PARTS, parts, strict=True):
+        X = rows.drop(columns=["label", "qid"])
+        selector = RankingFeatureSelector(redundancy=False, max_correlation=None)
+        selector.fit(X, rows.label, qid=rows.qid).screening_.save(name)
+    code, _, err = run(capsys, "merge", *PARTS)
+    assert code == 0
+    said = "tieaware: features were not correlated: repeats are not looked for\n"
+    assert err == said
+    assert "features must be correlated to be sel" in refused(
+        capsys, *PARTS, "--select=2"
+    )
+
+
+@pytest.mark.parametrize("command", ["screen", "merge"])
+def test_a_full_disk_costs_no_other_output(capsys, parts, command):
+    read = NAMES if command == "screen" else PARTS
+    code, table, _ = run(capsys, command, *read, *words_of())
+    assert code == 0
+    wanted = outputs()
+    for at, name in enumerate(OUTPUTS):
+        Path(name).unlink()
+        option = ["csv", "json", "save"][at]
+        code, out, err = run(capsys, command, *read, *words_of(f"--{option}=/dev/full"))
+        assert (code, out) == (1, table)
+        assert err == "tieaware: error: /dev/full: No space left on device\n"
+        assert not Path(name).exists()
+        assert run(capsys, command, *read, *words_of())[0] == 0
+        assert outputs() == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--save=a.tie"], "--save must not replace an input, got a.tie"),
+        (["--save=-"], "--save must name a file, got standard output, -"),
+        (["--save=no/o.tie"], "--save: there is no folder for no/o.tie"),
+        (
+            ["--save=o.csv", "--csv=o.csv"],
+            "only one of --csv and --save can go to o",
+        ),
+    ],
+)
+def test_outputs_are_checked_first(capsys, parts, words, said):
+    before = Path("a.tie").read_bytes()
+    assert refused(capsys, *PARTS, *words).startswith(said)
+    assert Path("a.tie").read_bytes() == before
