@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tieaware_sklearn import evaluate
+from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.feature_selection import Screening
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "shards.md"
 BLOCK = re.compile(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", re.M | re.S)
 RECIPES = dict(BLOCK.findall(PAGE.read_text()))
+XARGS = re.search(
+    r"<!-- recipe: xargs -->\n```sh\n(.*?)^```$", PAGE.read_text(), re.M | re.S
+)
 
 
 @pytest.fixture
@@ -55,6 +64,28 @@ def test_polars(expected):
 
 def test_folder(expected):
     run("folder", expected)
+
+
+def test_xargs(expected, tmp_path, capsys):
+    command = tmp_path / "bin" / "tieaware"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tieaware_sklearn "$@"\n')
+    command.chmod(0o755)
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-e", "-c", *SHELL.findall(PAGE.read_text())],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert main(["screen", *map(str, sorted(Path("shards").glob("*.parquet")))]) == 0
+    assert done.stdout == capsys.readouterr().out
+    row = pd.read_csv("found.csv").iloc[0]
+    at = list(expected.measures).index("AP")
+    assert row["AP"] == pytest.approx(expected.mean[at], abs=1e-12)
+    assert Screening.load("all.tie").n_queries == 60
 
 
 def test_joblib(expected):
