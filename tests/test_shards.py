@@ -23,9 +23,7 @@ from tieaware_sklearn.feature_selection import Screening
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "shards.md"
 BLOCK = re.compile(r"^<!-- recipe: (\w+) -->\n```py\n(.*?)^```$", re.M | re.S)
 RECIPES = dict(BLOCK.findall(PAGE.read_text()))
-XARGS = re.search(
-    r"<!-- recipe: xargs -->\n```sh\n(.*?)^```$", PAGE.read_text(), re.M | re.S
-)
+SHELL = re.compile(r"^<!-- recipe: xargs -->\n```sh\n(.*?)^```$", re.M | re.S)
 
 
 @pytest.fixture
