@@ -289,11 +289,41 @@ def test_it_is_refused_before_anything_is_read(capsys, folder, words, said):
 def test_what_cannot_be_read_again_is_refused(capsys, monkeypatch, folder):
     text = io.TextIOWrapper(io.BytesIO(b"1 qid:1 1:2\n"))
     monkeypatch.setattr(sys, "stdin", text)
-    said = "--checkpoint needs files that can be read again, got "
+    said = "--checkpoint needs local files that can be read again, got "
     assert f"{said}standard input\n" in screen(capsys, "-", *OPTIONS)[2]
     os.mkfifo("pipe.txt")
     assert f"{said}pipe.txt\n" in screen(capsys, "pipe.txt", *OPTIONS)[2]
+    url = "memory://train.txt"
+    assert f"{said}{url}\n" in screen(capsys, url, *OPTIONS)[2]
     assert not os.path.exists("c.tie")
+
+
+def test_rows_that_are_sorted_on_disk(capsys, monkeypatch, web, folder):
+    pytest.importorskip("duckdb")
+    order = np.random.default_rng(0).permutation(len(web["qid"]))
+    write(folder / "m.csv", **{k: v[order] for k, v in web.items()})
+    options = ["--sort", "--batch-rows", 50]
+    assert screen(capsys, "m.csv", *options)[0] == 0
+    wanted = outputs(folder)
+    for n_batches in (2, 1):
+        with monkeypatch.context() as patched:
+            ends_after(patched, n_batches, KeyboardInterrupt())
+            words = [*options, "--checkpoint", "c.tie"]
+            assert screen(capsys, "m.csv", *words)[0] == 130
+    assert "--sort was True, and is False" in screen(capsys, "m.csv", *OPTIONS)[2]
+    assert screen(capsys, "m.csv", *words)[0] == 0
+    assert outputs(folder) == wanted
+
+
+def test_a_folder_is_the_files_in_it(capsys, monkeypatch, files, folder):
+    (folder / "shards").mkdir()
+    (folder / "shards" / "a.csv").write_text(files["web.csv"].read_text())
+    with monkeypatch.context() as patched:
+        ends_after(patched, 2, KeyboardInterrupt())
+        assert screen(capsys, "shards", *OPTIONS)[0] == 130
+    (folder / "shards" / "b.csv").write_text("label,qid,f0\n1,x,2\n")
+    said = "the number of files was 1, and is 2."
+    assert said in screen(capsys, "shards", *OPTIONS)[2]
 
 
 def test_rows_that_are_not_together_are_refused(capsys, web, folder):

@@ -17,7 +17,7 @@ from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.feature_selection import Screening
 
-NAMES = ["a.parquet", "b.csv", "c.parquet"]
+NAMES = ["a.parquet", "b.parquet", "c.parquet"]
 PARTS = ["a.tie", "b.tie", "c.tie"]
 OUTPUTS = ["o.csv", "o.json", "o.tie"]
 
@@ -42,10 +42,7 @@ def shards(folder, rows):
     found = []
     for part, name in enumerate(NAMES):
         some = rows[np.searchsorted([5, 17], rows.qid, side="right") == part]
-        if name.endswith("csv"):
-            some.to_csv(folder / name, index=False)
-        else:
-            some.to_parquet(folder / name)
+        some.to_parquet(folder / name)
         found.append(some)
     return found
 
@@ -132,7 +129,7 @@ def test_parts_are_merged_further(capsys, parts):
 
 
 def test_one_file_is_shown_again(capsys, parts):
-    wanted = run(capsys, "screen", "b.csv", *words_of())[1]
+    wanted = run(capsys, "screen", "b.parquet", *words_of())[1]
     before = outputs()
     assert run(capsys, "merge", "b.tie", *words_of()) == (0, wanted, "")
     assert outputs() == before
@@ -235,7 +232,7 @@ def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
     ],
 )
 def test_parts_of_other_options_are_refused(capsys, parts, options, said):
-    assert run(capsys, "screen", "b.csv", "--save=b.tie", *options)[0] == 0
+    assert run(capsys, "screen", "b.parquet", "--save=b.tie", *options)[0] == 0
     assert refused(capsys, *PARTS).startswith(
         f"b.tie does not merge with a.tie: {said}"
     )
@@ -243,11 +240,11 @@ def test_parts_of_other_options_are_refused(capsys, parts, options, said):
 
 def test_parts_of_other_features_are_refused(capsys, parts):
     second = parts[1]
-    second.assign(more=second.clicks).to_csv("b.csv", index=False)
-    assert run(capsys, "screen", "b.csv", "--save=b.tie")[0] == 0
+    second.assign(more=second.clicks).to_parquet("b.parquet", index=False)
+    assert run(capsys, "screen", "b.parquet", "--save=b.tie")[0] == 0
     assert "features differ: a.tie has no 'more'" in refused(capsys, *PARTS)
-    second[second.columns[::-1]].to_csv("b.csv", index=False)
-    assert run(capsys, "screen", "b.csv", "--save=b.tie")[0] == 0
+    second[second.columns[::-1]].to_parquet("b.parquet", index=False)
+    assert run(capsys, "screen", "b.parquet", "--save=b.tie")[0] == 0
     assert "features differ in their order: b.tie has " in refused(capsys, *PARTS)
 
 
@@ -273,7 +270,7 @@ def test_other_kinds_are_refused(capsys, monkeypatch, parts):
     )
     with monkeypatch.context() as patched:
         ends_after(patched, 1, KeyboardInterrupt())
-        words = ["b.csv", "--batch-rows", "20", "--checkpoint", "kept.tie"]
+        words = ["b.parquet", "--batch-rows", "20", "--checkpoint", "kept.tie"]
         assert run(capsys, "screen", *words)[0] == 130
     assert refused(capsys, "kept.tie").startswith("kept.tie is the checkpoint of a scr")
 
@@ -283,7 +280,7 @@ def test_interrupted_parts_are_refused_unless_they_are_wanted(
 ):
     with monkeypatch.context() as patched:
         ends_after(patched, 1, KeyboardInterrupt())
-        words = ["b.csv", "--batch-rows", "20", "--save=b.tie"]
+        words = ["b.parquet", "--batch-rows", "20", "--save=b.tie"]
         assert run(capsys, "screen", *words)[0] == 130
     assert refused(capsys, *PARTS) == (
         "b.tie: the screening was interrupted after 20 documents: complete it, or "

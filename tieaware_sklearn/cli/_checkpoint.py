@@ -23,6 +23,7 @@ from ..feature_selection import Screening
 from ..io._letor_format import GROUP_SUFFIXES
 from ..io._saved import Saved, kept_of, result_of
 from ..io._saved_file import Kept, UnreadableError
+from ..io._urls import is_url
 from ..io._whole_file import whole_file
 from ..measures._parse import parse_measures
 from ._outputs import in_words
@@ -33,7 +34,7 @@ _SECONDS, _TIMES = 1.0, 200.0
 #: options without which a screening would be another one
 _OPTIONS = (
     *("sort_by", "direction", "missing", "unjudged", "zero_relevance"),
-    *("label", "qid", "ignore", "batch_rows"),
+    *("label", "qid", "ignore", "batch_rows", "sort"),
 )
 
 
@@ -101,7 +102,7 @@ class Progress:
     _failed: bool = field(default=False, init=False)
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Self:
+    def of(cls, arguments: argparse.Namespace, files: Sequence[str]) -> Self:
         """From the file, if it is there; it is written before anything is read.
 
         Raises
@@ -119,7 +120,7 @@ class Progress:
                 "--checkpoint needs batches, but --batch-rows 0 reads everything at "
                 "once"
             )
-        path, job = Path(arguments.checkpoint), _job(arguments)
+        path, job = Path(arguments.checkpoint), _job(arguments, files)
         done, is_new = Checkpoint(job), not path.exists()
         if not is_new:
             if not path.is_file():
@@ -210,7 +211,7 @@ def _read(path: Path) -> Checkpoint:
         ) from None
 
 
-def _job(arguments: argparse.Namespace) -> dict[str, Any]:
+def _job(arguments: argparse.Namespace, files: Sequence[str]) -> dict[str, Any]:
     """What identifies a screening, as JSON holds it."""
     options: dict[str, Any] = {
         "measures": list(map(str, parse_measures(arguments.measures)))
@@ -224,7 +225,7 @@ def _job(arguments: argparse.Namespace) -> dict[str, Any]:
             "engine": engines.engine(),
             "numpy": np.__version__,
         },
-        "files": _states(arguments.files, arguments.query_file or ()),
+        "files": _states(files, arguments.query_file or ()),
         "options": options,
     }
 
@@ -236,14 +237,11 @@ def _states(files: Sequence[str], query_files: Sequence[str]) -> list[list[Any]]
     names += [name for name in beside if os.path.exists(name)]
     states = []
     for name in names:
-        if name == "-":
+        what = "standard input" if name == "-" else name
+        state = None if name == "-" or is_url(name) else os.stat(name)
+        if state is None or not stat.S_ISREG(state.st_mode):
             raise ValueError(
-                "--checkpoint needs files that can be read again, got standard input"
-            )
-        state = os.stat(name)
-        if not stat.S_ISREG(state.st_mode):
-            raise ValueError(
-                f"--checkpoint needs files that can be read again, got {name}"
+                f"--checkpoint needs local files that can be read again, got {what}"
             )
         states.append([os.path.abspath(name), state.st_size, state.st_mtime_ns])
     return states

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
-    progress = Progress.of(arguments)
+    progress = Progress.of(arguments, files)
     with progress.kept():
         screened = screen_files(arguments, selector, progress)
     several = arguments.files if len(arguments.files) > 1 else []
