@@ -35,7 +35,7 @@ from tieaware_sklearn.dask import evaluate, fit_selector
 
 WORKERS = 2
 #: documents of a file: a partition of the size that the guide advises
-PER_FILE = 625_000
+PER_FILE = 1_000_000
 BILLION = 10**9
 #: partitions of which each holds next to nothing
 SMALL = 200
