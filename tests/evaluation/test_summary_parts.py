@@ -133,7 +133,7 @@ def test_a_query_that_is_in_two_summaries_is_named_by_its_digest():
     with pytest.raises(
         ValueError,
         match=r"got 6 of them among its 6, such as the one whose id has the digest "
-        r"0x[0-9a-f]{16}$",
+        r"0x[0-9a-f]{16} \(datasets.query_digests tells which it is\)$",
     ):
         one.merge(two)
 

@@ -14,6 +14,8 @@ from .segments import owners
 
 #: queries whose digests are kept, 8 bytes each; of more, those with the least ones
 MOST_KNOWN = 10_000_000
+#: what to do with a digest
+WHICH = "datasets.query_digests tells which it is"
 
 
 class Repeated(NamedTuple):
@@ -100,7 +102,7 @@ def check_apart(ours: Digests, theirs: Digests, what: str, n_theirs: int) -> Non
         raise ValueError(
             f"other must have none of the queries of this {what}, got "
             f"{again.n_queries} of them among its {n_theirs}, such as the one whose id "
-            f"has the digest {again.digest:#018x}"
+            f"has the digest {again.digest:#018x} ({WHICH})"
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._engine.added_up import gather
 from .._engine.digests import Digests
-from .._engine.known_queries import repeated
+from .._engine.known_queries import WHICH, repeated
 from ..evaluation import MergeableSummary, RankingSummary
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._rule import Rule
@@ -209,7 +209,7 @@ def check_no_query_twice(parts: Sequence[Part]) -> None:
         raise ValueError(
             f"no query must be in two files, got {of_them} more than once, such as "
             f"the one whose id has the digest {again.digest:#018x}, which is in {one} "
-            f"and in {other}"
+            f"and in {other} ({WHICH})"
         )
 
 

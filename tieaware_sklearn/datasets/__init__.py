@@ -2,6 +2,7 @@
 
 from ..io._batches import iter_batches
 from ..io._letor import dump_letor, load_letor
+from ..io._query_digests import query_digests
 from ..io._subtopic_qrels import load_subtopics
 from ..io._tabular import load_table
 from ..io._trec import load_qrels, load_run, load_trec
@@ -23,5 +24,6 @@ __all__ = [
     "load_table",
     "load_trec",
     "make_web_search",
+    "query_digests",
     "whole_queries",
 ]
