@@ -34,8 +34,8 @@ def wait(*_):
 import sys
 _outputs._write_plot = wait
 first, track = int(sys.argv.pop(1)), _screen_files.track
-def waiting(*arguments):
-    for number, batch in enumerate(track(*arguments)):
+def waiting(*arguments, **options):
+    for number, batch in enumerate(track(*arguments, **options)):
         if number == first:
             wait()
         yield batch
