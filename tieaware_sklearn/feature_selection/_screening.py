@@ -152,8 +152,8 @@ class Screening(Saved, Result):
     def _ascending(self) -> NDArray[np.bool_]:
         asked, sums = np.array(self.rule.directions), self.statistics
         gain = sums.ascending.value.mean - sums.descending.value.mean
-        # a tie, as of a constant feature, leaves the direction descending
-        better = self._favourable * gain[:, self.rule.sort] > 0
+        # a tie (but for rounding, as queries are added up) leaves it descending
+        better = self._favourable * np.round(gain[:, self.rule.sort], DECIMALS) > 0
         return np.asarray((asked == "ascending") | ((asked == "auto") & better))
 
     def _directed(self, figure: Callable[[Worth], FloatArray]) -> FloatArray:
@@ -168,9 +168,9 @@ class Screening(Saved, Result):
 
     @cached_property
     def ranking(self) -> NDArray[np.int64]:
-        order = np.argsort(
-            -self._favourable * self.mean[:, self.rule.sort], kind="stable"
-        )
+        # equal but for rounding: in the order of columns
+        mean = np.round(self.mean[:, self.rule.sort], DECIMALS)
+        order = np.argsort(-self._favourable * mean, kind="stable")
         return np.argsort(order) + 1
 
     @cached_property
