@@ -6,17 +6,18 @@ import pytest
 
 import tieaware_sklearn.comparison
 import tieaware_sklearn.judgments  # noqa: F401
+from tests._display.helpers import all_results
 from tieaware_sklearn import evaluate, tie_report
 from tieaware_sklearn._display.result import Result
 
 
-@pytest.mark.parametrize("cls", Result.__subclasses__(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", all_results(), ids=lambda cls: cls.__name__)
 def test_every_result_is_a_frozen_table(cls):
     assert cls.__dataclass_params__.frozen
     assert not cls.__dataclass_params__.eq
     assert cls.__repr__ is Result.__repr__
     assert cls.__str__ is Result.__str__
-    assert "_tables" in vars(cls)
+    assert cls._tables is not getattr(Result, "_tables", None)
 
 
 def test_a_prompt_shows_the_table():

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from dask.dataframe import from_pandas
 from sklearn.linear_model import LinearRegression
 
+from tests._display.helpers import all_results
 from tests._display.test_html import parsed
 from tieaware_sklearn import (
     RankingFeatureSelector,
     contingency_table,
+    dask,
     evaluate,
+    evaluate_batches,
     evaluate_subtopics,
     precision_recall_curve,
     query_permutation_importance,
@@ -57,6 +62,7 @@ def results() -> dict[str, Result]:
     study = precision_study(Y, SYSTEMS, qid=QID, measure=MEASURES[2], keep=[0.99, 0.9])
     runs = [{"qid": QID, "docno": np.arange(120), "score": s} for s in SCORES.T]
     model = LinearRegression().fit(SCORES, Y)
+    frame = pd.DataFrame(SYSTEMS).assign(label=Y, qid=QID)
     found = [
         *(report, report.summary(), report.by_segment(), report.summary("median")),
         tie_report(Y, score, qid=QID, measures=MEASURES),
@@ -106,6 +112,10 @@ def results() -> dict[str, Result]:
         ),
         pvalues_over_orders(Y, SYSTEMS, qid=QID, measure=MEASURES[:3], n_orders=3),
         tie_statistics(SYSTEMS, qid=QID, rank=np.arange(len(Y))),
+        evaluate_batches([frame], score=LONG[0], measures=MEASURES),
+        dask.compare_systems(
+            from_pandas(frame, npartitions=2), scores=LONG, measure=MEASURES[3]
+        ),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 
@@ -114,7 +124,7 @@ RESULTS = results()
 
 
 def test_each_kind_of_result_is_here():
-    assert {type(one) for one in RESULTS.values()} == set(Result.__subclasses__())
+    assert {type(one) for one in RESULTS.values()} == set(all_results())
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

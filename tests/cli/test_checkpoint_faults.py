@@ -15,6 +15,9 @@ import pytest
 
 from tieaware_sklearn.datasets import dump_letor, make_web_search
 
+if sys.platform == "win32":
+    pytest.skip("needs fork and SIGKILL", allow_module_level=True)
+
 TIEAWARE = [sys.executable, "-m", "tieaware_sklearn"]
 #: runs commands one after another, in processes that need not import anything
 SERVER = """
@@ -138,8 +141,11 @@ def complete(server, wanted):
 
 @pytest.mark.parametrize("number", INTERRUPTED)
 def test_a_screening_interrupted_at_random_moments(server, wanted, number):
-    draw = random.Random(int(number))
-    for _ in range(10):
+    draw, moments, resumed = random.Random(int(number)), 0, 0
+    # a run may end before each of ten moments, if the machine has become faster
+    while moments < 10 or not resumed:
+        assert moments < 500
+        moments += 1
         code, _ = server.run(
             WITH_CHECKPOINT,
             number,
@@ -147,6 +153,7 @@ def test_a_screening_interrupted_at_random_moments(server, wanted, number):
             often=number == signal.SIGKILL,
         )
         assert code in (0, *INTERRUPTED[number])
+        resumed += "goes on after" in (server.folder / "err").read_text()
         if code == 0:
             assert server.outputs() == wanted[0]
             server.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -320,6 +321,7 @@ def test_features_that_were_not_correlated(capsys, parts):
     )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["screen", "merge"])
 def test_a_full_disk_costs_no_other_output(capsys, parts, command):
     read = NAMES if command == "screen" else PARTS

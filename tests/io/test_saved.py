@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -92,9 +94,21 @@ def twice():
         return zipped(header, members | {"header.json": b"{}"})
 
 
+def with_compressed_arrays(version):
+    header, members = members_of(DATA)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("header.json", json.dumps(header | {"version": version}))
+        for name, data in members.items():
+            file.writestr(name, data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        (with_compressed_arrays(1), r"is damaged or cut off \(it is compressed\)"),
+        (with_compressed_arrays(2), "has version 2 of the format"),
         (b"", "is not a file that save has written"),
         (b"qid,label\n1,1\n", "is not a file that save has written"),
         (zipped({"a": 1}, {}), "is not a file that save has written"),
@@ -104,7 +118,7 @@ def twice():
         (DATA[: len(DATA) // 2], "is damaged or cut off"),
         (DATA.replace(b"AP", b"PA"), r"is damaged or cut off \(Bad CRC-32"),
         (DATA.replace(b'"macro"', b'"macrO"'), r"is damaged or cut off \(Bad CRC-32"),
-        (other_members(compression=zipfile.ZIP_DEFLATED), "damaged.*it is compressed"),
+        (other_members(compression=zipfile.ZIP_DEFLATED), "damaged.*is compressed"),
         (
             other_header(version=2, library="9.1"),
             "has version 2 of the format, written by tieaware-sklearn 9.1; this is "

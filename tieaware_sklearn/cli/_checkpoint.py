@@ -9,7 +9,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -18,6 +20,7 @@ import numpy as np
 from .. import __version__
 from .._display.terminal import printable
 from .._display.warn import warn
+from .._engine.added_up import gather
 from .._kernel import engines
 from ..feature_selection import Screening
 from ..io._letor_format import GROUP_SUFFIXES
@@ -50,7 +53,8 @@ class Checkpoint(Saved):
         Rows that were read.
     n_documents : int
         Those of them that were screened.
-    screening : Screening or None
+    parts : tuple of Screening
+        Those of the batches, as far as they are merged.
     """
 
     _kind: ClassVar[str] = "Checkpoint"
@@ -58,30 +62,44 @@ class Checkpoint(Saved):
     job: dict[str, Any]
     n_rows: int = 0
     n_documents: int = 0
-    screening: Screening | None = None
+    parts: tuple[Screening, ...] = ()
+
+    def with_batch(self, n_rows: int, n_documents: int, part: Any) -> Self:
+        """So many rows later, of which a part, or None, was screened."""
+        parts = list(self.parts)
+        if part is not None:
+            gather(parts, part, Screening.merge, attrgetter("n_queries"))
+        read, screened = self.n_rows + n_rows, self.n_documents + n_documents
+        return replace(self, n_rows=read, n_documents=screened, parts=tuple(parts))
+
+    def screening(self) -> Screening | None:
+        """Of all documents; None if there are none."""
+        return reduce(Screening.merge, self.parts) if self.parts else None
 
     def _kept(self) -> Kept:
         header = {
             "job": self.job,
             "n_rows": self.n_rows,
             "n_documents": self.n_documents,
+            "n_parts": len(self.parts),
         }
         kept = Kept(header, {})
-        if self.screening is None:
-            return kept
-        return kept.with_part("screening", kept_of(self.screening))
+        for i, part in enumerate(self.parts):
+            kept = kept.with_part(f"part {i}", kept_of(part))
+        return kept
 
     @classmethod
     def _of_kept(cls, kept: Kept) -> Self:
-        screening = None
-        if "screening" in kept.header:
-            screening = result_of(Screening, kept.part("screening"))
         n_rows, n_documents = kept.value("n_rows", int), kept.value("n_documents", int)
-        if not 0 <= n_documents <= n_rows or (screening is None) != (n_documents == 0):
+        parts = tuple(
+            result_of(Screening, kept.part(f"part {i}"))
+            for i in range(kept.value("n_parts", int))
+        )
+        if not 0 <= n_documents <= n_rows or bool(parts) != (n_documents > 0):
             raise UnreadableError(
                 f"must have a screening of {n_documents} documents among {n_rows}"
             )
-        return cls(kept.value("job", dict), n_rows, n_documents, screening)
+        return cls(kept.value("job", dict), n_rows, n_documents, parts)
 
 
 @dataclass
@@ -152,13 +170,8 @@ class Progress:
 
     def add(self, n_rows: int, n_documents: int = 0, part: Any = None) -> None:
         """So many rows more were read, of which a part was screened."""
-        done, screening = self.done, self.done.screening
-        if part is not None:
-            screening = part if screening is None else screening.merge(part)
         # at once, for an interrupt may come at any time
-        self.done = Checkpoint(
-            done.job, done.n_rows + n_rows, done.n_documents + n_documents, screening
-        )
+        self.done = self.done.with_batch(n_rows, n_documents, part)
         self._is_kept = False
         if time.monotonic() >= self._next:
             self.keep(again=False)

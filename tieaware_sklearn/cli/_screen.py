@@ -20,7 +20,9 @@ from ._screen_files import Screened, screen_files
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, screen, and print or write what was found."""
-    files = [str(path) for path in find_files(arguments.files, "FILE")]
+    # once: files may come while others are read, such as those written here
+    paths = find_files(arguments.files, "FILE")
+    files = list(map(str, paths))
     sizes = [f"{name}{suffix}" for name in files for suffix in GROUP_SUFFIXES]
     check_outputs(arguments, [*files, *sizes, *(arguments.query_file or ())])
     selector = RankingFeatureSelector(
@@ -35,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     set_selection(selector, arguments)
     progress = Progress.of(arguments, files)
     with progress.kept():
-        screened = screen_files(arguments, selector, progress)
+        screened = screen_files(arguments, paths, selector, progress)
     several = arguments.files if len(arguments.files) > 1 else []
     report(arguments, screened, several)
     if screened.interrupted is not None:

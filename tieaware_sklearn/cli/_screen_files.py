@@ -15,7 +15,6 @@ from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._rule import AUTO_REDUNDANCY
 from ..io._batches import rows_of_batch, scan_files, track
-from ..io._file_names import find_files
 from ..io._scan import Scan
 from ..io._sizes import bytes_of_tables
 from ..io._sorted import SortedScan, sorted_by_query
@@ -47,11 +46,14 @@ class Screened(NamedTuple):
 
 
 def screen_files(
-    arguments: argparse.Namespace, selector: RankingFeatureSelector, progress: Progress
+    arguments: argparse.Namespace,
+    paths: list[Location],
+    selector: RankingFeatureSelector,
+    progress: Progress,
 ) -> Screened:
     """Fit the selector on all files, or on as much as there was time for."""
     files = arguments.files
-    scan, rows = _look_through(arguments)
+    scan, rows = _look_through(arguments, paths)
     _note_left_out(scan.left_out)
     names = scan.feature_names
     note_missing_kernel(scan.n_rows * len(names))
@@ -87,7 +89,7 @@ def screen_files(
             part = selector.screen(data, target, qid=qid)
             progress.add(len(judged), len(target), part)
     except KeyboardInterrupt as stopped:
-        if progress.done.screening is None:
+        if not progress.done.parts:
             raise
         interrupted = stopped
         _note(
@@ -95,7 +97,7 @@ def screen_files(
             f"{progress.done.n_documents} of {scan.n_rows} documents"
         )
     progress.keep()
-    screening, n_documents = progress.done.screening, progress.done.n_documents
+    screening, n_documents = progress.done.screening(), progress.done.n_documents
     if screening is None:
         raise ValueError(f"{files[0]}: no document has a label")
     selector.adopt(screening, np.empty((0, len(names))))
@@ -123,9 +125,11 @@ def _leave_repeats(
     )
 
 
-def _look_through(arguments: argparse.Namespace) -> tuple[Scan[Any], int | None]:
+def _look_through(
+    arguments: argparse.Namespace, paths: list[Location]
+) -> tuple[Scan[Any], int | None]:
     """What is in the files, and the rows of a batch; None to read them at once."""
-    paths = _paths(arguments)
+    _check_kinds(arguments, paths)
     asked = arguments.batch_rows
     free = asked is None and arguments.checkpoint is None
     at_once = asked == 0
@@ -166,9 +170,8 @@ def sort_rows(scan: Scan[Any]) -> Scan[Any]:
     return found
 
 
-def _paths(arguments: argparse.Namespace) -> list[Location]:
-    """The files, the options being of their kind."""
-    paths = find_files(arguments.files, "FILE")
+def _check_kinds(arguments: argparse.Namespace, paths: list[Location]) -> None:
+    """The options must be of the kind of the files."""
     if all_tabular(paths):
         if arguments.query_file:
             raise ValueError(
@@ -182,7 +185,6 @@ def _paths(arguments: argparse.Namespace) -> list[Location]:
                     f"--{option} names a column of CSV and Parquet files, but "
                     f"{paths[0]} is read as LETOR text (its name has no such ending)"
                 )
-    return paths
 
 
 def _note(text: str) -> None:

@@ -27,7 +27,8 @@ def find_files(
     by name, folder by folder, digits as numbers: ``part-2`` before ``part-10``.
 
     Left out are names that begin with ``_`` or ``.``, as by pyarrow.dataset, and
-    checksums (``.crc``). If there are tables among the others, only these are read.
+    checksums (``.crc``) and saved results (``.tie``). If there are tables among the
+    others, only these are read.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def _parts(file: Location) -> list[str]:
 
 def _is_left_out(parts: Sequence[str]) -> bool:
     return any(part.startswith(("_", ".")) for part in parts) or parts[-1].endswith(
-        (".crc", *GROUP_SUFFIXES)
+        (".crc", ".tie", *GROUP_SUFFIXES)
     )
 
 

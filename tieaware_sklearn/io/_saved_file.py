@@ -134,7 +134,6 @@ def from_bytes(data: bytes) -> tuple[str, Kept]:
         raise UnreadableError(
             f"is damaged or cut off ({error}): save it again, or copy it again"
         ) from None
-    _check_version(header)
     arrays = {
         name.removesuffix(".npy"): _array(name, member)
         for name, member in members.items()
@@ -168,13 +167,21 @@ def _unzipped(data: bytes) -> tuple[Any, dict[str, bytes]]:
         if len(set(names)) < len(names):
             raise ValueError("a name comes twice")
         # what is compressed may be of any size
-        if any(info.compress_type != zipfile.ZIP_STORED for info in infos):
-            raise ValueError("it is compressed")
+        if not _is_stored(file.getinfo(_HEADER)):
+            raise ValueError("its header is compressed")
         # each has bytes of its own
-        if sum(info.file_size for info in infos) > len(data):
+        if sum(info.file_size for info in infos if _is_stored(info)) > len(data):
             raise ValueError("its parts overlap")
-        members = {name: file.read(name) for name in names}
-    return json.loads(members.pop(_HEADER), parse_constant=_refuse), members
+        header = json.loads(file.read(_HEADER), parse_constant=_refuse)
+        # before the rest, which may be anything in a later version
+        _check_version(header)
+        if not all(map(_is_stored, infos)):
+            raise ValueError("it is compressed")
+        return header, {name: file.read(name) for name in names if name != _HEADER}
+
+
+def _is_stored(info: zipfile.ZipInfo) -> bool:
+    return info.compress_type == zipfile.ZIP_STORED
 
 
 def _refuse(constant: str) -> None:
