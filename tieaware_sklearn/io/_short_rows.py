@@ -109,6 +109,8 @@ def _all_have(text: bytes, separator: bytes, n_cells: int) -> bool:
         return True
     if b"\r" in text and text.count(b"\r") > text.count(b"\r\n"):
         return False
+    if _is_regular(text, separator, n_cells):
+        return True
     signs = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(signs == ord(b"\n"))
     between = np.flatnonzero(signs == ord(separator))
@@ -129,3 +131,14 @@ def _all_have(text: bytes, separator: bytes, n_cells: int) -> bool:
         text[a:b] for a, b in zip(starts.tolist(), ends[bad].tolist(), strict=True)
     )
     return not any(line.strip(b"\r") for line in lines)
+
+
+def _is_regular(text: bytes, separator: bytes, n_cells: int) -> bool:
+    """Whether nothing but separators and line ends stands between cells, in order."""
+    marks = text.translate(None, bytes(set(range(256)) - {*b'\r\n"', *separator}))
+    for end in (b"\n", b"\r\n"):
+        row = separator * (n_cells - 1) + end
+        n_rows = len(marks) // len(row)
+        if marks == row * n_rows:
+            return text.endswith(end) and text.count(end) == n_rows
+    return False
