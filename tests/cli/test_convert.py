@@ -141,3 +141,18 @@ def test_a_signal_leaves_the_old_file(tmp_path, number):
     assert out.read_text() == "before"
     assert sorted(tmp_path.iterdir()) == [source, out]
     assert load_letor(source).data.shape == (40_000, 20)
+
+
+def test_integer_ids_of_parquet_go_with_csv_after_the_advice(tmp_path, capsys, web):
+    text, numbers = tmp_path / "a.csv", tmp_path / "b.parquet"
+    letor = tmp_path / "a.txt"
+    for path, rows in ((text, web.qid < 9), (numbers, web.qid >= 9)):
+        dump_letor(web.data[rows], web.target[rows], letor, qid=web.qid[rows])
+        assert run(capsys, "convert", letor, path)[0] == 0
+    code, _, err = run(capsys, "screen", text, numbers)
+    assert code == 1
+    assert "tieaware convert FILE OUT.csv writes any as text" in err
+    assert run(capsys, "convert", numbers, tmp_path / "b.csv")[0] == 0
+    code, out, _ = run(capsys, "screen", text, tmp_path / "b.csv")
+    assert code == 0
+    assert f" {len(np.unique(web.qid))} queries" in out

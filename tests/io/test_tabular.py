@@ -105,8 +105,11 @@ def test_text_ids_of_all_types_go_together(tmp_path, kind):
     if kind is None:
         others = others.dictionary_encode()
     for name, ids in (("1", pa.array(["a", "b"])), ("2", others)):
-        columns = {"qid": ids, "label": [1, 0], "x": [1, 2]}
-        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        table = pa.table({"qid": ids, "label": [1, 0], "x": [1, 2]})
+        try:
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        except pa.ArrowNotImplementedError:
+            pytest.skip(f"this pyarrow does not write {kind}")
     assert load_table(tmp_path).qid.tolist() == ["a", "b", "b", "c"]
     assert [b.qid.tolist() for b in iter_batches(tmp_path, batch_rows=2)] == [
         ["a", "b", "b"],
