@@ -68,6 +68,7 @@ OF_A_WHOLE_ROOM = {
     "dask/test_workers.py",
     "evaluation/test_scikit_learn_metrics.py",
     "fuzz/test_fuzz.py",
+    "io/test_empty_files.py",
     "io/test_malformed_files.py",
     "measures/test_every_measure.py",
     "measures/test_figures_of_the_literature.py",

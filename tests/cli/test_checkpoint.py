@@ -185,7 +185,8 @@ def interrupted(capsys, monkeypatch, files):
     ("options", "difference"),
     [
         (["--measures", "rr"], "--measures was NDCG@10 AP RR, and is RR"),
-        (["--sort-by", "ap"], "--sort-by was not given, and is ap"),
+        (["--sort-by", "ap"], "--sort-by was NDCG@10, and is AP"),
+        (["--label", "f1"], "--label was label, and is f1"),
         (["--missing", "last"], "--missing was raise, and is last"),
         (["--batch-rows", 60], "--batch-rows was 50, and is 60"),
         (["--ignore", "f1"], "--ignore was not given, and is f1"),
@@ -201,6 +202,35 @@ def test_other_options_are_refused(capsys, interrupted, options, difference):
         "Repeat the command that wrote it, or remove the file to start again\n"
     )
     assert Path("c.tie").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--label", "label", "--qid", "qid"],
+        ["--sort-by", "ndcg@10"],
+        ["--measures", "NDCG@10", "ap,rr"],
+        ["--missing", "raise", "--direction", "auto", "--zero-relevance", "0"],
+    ],
+)
+def test_defaults_may_be_given_or_not(capsys, monkeypatch, files, folder, options):
+    assert screen(capsys, files["web.csv"], *OPTIONS)[0] == 0
+    wanted = outputs(folder)
+    for first, then in (([], options), (options, [])):
+        with monkeypatch.context() as patched:
+            ends_after(patched, 2, KeyboardInterrupt())
+            assert screen(capsys, files["web.csv"], *OPTIONS, *first)[0] == 130
+        code, _, err = screen(capsys, files["web.csv"], *OPTIONS, *then)
+        assert (code, "c.tie: goes on after" in err) == (0, True)
+        assert outputs(folder) == wanted
+
+
+def test_the_order_of_ignored_features_does_not_matter(capsys, monkeypatch, files):
+    with monkeypatch.context() as patched:
+        ends_after(patched, 2, KeyboardInterrupt())
+        first = screen(capsys, files["web.csv"], *OPTIONS, "--ignore", "f1", "f2")
+    then = screen(capsys, files["web.csv"], *OPTIONS, "--ignore", "f2", "f1", "f2")
+    assert (first[0], then[0]) == (130, 0)
 
 
 def test_other_files_and_other_software_are_refused(

@@ -71,6 +71,12 @@ def test_several_files_with_sizes_of_queries(tmp_path, capsys):
         (["web.txt", "link.txt"], "OUT must not replace an input, got web.txt"),
         (["web.txt", "web.txt.query"], "not replace an input, got web.txt.query"),
         (["web.txt", "x.csv.xz"], "compressed as .gz or not at all, got x.csv.xz"),
+        (["web.txt", "x.csv.zst"], "text such as .txt, got x.csv.zst: .zst is another"),
+        (["web.txt", "x.JSON"], "OUT must end in .parquet, .csv or .tsv, or have"),
+        (["web.txt", "x.json.gz"], "got x.json.gz: .json is another format"),
+        (["web.txt", "x\0y.csv"], r"OUT must name a file, got 'x\x00y.csv' with a NUL"),
+        (["", "x.csv"], "FILE must not be empty"),
+        (["web.txt", "./web.txt", "x.csv"], "web.txt and ./web.txt are the same file"),
         (["missing.txt", "x.csv"], "missing.txt: No such file"),
         (["bad.txt", "x.csv"], "bad.txt, line 2: a feature must look like"),
         (["bad.csv", "x.txt"], "bad.csv, line 3: in LETOR text a query id must be"),
@@ -135,3 +141,18 @@ def test_a_signal_leaves_the_old_file(tmp_path, number):
     assert out.read_text() == "before"
     assert sorted(tmp_path.iterdir()) == [source, out]
     assert load_letor(source).data.shape == (40_000, 20)
+
+
+def test_integer_ids_of_parquet_go_with_csv_after_the_advice(tmp_path, capsys, web):
+    text, numbers = tmp_path / "a.csv", tmp_path / "b.parquet"
+    letor = tmp_path / "a.txt"
+    for path, rows in ((text, web.qid < 9), (numbers, web.qid >= 9)):
+        dump_letor(web.data[rows], web.target[rows], letor, qid=web.qid[rows])
+        assert run(capsys, "convert", letor, path)[0] == 0
+    code, _, err = run(capsys, "screen", text, numbers)
+    assert code == 1
+    assert "tieaware convert FILE OUT.csv writes any as text" in err
+    assert run(capsys, "convert", numbers, tmp_path / "b.csv")[0] == 0
+    code, out, _ = run(capsys, "screen", text, tmp_path / "b.csv")
+    assert code == 0
+    assert f" {len(np.unique(web.qid))} queries" in out

@@ -41,3 +41,12 @@ def test_data_as_a_table_have_the_names_that_the_demo_shows(capsys, tmp_path, na
     assert "17960 documents, 10 queries, 7 features" in out
     # the same table, of the same names
     assert out.split("\n\n")[1] == shown.split("\n\n")[1]
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.parquet", "d.csv.zst", "d.csv.xz"])
+def test_data_are_not_written_under_the_name_of_another_format(capsys, tmp_path, name):
+    code, out, err = run(capsys, "demo", "--out", tmp_path / name)
+    assert (code, out) == (1, "")
+    assert err.startswith("tieaware: error: ")
+    assert name in err
+    assert not list(tmp_path.iterdir())

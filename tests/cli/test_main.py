@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.cli.helpers import run
-from tieaware_sklearn.cli import main
+from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.cli._main import _marked, _parser
 
 
@@ -169,3 +171,16 @@ def test_tables_of_commands_fit_the_terminal(columns, tmp_path, capsys, monkeypa
         assert code == 0
         # the first line may name a file
         assert max(map(len, out.splitlines()[1:])) <= columns
+
+
+@pytest.mark.parametrize("command", list(_main._COMMANDS))
+def test_the_page_names_every_option_and_no_other(command):
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text("utf-8")
+    section = page.split(f"\n## tieaware {command}\n")[1].split("\n## ")[0]
+    # options stand in the first column
+    rows = [line.split(" | ")[0] for line in section.splitlines() if line[:3] == "| `"]
+    named = {word for row in rows for word in re.findall(r"`(--?[a-zA-Z][a-z-]*)", row)}
+    described = _main._COMMANDS[command]
+    options = {*described.options, *described.common()}
+    known = {word for one in options for word in one.split() if word[0] == "-"}
+    assert named == known

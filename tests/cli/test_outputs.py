@@ -257,6 +257,10 @@ def test_outputs_that_cannot_be_written_are_known_before(capsys, inputs, monkeyp
         ("--json=loop", "--json: loop: Too many levels of symbolic links"),
         (f"--csv={'a' * 256}", "a: File name too long"),
         ("--csv=kept/new", "--csv: kept/new: Not a directory"),
+        *(
+            (f"--{name}=x\0y", rf"--{name} must name a file, got 'x\x00y' with a NUL")
+            for name in ("csv", "json", "plot", "report", "save", "checkpoint")
+        ),
     ):
         code, out, err = run(capsys, "screen", "train.txt", option)
         assert (code, out) == (1, "")

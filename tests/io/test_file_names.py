@@ -88,6 +88,85 @@ def test_nothing_to_read(shards, tmp_path, path, message):
         iter_batches(path)
 
 
+@pytest.fixture
+def links(tmp_path, web, monkeypatch):
+    """A table, and a folder in which it has two other names."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "a.parquet", **web)
+    write(tmp_path / "b.csv", **web)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "x.parquet").hardlink_to(path)
+    (tmp_path / "latest.parquet").symlink_to("a.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        (["a.parquet", "a.parquet"], "a.parquet and a.parquet"),
+        (["a.parquet", "./a.parquet"], "a.parquet and ./a.parquet"),
+        (["a.parquet", "b.csv", "{here}/a.parquet"], "a.parquet and {here}/a.parquet"),
+        (["latest.parquet", "a.parquet"], "latest.parquet and a.parquet"),
+        (["a.parquet", "folder/x.parquet"], "a.parquet and folder/x.parquet"),
+        (["folder", "a.parquet"], "folder/x.parquet (of folder) and a.parquet"),
+        (["b.csv", "b*.csv"], "b.csv and b.csv (of b*.csv)"),
+        ("*.parquet", "a.parquet (of *.parquet) and latest.parquet (of *.parquet)"),
+        ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
+        (["no.csv", "./no.csv"], "no.csv and ./no.csv"),
+        (["-", "-"], "- and -"),
+        (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
+    ],
+)
+def test_the_same_file_twice(links, path, names):
+    here = str(links)
+    given = [path] if isinstance(path, str) else path
+    path = [one.replace("{here}", here) for one in given]
+    names = names.replace("{here}", here)
+    with pytest.raises(ValueError, match="must name each file once") as error:
+        find_files(path, "FILE")
+    assert names in str(error.value).replace(f" (of {here})", "")
+
+
+@pytest.mark.parametrize("scheme", ["file://", "simplecache::file://"])
+def test_the_same_file_by_its_url(links, scheme):
+    pytest.importorskip("fsspec")
+    url = f"{scheme}{links / 'a.parquet'}"
+    with pytest.raises(ValueError, match=rf": a.parquet and {url} are the same file"):
+        iter_batches(["a.parquet", url])
+    assert len(find_files([f"{scheme}{links / 'b.csv'}", url])) == 2
+
+
+def test_the_same_file_twice_is_refused_by_all_readers(links, web):
+    names = [str(links / "a.txt"), str(links / "." / "a.txt")]
+    write(links / "a.txt", **web)
+    for reader in (iter_batches, load_letor):
+        with pytest.raises(ValueError, match="path must name each file once"):
+            reader(names)
+    with pytest.raises(ValueError, match="path must name each file once"):
+        load_table(["b.csv", "b.csv"])
+
+
+def test_files_that_the_system_does_not_number(links, monkeypatch):
+    stat = os.stat
+
+    def without_number(path, **options):
+        state = stat(path, **options)
+        return os.stat_result((state.st_mode, 0, *tuple(state)[2:]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", without_number)
+        assert len(find_files(["a.parquet", "b.csv"])) == 2
+        with pytest.raises(ValueError, match=r"latest\.parquet and a\.parquet are"):
+            find_files(["latest.parquet", "a.parquet"])
+
+
+@pytest.mark.parametrize("path", ["", ["a.parquet", ""]])
+def test_an_empty_name_is_no_folder(links, path):
+    for reader in (iter_batches, load_table, load_letor):
+        with pytest.raises(ValueError, match="path must not be empty"):
+            reader(path)
+
+
 def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path, web):
     path = write(tmp_path / "a[1].parquet", **web)
     write(tmp_path / "a1.parquet", **web)

@@ -115,7 +115,9 @@ def test_letor_with_group_sizes(tmp_path):
         load_letor(path)
     write(tmp_path, "2\n1\n", "train.txt.query")
     assert load_letor(path).qid.tolist() == [0, 0, 1]
-    assert load_letor([path, path]).qid.tolist() == [0, 0, 1, 2, 2, 3]
+    again = write(tmp_path, text, "again.txt")
+    write(tmp_path, "2\n1\n", "again.txt.query")
+    assert load_letor([path, again]).qid.tolist() == [0, 0, 1, 2, 2, 3]
     other = write(tmp_path, "1\n\n1\n1", "sizes")
     assert load_letor(path, query_file=other).qid.tolist() == [0, 1, 2]
     wrong = write(tmp_path, "2\n2\n", "wrong")

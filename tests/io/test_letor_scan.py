@@ -23,8 +23,11 @@ def test_sizes_of_queries_beside_a_file(tmp_path, web):
     lines = [f"{y:g} 1:{x}" for y, x in zip(web["y"], web["X"][:, 0], strict=True)]
     path.write_text("# a comment\n\n" + "\n".join(lines))
     sizes = np.unique(web["qid"], return_counts=True)[1]
-    (tmp_path / "sizes.txt.query").write_text("\n".join(map(str, sizes)))
-    batches = list(iter_batches([path, path], batch_rows=25))
+    again = tmp_path / "again.txt"
+    again.write_bytes(path.read_bytes())
+    for file in (path, again):
+        file.with_name(f"{file.name}.query").write_text("\n".join(map(str, sizes)))
+    batches = list(iter_batches([path, again], batch_rows=25))
     ids = np.concatenate([b.qid for b in batches])
     assert_array_equal(ids, np.repeat(np.arange(60), np.tile(sizes, 2)))
     assert batches[1].place(0) == f"{path}, line {3 + len(batches[0].qid)}"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -10,7 +14,7 @@ from tieaware_sklearn.datasets import iter_batches, load_table
 
 
 @pytest.mark.parametrize("name", ["web.csv", "web.tsv.gz", "web.parquet"])
-def test_a_table_at_once(files, web, name):
+def test_a_table_at_once(files, web, name, tmp_path):
     table = load_table(files[name])
     assert_array_equal(table.data, web["X"])
     assert_array_equal(table.target, web["y"])
@@ -20,7 +24,8 @@ def test_a_table_at_once(files, web, name):
     n_queries = len(np.unique(web["qid"]))
     described = f": {n_rows} rows, {n_queries} queries, {n_features} features"
     assert table.DESCR.endswith(described)
-    twice = load_table([files[name], files[name]], ignore=["f1"], as_frame=True)
+    again = shutil.copy(files[name], tmp_path)
+    twice = load_table([files[name], again], ignore=["f1"], as_frame=True)
     assert len(twice.data) == 2 * n_rows
     assert twice.data.columns.tolist() == twice.feature_names
     assert "f1" not in twice.feature_names
@@ -55,3 +60,58 @@ def test_floats_tie_no_integers(tmp_path, cells, bad):
     path.write_text("label,qid,x\n" + "".join(f"1,1,{cell}\n" for cell in cells))
     with pytest.raises(ValueError, match=f"line 2: column 'x' must .* got '{bad}"):
         load_table(path)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [[[1], [2]], [{"a": 1}, {"a": 2}], pa.array([[1, 2]] * 2, pa.list_(pa.int8(), 2))],
+)
+def test_query_ids_of_parquet_that_are_no_single_values(tmp_path, ids):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"qid": ids, "label": [1, 0], "x": [1, 2]}), path)
+    for reader in (load_table, iter_batches):
+        with pytest.raises(
+            ValueError,
+            match=r"t\.parquet: column 'qid' must hold one number or text per row, got",
+        ):
+            reader(path)
+
+
+@pytest.mark.parametrize("name", ["qid", "url"])
+def test_text_of_parquet_that_is_none(tmp_path, name):
+    ends = pa.array([0, 1, 2, 5, 6], pa.int32()).buffers()[1]
+    data = pa.py_buffer(b"aa\xed\xa0\x80b")
+    text = pa.Array.from_buffers(pa.string(), 4, [None, ends, data])
+    columns = {"qid": list("aabb"), "label": [1, 0, 0, 1], "x": range(4), name: text}
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    for read in (
+        lambda: load_table(path),
+        lambda: list(iter_batches(path)),
+        lambda: list(iter_batches(path, batch_rows=1, sort=True)),
+    ):
+        with pytest.raises(
+            ValueError, match=f"column '{name}' must hold text"
+        ) as error:
+            read()
+        assert str(error.value) == (
+            f"{path}: column '{name}' must hold text in UTF-8, got other bytes in row 2"
+        )
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), None])
+def test_text_ids_of_all_types_go_together(tmp_path, kind):
+    others = pa.array(["b", "c"], kind or pa.string())
+    if kind is None:
+        others = others.dictionary_encode()
+    for name, ids in (("1", pa.array(["a", "b"])), ("2", others)):
+        table = pa.table({"qid": ids, "label": [1, 0], "x": [1, 2]})
+        try:
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        except pa.ArrowNotImplementedError:
+            pytest.skip(f"this pyarrow does not write {kind}")
+    assert load_table(tmp_path).qid.tolist() == ["a", "b", "b", "c"]
+    assert [b.qid.tolist() for b in iter_batches(tmp_path, batch_rows=2)] == [
+        ["a", "b", "b"],
+        ["c"],
+    ]

@@ -28,7 +28,7 @@ from ..io._saved import Saved, kept_of, result_of
 from ..io._saved_file import Kept, UnreadableError
 from ..io._urls import is_url
 from ..io._whole_file import whole_file
-from ..measures._parse import parse_measures
+from ..measures._parse import parse_measure, parse_measures
 from ._outputs import in_words
 
 #: seconds between two checkpoints at the least, and in units of what one takes, so
@@ -226,11 +226,13 @@ def _read(path: Path) -> Checkpoint:
 
 def _job(arguments: argparse.Namespace, files: Sequence[str]) -> dict[str, Any]:
     """What identifies a screening, as JSON holds it."""
-    options: dict[str, Any] = {
-        "measures": list(map(str, parse_measures(arguments.measures)))
-    }
-    for name in _OPTIONS:
-        options[name] = getattr(arguments, name)
+    measures = list(map(str, parse_measures(arguments.measures)))
+    options = {"measures": measures} | {n: getattr(arguments, n) for n in _OPTIONS}
+    # what is said is the same as what goes without saying
+    options["sort_by"] = str(parse_measure(options["sort_by"] or measures[0]))
+    options["label"] = options["label"] or "label"
+    options["qid"] = options["qid"] or "qid"
+    options["ignore"] = sorted(set(options["ignore"] or ()))
     return {
         # sums may differ in their last bits from one of these to another
         "software": {
@@ -284,6 +286,6 @@ def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     """An option as it is typed."""
-    if value is None:
+    if value is None or value == []:
         return "not given"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -66,7 +66,7 @@ def _check_out(arguments: argparse.Namespace, paths: Sequence[Location]) -> None
         if os.path.isfile(out) and os.path.isfile(name) and os.path.samefile(out, name):
             raise ValueError(f"OUT must not replace an input, got {name}")
     check_writable(out, "OUT")
-    check_form(Path(out))
+    check_form(Path(out), "OUT")
 
 
 def _check_options(

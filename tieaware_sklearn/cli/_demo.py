@@ -16,6 +16,8 @@ from .._display.terminal import printable
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
+from ..io._convert import check_form
+from ..io._tabular_frames import is_tabular
 from ..io._whole_file import check_writable, write_whole
 from ._outputs import NotWrittenError, show
 
@@ -29,6 +31,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Screen the digits, and say what ties do to a plain measure."""
     if arguments.out is not None:
         check_writable(arguments.out, "--out")
+        check_form(Path(arguments.out), "--out")
+        if is_tabular(Path(arguments.out)) and not _separator(arguments.out):
+            raise ValueError(
+                "--out must name a file of LETOR text, CSV or TSV, plain or in .gz, "
+                f"got {arguments.out} (tieaware convert writes Parquet)"
+            )
     digits = load_digits_retrieval(n_queries=arguments.queries)
     errors: list[Exception] = []
     if arguments.out is not None:
@@ -74,11 +82,14 @@ def _show(tables: list[Table]) -> None:
         show(f"{shown.text}\n\n{definitions(shown.legend.items())}\n")
 
 
+def _separator(path: str) -> str | None:
+    return _SEPARATORS.get(Path(path.removesuffix(".gz")).suffix.lower())
+
+
 def _write(digits: Bunch, path: str) -> None:
     """The data as CSV, if the name of the file says so, or as LETOR text."""
     wrote = f"tieaware: wrote {path}"
-    plain = Path(path.removesuffix(".gz"))
-    if separator := _SEPARATORS.get(plain.suffix.lower()):
+    if separator := _separator(path):
         heads = ["label", "qid", *digits.feature_names]
         cells = np.column_stack([digits.target, digits.qid, digits.data])
         rows = [heads, *cells.astype(int).astype(str).tolist()]

@@ -45,6 +45,8 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         path = getattr(arguments, option.removeprefix("--"), None)
         if path is None:
             continue
+        if "\0" in path:
+            check_writable(path, option)
         place = _place(path, sys.stdout)
         if place in read:
             raise ValueError(f"{option} must not replace an input, got {read[place]}")

@@ -102,9 +102,10 @@ def iter_batches(
         error that names the query. If True, they are sorted on disk with DuckDB or, if
         it is not installed, with Polars, before the first batch is read: in the folder
         for temporary files (``TMPDIR``), up to twice as large as the features,
-        8 bytes each. Nothing is left there after errors and signals. Queries then come
-        in the order of their first rows, and their rows in that of the files.
-        ``DESCR`` says so. Files that are in order are not sorted.
+        8 bytes each. Nothing is left there, except after ``kill -9`` or a power cut.
+        Queries then come in the order of their first rows, and their rows in that of
+        the files. ``DESCR`` says so. Files that are in order are not sorted. Must be
+        False for tables and streams.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame, so that estimators fitted
         on it know the names of features.
@@ -126,7 +127,9 @@ def iter_batches(
     ValueError
         For a query whose rows do not stand together, missing columns, malformed lines
         and cells (with file and line), files whose query ids are of different kinds
-        (such as text and integers), and if there is no file.
+        (such as text and integers), a file that is found twice, and if there is no
+        file or no document; with `sort`, for tables and streams, and for features
+        with integers that a float64 does not hold.
     OSError
         If a file or URL cannot be read, or if the disk is full while rows are sorted.
     ImportError

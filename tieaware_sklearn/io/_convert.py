@@ -24,6 +24,16 @@ from ._whole_file import number_as_text, whole_file
 from ._wording import quoted
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+#: endings of files that would not hold what their names say
+_OTHER_FORMATS = {
+    *(".arrow", ".arrows", ".avro", ".delta", ".feather", ".ipc", ".lance", ".orc"),
+    *(".geojson", ".json", ".jsonl", ".ndjson", ".html", ".xml", ".yaml", ".yml"),
+    *(".ods", ".xls", ".xlsb", ".xlsm", ".xlsx", ".sav", ".dta", ".sas7bdat"),
+    *(".db", ".duckdb", ".sql", ".sqlite", ".sqlite3", ".arff", ".rds", ".rdata"),
+    *(".h5", ".hdf", ".hdf5", ".mat", ".npy", ".npz", ".joblib", ".pickle", ".pkl"),
+    *(".7z", ".br", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".snappy", ".sz", ".tar"),
+    *(".tgz", ".z", ".zip", ".zst", ".zstd"),
+}
 #: digits of a feature number; of a query id
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _ID = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -47,8 +57,14 @@ class Columns(NamedTuple):
         return [self.label, self.qid, *self.features]
 
 
-def check_form(path: Path) -> None:
+def check_form(path: Path, option: str) -> None:
     """Raise before anything is read if no file of that name can be written."""
+    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix
+    if ending.lower() in _OTHER_FORMATS:
+        raise ValueError(
+            f"{option} must end in .parquet, .csv or .tsv, or have a name for LETOR "
+            f"text such as .txt, got {path}: {ending} is another format"
+        )
     if path.suffix.lower() in COMPRESSED_SUFFIXES and path.suffix != ".gz":
         raise ValueError(f"a file is compressed as .gz or not at all, got {path}")
     if is_tabular(path) and _separator(path) is None:

@@ -15,6 +15,9 @@ from ._urls import Url, as_errors_of, connect, is_url
 
 _PATTERN = re.compile(r"[*?\[]")
 _DIGITS = re.compile(r"(\d+)")
+#: URLs of files of this machine, and what only makes a copy of the next in a chain
+_LOCAL = re.compile(r"(file|local):(//)?(?!.*::)")
+_COPIES = re.compile(r"^((simple|file|block)cache::)+")
 
 
 def find_files(
@@ -33,15 +36,55 @@ def find_files(
     Raises
     ------
     ValueError
-        If there is no path, no file in a folder, or none that matches.
+        If there is no path or an empty one, no file in a folder, or none that matches;
+        if a file is found twice, be it by another name or through a link.
     """
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not given:
         raise ValueError(f"{name} must name at least one file, got none")
-    return [file for one in given for file in _files_of(one, name)]
+    found = [(one, file) for one in given for file in _files_of(one, name)]
+    _check_twice(found, name)
+    return [file for _, file in found]
+
+
+def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
+    """Rows that are read twice would count twice."""
+    if len(found) == 1:
+        return
+    seen: dict[object, str] = {}
+    for given, file in found:
+        spelled = os.fspath(given)
+        if Path(spelled) != file and spelled != str(file):
+            spelled = f"{file} (of {spelled})"
+        which = _which(file)
+        if which in seen:
+            raise ValueError(
+                f"{name} must name each file once, or its rows would count twice: "
+                f"{seen[which]} and {spelled} are the same file"
+            )
+        seen[which] = spelled
+
+
+def _which(file: Location) -> object:
+    """What is the same for all names of a file; other URLs are known by their text."""
+    if isinstance(file, Url):
+        if not _LOCAL.match(url := _COPIES.sub("", str(file))):
+            return str(file)
+        with as_errors_of(url):
+            path = connect(url)[1]
+    else:
+        path = str(file)
+    try:
+        state = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)  # not there: its reader says so
+    # some file systems have no numbers for files
+    return (state.st_dev, state.st_ino) if state.st_ino else os.path.realpath(path)
 
 
 def _files_of(given: PathLike, name: str) -> Sequence[Location]:
+    if not os.fspath(given):
+        raise ValueError(f"{name} must not be empty, got an empty name")
     if is_url(given):
         return _urls_of(str(given), name)
     path = Path(given)

@@ -147,6 +147,14 @@ def query_runs(files: Sequence[Counted], found: RunsFound, given: list[Path]) ->
 def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
     """Sizes of the queries of a file whose lines hold no qid:."""
     path = given[0] if given else _find_group_file(file.source.path)
+    if path is None:
+        if not file.n_rows:
+            return np.empty(0, dtype=np.int64)
+        path = file.source.path
+        raise ValueError(
+            f"{path}: the lines have no qid:, and there is no file {path.name}.query "
+            "with the sizes of the queries beside it (query_file= names another file)"
+        )
     sizes = _read_sizes(path)
     if sizes.sum() != file.n_rows:
         raise ValueError(
@@ -156,15 +164,12 @@ def _sizes_of(file: Counted, given: list[Path]) -> NDArray[np.int64]:
     return sizes
 
 
-def _find_group_file(path: Location) -> Location:
+def _find_group_file(path: Location) -> Location | None:
     for suffix in GROUP_SUFFIXES:
         beside = path.with_name(path.name + suffix)
         if beside.exists():
             return beside
-    raise ValueError(
-        f"{path}: the lines have no qid:, and there is no file {path.name}.query with "
-        "the sizes of the queries beside it (query_file= names another file)"
-    )
+    return None
 
 
 def _read_sizes(path: Location) -> NDArray[np.int64]:

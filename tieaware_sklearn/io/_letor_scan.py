@@ -25,7 +25,7 @@ from ._letor_format import (
     read_text,
 )
 from ._scan import Arrays, RunsFound, Scan
-from ._text_source import PathLike, TextSource
+from ._text_source import PathLike, TextSource, no_documents
 from ._wording import listed
 
 #: float64 holds all whole numbers below
@@ -148,9 +148,9 @@ def scan_letor(
             found.add(lines.qid)
             smallest = min(smallest, lines.smallest)
             largest = max(largest, lines.largest)
-        if not n_rows:
-            raise ValueError(f"{source}: the file holds no documents")
         files.append(Counted(source, n_rows, n_with_qid))
+    if not any(file.n_rows for file in files):
+        raise ValueError(no_documents(sources))
     runs = query_runs(files, found, given)
     if zero_based is False and smallest == 0:
         raise ValueError(f"{sources[0]}: zero_based=False, but a feature has number 0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -11,6 +12,7 @@ from typing import IO, Any, NamedTuple
 from .._optional import import_optional
 from ._bunch import import_pandas
 from ._folder_columns import columns_of_folders, type_of_values, value_of_folder
+from ._short_rows import CheckedRows
 from ._skipped_rows import without_rows
 from ._tabular_errors import reading_table
 from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
@@ -29,6 +31,7 @@ _MISSING = ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None
 class Head(NamedTuple):
     """A file: how its cells are parted, its columns, and what its query ids are.
 
+    Those of a Parquet file without rows are nothing, whatever their type is.
     Columns that are in the names of folders have the values of `constants`.
     """
 
@@ -136,12 +139,7 @@ def read_heads(
                 raise ValueError(
                     f"{head.source}: must have each column once, got {name!r} twice"
                 )
-        if head.qid_kind != heads[0].qid_kind:
-            raise ValueError(
-                f"{head.source}: {head.column(qid)} must hold {heads[0].qid_kind}, as "
-                f"in {heads[0].source}, got {head.qid_kind}: a query of both files "
-                "would be two queries (write the ids of one as those of the other)"
-            )
+    _check_kinds([head for head in heads if head.qid_kind], qid)
     for name in ignore:
         if name not in heads[0].names or name in (label, qid):
             raise ValueError(
@@ -149,6 +147,17 @@ def read_heads(
                 f"{listed(heads[0].names)})"
             )
     return heads
+
+
+def _check_kinds(heads: Sequence[Head], qid: str) -> None:
+    for head in heads:
+        if head.qid_kind != heads[0].qid_kind:
+            raise ValueError(
+                f"{head.source}: {head.column(qid)} must hold {heads[0].qid_kind}, as "
+                f"in {heads[0].source}, got {head.qid_kind}: a query of both files "
+                "would be two queries (write the ids of one as those of the other: "
+                "tieaware convert FILE OUT.csv writes any as text)"
+            )
 
 
 def _differences(head: Head, first: Head) -> str:
@@ -192,27 +201,40 @@ def _read_head(path: Location, qid: str) -> Head:
             )
             names, kind = list(frame.columns), _TEXTS
         else:
-            schema = _parquet().ParquetFile(file).schema_arrow
+            parquet = _parquet().ParquetFile(file)
+            schema, n_rows = parquet.schema_arrow, parquet.metadata.num_rows
             of_index = (schema.pandas_metadata or {}).get("index_columns", [])
             names = [name for name in schema.names if name not in of_index]
-            kind = _kind_of_ids(schema.field(qid).type) if qid in names else ""
+            kind = ""
+            if n_rows and qid in names:
+                kind = _kind_of_ids(schema.field(qid).type, qid)
     # a column of the file itself goes before
     constants = {name: v for name, v in in_folders.items() if name not in names}
     return Head(source, separator, [*names, *constants], qid, kind, constants)
 
 
-def _kind_of_ids(kind: Any) -> str:
+def _kind_of_ids(kind: Any, qid: str) -> str:
     """What ids of an Arrow type are: those of one kind are told apart alike."""
     types = _arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
+    if types.is_nested(kind):
+        raise ValueError(
+            f"column {qid!r} must hold one number or text per row, got the type {kind}"
+        )
     if types.is_uint64(kind):
         return "64-bit integers without a sign"
     if types.is_integer(kind):
         return _INTEGERS
-    if any(is_text(kind) for is_text in (types.is_string, types.is_large_string)):
+    if _is_text(kind):
         return _TEXTS
     return f"values of the type {kind}"
+
+
+def _is_text(kind: Any) -> bool:
+    types = _arrow().types
+    known = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_text(kind) for is_text in known)
 
 
 def read_tables(
@@ -245,8 +267,6 @@ def read_tables(
                 first += len(frame)
                 if first > first_row:
                     yield table.rows(max(first_row - table.first, 0), len(frame))
-    if not first:
-        raise ValueError(f"{head.source}: the file holds no documents")
 
 
 def _opened(source: TextSource, separator: str | None) -> IO[bytes]:
@@ -268,15 +288,18 @@ def _parquet_frames(
     parquet = _parquet().ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
     try:
         if n_rows is None:
-            frame = parquet.read(columns).to_pandas(ignore_metadata=True)
-            if len(frame):
-                yield frame
+            table = parquet.read(columns)
+            _check_text(table, 0)
+            if table.num_rows:
+                yield table.to_pandas(ignore_metadata=True)
             return
-        groups = list(range(parquet.num_row_groups))
+        groups, start = list(range(parquet.num_row_groups)), 0
         while groups and first_row >= (n := _rows_of_group(parquet, groups[0])):
-            first_row -= n
+            first_row, start = first_row - n, start + n
             del groups[0]
         for batch in parquet.iter_batches(n_rows, columns=columns, row_groups=groups):
+            _check_text(batch, start)
+            start += batch.num_rows
             if first_row < batch.num_rows:
                 yield batch.slice(first_row).to_pandas(ignore_metadata=True)
             first_row = max(first_row - batch.num_rows, 0)
@@ -286,6 +309,29 @@ def _parquet_frames(
         if (group := _damaged_group(parquet, columns)) is None:
             raise
         raise ValueError(f"{group} cannot be read: {in_one_line(error)}") from None
+
+
+def _check_text(table: Any, first: int) -> None:
+    """Raise for text that is none, which Arrow hands on; `first` is the first row."""
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        if not _is_text(column.type):
+            continue
+        try:
+            column.validate(full=True)
+        except _arrow().lib.ArrowInvalid:
+            row = next(row for row, cell in enumerate(column) if not _is_utf_8(cell))
+            raise ValueError(
+                f"column {name!r} must hold text in UTF-8, got other bytes in row "
+                f"{first + row}"
+            ) from None
+
+
+def _is_utf_8(cell: Any) -> bool:
+    try:
+        cell.as_py()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _damaged_group(parquet: Any, columns: Sequence[str]) -> str | None:
@@ -308,13 +354,15 @@ def _rows_of_group(parquet: Any, number: int) -> int:
 
 def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
     """Data frames whose query ids stay text: 007 is not 7, and NA may be a query."""
-    pandas, qid = pandas_of_tables(), head.qid
+    pandas, qid, separator = pandas_of_tables(), head.qid, head.separator or ""
+    n_cells = len(head.names) - len(head.constants)
+    rows = CheckedRows(file, head.source, separator, n_cells)
     # before version 3 pandas read some numbers wrong in their last bit
     old = int(pandas.__version__.partition(".")[0]) < 3
     exact = {"float_precision": "round_trip"} if old else {}
     reader = pandas.read_csv(
-        file,
-        sep=head.separator,
+        io.BufferedReader(rows),
+        sep=separator,
         index_col=False,
         dtype={qid: str},
         keep_default_na=False,
@@ -330,10 +378,12 @@ def _text_frames(file: Any, head: Head, n_rows: int | None) -> Generator[Any]:
                 try:
                     frame = frames.read(n_rows)
                 except StopIteration:
-                    return
-            if len(frame):
+                    frame = None
+            at_end = frame is None or n_rows is None or len(frame) < n_rows
+            rows.check(at_end=at_end)
+            if frame is not None and len(frame):
                 yield frame
-            if n_rows is None or len(frame) < n_rows:
+            if at_end:
                 return
 
 

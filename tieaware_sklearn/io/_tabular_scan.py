@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ._scan import Arrays, RunsFound, Scan
 from ._tabular_cells import numbers_or_gaps, one_matrix, query_ids, to_numbers
 from ._tabular_frames import Head, Table, read_heads, read_tables
-from ._text_source import Location
+from ._text_source import Location, no_documents
 
 #: rows that are read together
 _ROWS = 1 << 16
@@ -112,6 +112,8 @@ def scan_tables(
     for head in heads:
         without = _look_through(files, head, found, without)
         ends.append(found.n_rows)
+    if not found.n_rows:
+        raise ValueError(no_documents([head.source for head in heads]))
     numeric = [name for name in candidates if name not in without]
     if label not in numeric:
         raise ValueError(f"{heads[0].source}: {heads[0].column(label)} holds no number")

@@ -140,6 +140,13 @@ class TextSource:
             csv.field_size_limit(limit)
 
 
+def no_documents(sources: Sequence[TextSource]) -> str:
+    """That there is nothing in any of some files, for a message."""
+    if len(sources) == 1:
+        return f"{sources[0]}: the file holds no documents"
+    return f"{sources[0]} and {len(sources) - 1} more: the files hold no documents"
+
+
 def _is_pipe(path: Location) -> TypeGuard[Path]:
     """Whether a file is there that can be read only once."""
     return isinstance(path, Path) and path.exists() and not path.is_file()

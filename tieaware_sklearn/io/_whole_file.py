@@ -28,6 +28,8 @@ def check_writable(path: str, option: str) -> None:
     """Raise before the work is done, not after, if a file cannot be written."""
     if not path:
         raise ValueError(f"{option} must name a file, got an empty name")
+    if "\0" in path:
+        raise ValueError(f"{option} must name a file, got {path!r} with a NUL")
     place = Path(path)
     try:
         if stat.S_ISDIR(place.stat().st_mode):
