@@ -212,3 +212,14 @@ def test_batches_of_several_sources_have_the_same_features_and_ids(rows):
         RankingFeatureSelector().fit_batches(
             [*iter_batches(first), *iter_batches(texts)]
         )
+
+
+def test_large_integers_of_a_dictionary_with_gaps_are_not_rounded():
+    large = [2**60 + i for i in (3, 1, 2, 0)]
+    table = pa.table({
+        "qid": [1] * 5 + [2] * 5,
+        "label": [3, 1, 2, 0, 0] * 2,
+        "x": pa.array([*large, None] * 2).dictionary_encode(),
+    })  # fmt: skip
+    with pytest.raises(ValueError, match="numbers that differ but are equal as 64-bit"):
+        RankingFeatureSelector("ndcg", missing="last").fit_batches([table])

@@ -123,7 +123,9 @@ class Piece(NamedTuple):
                 if any(isinstance(value, (str, bytes)) for value in values.tolist()):
                     continue  # of which X has errors of its own
                 values = numbers_of(values, f"column {name!r}")
-            elif column is given and not hasattr(column, "cat"):
+            elif column is not given:
+                values = column
+            elif self.kind != "a pandas DataFrame" or not hasattr(column, "cat"):
                 continue
             if self.kind == "a pandas DataFrame":
                 table = table.copy(deep=False)
@@ -131,7 +133,9 @@ class Piece(NamedTuple):
             elif self.kind == "a polars DataFrame":
                 table = table.with_columns(_polars().Series(name, values))
             else:
-                table = table.set_column(j, name, [values])
+                table = table.set_column(
+                    j, name, [values] if isinstance(values, np.ndarray) else values
+                )
         return table
 
     def rows(self, start: int, stop: int) -> Piece:
