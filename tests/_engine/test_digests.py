@@ -5,6 +5,11 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+import warnings
+from contextlib import suppress
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from numbers import Complex
 
 import numpy as np
 import pandas as pd
@@ -12,6 +17,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tieaware_sklearn._engine.digests import by_content, row_digests, value_bits
 
@@ -89,6 +96,117 @@ def test_large_integers_are_not_rounded():
     assert np.array_equal(value_bits(values.astype(np.uint64)), value_bits(values))
 
 
+def in_an_array(value):
+    array = np.empty(1, dtype=object)
+    array[0] = value
+    return array
+
+
+WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(
+    [s * 2**n + d for n in (53, 62, 63, 64) for s in (1, -1) for d in (-1, 0, 1)]
+)
+NUMBERS = st.one_of(
+    WHOLE, st.floats(allow_nan=False, allow_infinity=False), st.fractions()
+)
+
+
+def dresses(number):
+    """A number as every type that holds it."""
+    exact = Fraction(number)
+    yield from (exact, Decimal(exact.numerator) / Decimal(exact.denominator))
+    for kind in (bool, int, float, complex, *map(np.dtype, "?bBhHiIlLefdgFD")):
+        with suppress(OverflowError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            make = kind.type if isinstance(kind, np.dtype) else kind
+            whole = kind in (bool, int) or getattr(kind, "kind", "") in "iub"
+            yield make(int(exact) if whole and exact.denominator == 1 else number)
+
+
+@given(NUMBERS, NUMBERS)
+def test_numbers_of_all_types_have_one_digest_if_they_are_equal(one, other):
+    with localcontext() as context:
+        context.prec = 60
+        found = {}
+        for number in {one, other}:
+            for dress in dresses(number):
+                real = dress.real if isinstance(dress, Complex) else dress
+                real = int(real) if not hasattr(real, "as_integer_ratio") else real
+                if not np.isfinite(float(real)):
+                    continue
+                plain = Fraction(*real.as_integer_ratio())
+                bits = {int(value_bits(in_an_array(dress))[0])}
+                if hasattr(dress, "dtype") and not isinstance(dress, np.longdouble):
+                    bits.add(int(value_bits(np.array([dress]))[0]))
+                found.setdefault(plain, set()).update(bits)
+        assert all(len(bits) == 1 for bits in found.values())
+        assert len(set.union(*found.values())) == len(found)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_floats_hold_are_these_floats(dtype):
+    info = np.iinfo(dtype)
+    values = [2**53, 2**53 + 1, 2**62, info.max, info.max - 1, info.max // 2 + 1]
+    digests = value_bits(np.array(values, dtype=dtype))
+    as_objects = value_bits(np.array([Decimal(v) for v in values], dtype=object))
+    assert np.array_equal(digests, as_objects)
+    equal = value_bits(np.array(values, dtype=float)) == digests
+    assert equal.tolist() == [float(value) == value for value in values]
+
+
+UTC = datetime.UTC
+
+
+@given(
+    st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2250, 1, 1)),
+    st.sampled_from(["s", "ms", "us", "D"]),
+    st.integers(-12, 12),
+)
+def test_times_have_one_digest_in_every_unit_zone_and_library(moment, unit, hours):
+    held = np.datetime64(moment).astype(f"M8[{unit}]")
+    units = ["us", "ns", unit]
+    arrays = [np.array([held]).astype(f"M8[{to}]") for to in units]
+    moment = held.astype("M8[us]").item()
+    zone = datetime.timezone(datetime.timedelta(hours=hours))
+    there = moment.replace(tzinfo=UTC).astimezone(zone)
+    objects = [
+        moment,
+        there,
+        pd.Timestamp(moment),
+        pd.Timestamp(there),
+        *(array[0] for array in arrays),
+    ]
+    if unit == "D":
+        objects.append(moment.date())
+    digests = [*map(value_bits, [*arrays, *map(in_an_array, objects)])]
+    column = pa.array([there], pa.timestamp("us", "UTC"))
+    digests += [
+        value_bits(np.asarray(column)),
+        value_bits(np.asarray(pd.Series([there]))),
+    ]
+    assert len({int(found[0]) for found in digests}) == 1
+    later = arrays[1] + np.timedelta64(1, "ns")
+    assert value_bits(later) != digests[0]
+    assert value_bits(in_an_array(pd.Timestamp(later[0]))) == value_bits(later)
+    span = moment - datetime.datetime(2000, 1, 1)
+    spans = [
+        value_bits(in_an_array(one))
+        for one in (span, pd.Timedelta(span), np.timedelta64(span))
+    ] + [value_bits(np.array([span]).astype(f"m8[{to}]")) for to in ("us", "ns")]
+    assert len({int(found[0]) for found in spans}) == 1
+    assert value_bits(in_an_array(moment - datetime.datetime(1970, 1, 1))) != digests[0]
+
+
+def test_times_missing_or_beyond_all_dates():
+    for kind in "mM":
+        missing = [
+            value_bits(np.array(["NaT"], f"{kind}8[{u}]")) for u in ("s", "ns", "D")
+        ]
+        assert len({int(found[0]) for found in missing}) == 1
+    far = np.array([1, 2, 3000], "M8[Y]")
+    assert np.array_equal(value_bits(far), value_bits(far.astype("M8[D]")))
+    assert len(set(value_bits(np.array([1, 2], "m8[M]")).tolist())) == 2
+
+
 def test_missing_values_are_one_pattern():
     other_nan = np.array([0x7FF8000000000001], dtype=np.uint64).view(np.float64)
     cells = np.array([np.nan, -np.nan, other_nan[0]])
@@ -108,6 +226,10 @@ def test_values_of_other_types_are_told_apart():
 def test_equal_ids_in_other_dress_are_one():
     for ids, same in (
         ([(1, "a")], [(np.int64(1), np.str_("a"))]),
+        ([(2**53, True)], [(Decimal(2**53), 1.0)]),
+        ([b"a"], [np.bytes_(b"a")]),
+        ([Fraction(1, 3)], [Fraction(2, 6)]),
+        ([10**400], [Decimal(10**400)]),
         ([(2.0, ("b",))], [(2, (np.str_("b"),))]),
         (["a\0"], [np.str_("a\0")]),
         ([frozenset({1, "c"})], [frozenset({np.float32(1), np.str_("c")})]),

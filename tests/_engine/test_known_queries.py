@@ -64,7 +64,7 @@ def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
     with pytest.raises(ValueError, match="of this part, got ") as told:
         check_apart(*parts, "part", len(theirs))
     assert f"{len(shared)} of them among its {len(theirs)}," in str(told.value)
-    assert str(told.value).endswith(f"the digest {shared[0]:#018x}")
+    assert f"the digest {shared[0]:#018x} (" in str(told.value)
 
 
 @given(st.lists(IDS.filter(bool), min_size=2, max_size=5), st.integers(1, 6))

@@ -9,6 +9,7 @@ import pytest
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn._engine.validation import check_qid, check_segment
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,20 @@ def test_one_dimensional_input_of_any_kind(series):
 def test_object_arrays_of_integers_are_compared_as_integers():
     big = np.array([2**53, 2**53 + 1], dtype=object)
     assert ranking_score([1, 0], big, measure="rr") == 0.5
+
+
+@pytest.mark.parametrize("make", [
+    list,
+    np.array,
+    lambda ids: np.array(ids, dtype=object),
+    lambda ids: pd.Series(ids),
+    lambda ids: [one.encode() for one in ids],
+    lambda ids: np.array([one.encode() for one in ids]),
+])  # fmt: skip
+def test_the_empty_text_is_no_id_and_a_segment(make):
+    """In text files, nothing tells it from an id that is missing."""
+    ids = make(["a", "b", "", "b"])
+    with pytest.raises(ValueError, match=r"qid must not be empty, got .*'' in row 2"):
+        check_qid(ids, n_rows=4)
+    queries = check_qid([1, 2, 3, 2], n_rows=4)
+    assert len(set(check_segment(ids, queries).tolist())) == 3

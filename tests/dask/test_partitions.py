@@ -105,7 +105,9 @@ def partitions_of_queries(draw):
     twice = {}
     ids = draw(
         st.lists(st.integers(-3, 9), min_size=1, max_size=6, unique=True)
-        | st.lists(st.text("ab", max_size=3), min_size=1, max_size=6, unique=True)
+        | st.lists(
+            st.text("ab", min_size=1, max_size=3), min_size=1, max_size=6, unique=True
+        )
     )
     for qid in ids:
         documents = st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0]))

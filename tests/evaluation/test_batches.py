@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tieaware_sklearn import MergeableSummary, evaluate, evaluate_batches
+from tieaware_sklearn import (
+    MergeableSummary,
+    RankingFeatureSelector,
+    evaluate,
+    evaluate_batches,
+)
+from tieaware_sklearn.datasets import iter_batches, whole_queries
 
 MEASURES = ["ndcg@3", "ap", "rr", "dcg", "bpref"]
 #: to the last bit
@@ -188,3 +196,75 @@ def test_no_row_and_no_weight():
         [rows, other], score="s", query_weight="w", measures=MEASURES, batch_rows=1
     )
     check(found, pd.concat([rows, other]), weight="w")
+
+
+IDS = {
+    "integers": lambda ids: ids,
+    "text": lambda ids: [str(i) for i in ids],
+    "bytes": lambda ids: [str(i).encode() for i in ids],
+    "float64": lambda ids: ids.astype(float),
+    "without a sign": lambda ids: ids.astype(np.uint64),
+    "Decimal": lambda ids: [Decimal(i) for i in ids.tolist()],
+    "ns": lambda ids: pd.to_datetime(ids, unit="D").astype("M8[ns]"),
+    "us": lambda ids: pd.to_datetime(ids, unit="D").astype("M8[us]"),
+    "tuple": lambda ids: [(i,) for i in ids.tolist()],
+}
+
+
+@pytest.mark.parametrize("batch_rows", [1, 1000])
+@pytest.mark.parametrize("run", [
+    lambda batches, n: evaluate_batches(batches, score="s", batch_rows=n),
+    lambda batches, n: RankingFeatureSelector().fit_batches(
+        batches, features=["s"], batch_rows=n),
+    lambda batches, n: list(whole_queries(batches, batch_rows=n)),
+    lambda batches, n: list(iter_batches(batches, batch_rows=n)),
+])  # fmt: skip
+def test_ids_of_two_kinds_are_refused(run, batch_rows):
+    """A query of both batches would be two queries, or found by their conversion."""
+    rows = made(6).sort_values("qid")
+    dressed = {kind: rows.assign(qid=make(rows.qid)) for kind, make in IDS.items()}
+    for first, second in permutations(IDS, 2):
+        with pytest.raises(ValueError, match=f"batch 1 must hold .*{first}.*, as in"
+                           f" batch 0, got .*{second}.*: a query of both"):  # fmt: skip
+            run([dressed[first], dressed[second]], batch_rows)
+
+
+def test_ids_that_differ_in_size_or_class_only_are_of_one_kind():
+    rows = made(6).sort_values("qid")
+    for first, second in (
+        (rows.qid.astype(np.int32), rows.qid),
+        (rows.qid.astype("Int64"), rows.qid.astype(object)),
+        (rows.qid.astype(str), rows.qid.astype(str).astype("category")),
+        (rows.qid.astype(float), rows.qid.astype(float).astype(object)),
+    ):
+        parts = [rows.assign(qid=first)[:9], rows.assign(qid=second)[9:]]
+        cut = [part[~part.qid.isin(other.qid)] for part, other in (parts, parts[::-1])]
+        assert evaluate_batches(cut, score="s").n_queries.min() > 3
+        with pytest.raises(ValueError, match="again in batch 1"):
+            evaluate_batches(
+                [rows.assign(qid=first), rows.assign(qid=second)], score="s"
+            )
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", ""], "'qid' of batch 0 must not be empty, got '' in row 1"),
+        (pl.Series([{"a": 1, "b": 2}, {"a": 2, "b": 1}]), "one value in each cell"),
+        (pl.Series([{"a": 1}, {"a": 2}]), "one value in each cell, got Struct"),
+        (pa.array([{"a": 1}, {"a": 2}]), "one value in each cell, got struct"),
+        (np.array(["a", "\ud800"], object), r"that UTF-8 can write, got '.ud800'"),
+        (pa.array(["a", None]).dictionary_encode(), "must not be missing, got None"),
+    ],
+)
+def test_what_is_no_id(ids, message):
+    rows = {"qid": ids, "label": [1, 0], "s": [1, 2]}
+    if isinstance(ids, pl.Series):
+        table = pl.DataFrame(rows)
+    elif isinstance(ids, pa.Array):
+        table = pa.table(rows)
+    else:
+        table = pd.DataFrame(rows | {"qid": pd.Series(ids, dtype=object)})
+    for batches in ([table], iter_batches([table])):
+        with pytest.raises(ValueError, match=message):
+            evaluate_batches(batches, score="s")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,6 +20,10 @@ KINDS = [
     lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
     lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
 ]
+
+
+# of which a test asks below
+pytestmark = pytest.mark.filterwarnings("ignore:columns that do not hold numbers")
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +106,120 @@ def test_errors_leave_the_selector_as_it_was(rows, batches, options, message):
 def test_ids_do_not_come_as_a_column_of_x(rows):
     with pytest.raises(ValueError, match="does not read query ids from a column"):
         RankingFeatureSelector(qid="qid").fit_batches([rows])
+
+
+def numbers(n):
+    """Columns of all kinds of numbers, with a gap each, and their values."""
+    whole = [None, *range(1, n)]
+    decimals = pa.array([None if i is None else Decimal(i) / 4 for i in whole])
+    plain = {
+        "decimal": decimals.cast(pa.decimal128(20, 2)),
+        "wide": decimals.cast(pa.decimal256(40, 2)),
+        "category": pa.array(whole).dictionary_encode(),
+        "half": pa.array(np.arange(n, dtype=np.float16)),
+        "flag": pa.array([None if i is None else i % 2 == 0 for i in whole]),
+        "unsigned": pa.array(whole, pa.uint64()),
+    }
+    values = {
+        name: np.array([np.nan if v is None else float(v) for v in column.to_pylist()])
+        for name, column in plain.items()
+    }
+    return pa.table(
+        {"qid": np.arange(n) // 4, "label": np.arange(n) % 3} | plain
+    ), values
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda table: [table.slice(0, 20), table.slice(20)],
+        lambda table: table.to_batches(max_chunksize=20),
+        lambda table: [table.slice(0, 20).to_pandas(), table.slice(20).to_pandas()],
+        lambda table: [table.to_pandas(types_mapper=pd.ArrowDtype)],
+        lambda table: iter_batches(table, as_frame=True),
+        lambda table: iter_batches(table.to_pandas(), as_frame=True, batch_rows=9),
+        lambda table: iter_batches(
+            iter(table.to_batches(max_chunksize=4)), as_frame=True
+        ),
+    ],
+)
+def test_numbers_of_every_kind_are_features(make):
+    table, values = numbers(40)
+    expected = RankingFeatureSelector("ap", missing="last").fit(
+        np.column_stack(list(values.values())), np.arange(40) % 3, np.arange(40) // 4
+    )
+    found = RankingFeatureSelector("ap", missing="last").fit_batches(make(table))
+    assert found.feature_names_in_.tolist() == list(values)
+    assert_allclose(found.mean_, expected.mean_, rtol=0, atol=1e-12)
+
+
+def test_polars_has_decimals_and_integers_of_128_bits():
+    table, values = numbers(40)
+    frame = pl.from_arrow(table.select(["qid", "label", "decimal", "unsigned"]))
+    if hasattr(pl, "Int128"):
+        frame = frame.with_columns(unsigned=pl.col("unsigned").cast(pl.Int128))
+    for batches in ([frame], iter_batches(frame, as_frame=True)):
+        selector = RankingFeatureSelector("ap", missing="last").fit_batches(batches)
+        assert selector.feature_names_in_.tolist() == ["decimal", "unsigned"]
+    (batch,) = iter_batches(frame)
+    expected = np.column_stack([values["decimal"], values["unsigned"]])
+    assert_array_equal(batch.data, expected)
+
+
+@pytest.mark.filterwarnings("default:columns that do not hold numbers")
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_that_are_left_out_are_named(rows, kind):
+    with pytest.warns(UserWarning, match="not screened: url .features says") as told:
+        RankingFeatureSelector().fit_batches(
+            [kind(rows[rows.qid % 2 == part]) for part in range(2)]
+        )
+    assert len(told) == 1
+
+
+def test_columns_of_durations_and_of_complex_numbers_are_no_features():
+    frame = pd.DataFrame({"qid": [1, 1, 2, 2], "label": [1, 0, 1, 0], "x": range(4)})
+    frame = frame.assign(took=pd.to_timedelta(frame.x), root=[1j] * 4)
+    with pytest.warns(UserWarning, match="not screened: took, root"):
+        found = RankingFeatureSelector("rr").fit_batches([frame])
+    assert found.feature_names_in_.tolist() == ["x"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_that_only_some_batches_have(rows, kind):
+    rows = rows.drop(columns="url")
+    first, second = rows[rows.qid < 9], rows[rows.qid > 8]
+    more = second.assign(extra=1.0)
+    with pytest.raises(ValueError, match=r"column 'extra', as batch 1 has, got .* 0"):
+        RankingFeatureSelector().fit_batches([kind(first), kind(more)])
+    with pytest.raises(ValueError, match=r"'clicks', got .* in batch 1"):
+        RankingFeatureSelector().fit_batches(
+            [kind(first), kind(second.drop(columns="clicks"))]
+        )
+    found = RankingFeatureSelector().fit_batches(
+        [kind(first), kind(more)], features=["clicks", "w"]
+    )
+    assert found.n_features_in_ == 2
+
+
+def test_batches_of_several_sources_have_the_same_features_and_ids(rows):
+    rows = rows[["qid", "label", "clicks", "w"]]
+    first, second = rows[rows.qid < 9], rows[rows.qid > 8]
+    chained = [*iter_batches(first), *iter_batches(second.drop(columns="w"))]
+    with pytest.raises(ValueError, match="clicks, w first and clicks in batch 1"):
+        RankingFeatureSelector().fit_batches(chained)
+    texts = second.assign(qid=second.qid.astype(str))
+    with pytest.raises(ValueError, match="batch 1 must hold integers, as in batch 0"):
+        RankingFeatureSelector().fit_batches(
+            [*iter_batches(first), *iter_batches(texts)]
+        )
+
+
+def test_large_integers_of_a_dictionary_with_gaps_are_not_rounded():
+    large = [2**60 + i for i in (3, 1, 2, 0)]
+    table = pa.table({
+        "qid": [1] * 5 + [2] * 5,
+        "label": [3, 1, 2, 0, 0] * 2,
+        "x": pa.array([*large, None] * 2).dictionary_encode(),
+    })  # fmt: skip
+    with pytest.raises(ValueError, match="numbers that differ but are equal as 64-bit"):
+        RankingFeatureSelector("ndcg", missing="last").fit_batches([table])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -119,12 +121,13 @@ def test_columns_of_all_types():
         {"qid": [1, 1], "label": [1, 0], "flag": [True, None], "text": ["1", "2"],
          "whole": pa.array([2**53 + 1, 2**53]), "gap": pa.array([None, 3], pa.int8())}
     )  # fmt: skip
-    (batch,) = iter_batches(table, ignore=["gap"])
+    with pytest.warns(UserWarning, match="hold numbers: text .cast them"):
+        (batch,) = iter_batches(table, ignore=["gap"])
     assert batch.left_out == ["text"]
     assert batch.feature_names == ["flag", "whole"]
     # ranks of integers that floats would tie
     assert_array_equal(batch.data, [[1, 1], [np.nan, 0]])
-    (batch,) = iter_batches(table, as_frame=True)
+    (batch,) = iter_batches(table, as_frame=True, ignore=["text"])
     assert batch.data["gap"].tolist()[1] == 3
 
 
@@ -144,8 +147,18 @@ ROWS = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"a
         (ROWS.schema.empty_table().to_reader(), {}, "must hold at least one row"),
         (ROWS.slice(0, 0), {}, "must hold at least one row, got none in a pyarrow"),
         (ROWS, {"batch_rows": 0}, "batch_rows must be"),
+        (None, {}, "path must be a path, .* an iterable of tables, got NoneType$"),
+        (3, {}, "got int$"),
+        (b"a.csv", {}, "got bytes$"),
+        (BytesIO(b"1 qid:1 1:1"), {}, "got BytesIO$"),
+        (["a.csv", ROWS], {}, "got a Table in a list$"),
+        ([None], {}, "got a NoneType in a list$"),
+        (iter([3]), {}, "got a int in a list$"),
+        ([ROWS.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
+        (pa.Table.from_arrays([ROWS["x"]] * 3, ["qid", "label", "label"]), {},
+         "must have each column once, got 'label' twice in batch 0"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong(source, arguments, message):
     with pytest.raises(ValueError, match=message):
         list(iter_batches(source, **arguments))
@@ -161,3 +174,43 @@ def test_a_progress_bar_without_an_end(capsys):
     frame = pd.DataFrame({"qid": [1, 1], "label": [1, 0], "x": [1, 2]})
     list(iter_batches(frame, progress=True))
     assert "reading" in capsys.readouterr().err
+
+
+def test_tables_of_a_generator_and_of_a_file_that_is_open(table, web):
+    _, folder = table
+    tables = (pq.read_table(path) for path in sorted(folder.iterdir()))
+    found = np.concatenate([batch.data for batch in iter_batches(tables)])
+    assert_array_equal(found, web["X"])
+    paths = (path for path in sorted(folder.iterdir()))
+    found = np.concatenate([batch.data for batch in iter_batches(paths)])
+    assert_array_equal(found, web["X"])
+    with pq.ParquetFile(folder / "0.parquet") as file:
+        with pytest.raises(ValueError, match="iterable of tables, got ParquetFile"):
+            iter_batches(file)
+        assert sum(len(b.qid) for b in iter_batches(file.iter_batches())) == 150
+
+
+def test_sums_of_duckdb_are_features():
+    duckdb = pytest.importorskip("duckdb")
+    rows = duckdb.sql(
+        "select qid, max(label) as label, sum(f) as total, avg(f) as mean from (values "
+        "(1, 0, 2), (1, 1, 3), (2, 1, 5), (2, 1, 6)) t(qid, label, f) "
+        "group by qid order by qid"
+    )
+    (batch,) = iter_batches(rows)
+    assert batch.feature_names == ["total", "mean"]
+    assert_array_equal(batch.data, [[5, 2.5], [11, 5.5]])
+    assert batch.left_out == []
+
+
+def test_labels_of_every_kind_of_number():
+    for label in (
+        pa.array([Decimal(1), Decimal(0)]),
+        pa.array([1, 0]).dictionary_encode(),
+        pa.array([True, False]),
+        pa.array(np.array([1, 0], np.float16)),
+    ):
+        rows = pa.table({"qid": [1, 1], "label": label, "x": [1, 2]})
+        for source in (rows, rows.to_pandas()):
+            (batch,) = iter_batches(source)
+            assert batch.target.tolist() == [1, 0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
-import numbers
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Complex, Number, Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,11 @@ from .segments import FloatArray, IntArray, owners, sum_segments
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
+#: what NumPy takes for an integer, too
+_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+#: digits after the point of seconds
+_DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+_NAT = -(2**63)
 
 
 def mixed(bits: Digests) -> Digests:
@@ -35,8 +43,17 @@ def bits_of(values: NDArray[Any]) -> Digests:
     bits = mixed(floats.view(np.uint64) + _FIRST)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         wide = np.abs(floats) >= 2**53
-        bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
+        if wide.any():
+            wide &= ~_are_floats(values, floats)
+            bits[wide] ^= mixed(values[wide].astype(np.uint64) + _FIRST)
     return bits
+
+
+def _are_floats(whole: NDArray[Any], floats: FloatArray) -> NDArray[np.bool_]:
+    """Which integers of 64 bits are the floats that they were rounded to."""
+    # without the power of two that divides them, those are below 2^53
+    power = np.abs((whole & -whole).astype(np.float64))
+    return np.asarray(np.abs(floats) < 2**53 * power)
 
 
 def row_digests(X: Any) -> Digests:
@@ -115,14 +132,15 @@ def _placed(cells: NDArray[Any], column: Any) -> Digests:
 def value_bits(values: ArrayLike) -> Digests:
     """64 bits of each value of any type, the same in every process.
 
-    Numbers that are equal have the same ones, whatever their type.
+    Values that are equal have the same ones, whatever their types: numbers, and times
+    of any unit. A date is its midnight, and times without a zone are of UTC, as those
+    with one are where Arrow makes arrays of them.
     """
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
         return bits_of(values)
     if values.dtype.kind in "mM":
-        # times of one unit are numbers, but no numbers are times
-        return mixed(bits_of(values.view(np.int64)) ^ _text_bits(str(values.dtype)))
+        return _bits_of_times(values)
     objects = values.tolist()
     with suppress(OverflowError):
         if set(map(type, objects)) <= {bool, int, float}:
@@ -130,43 +148,153 @@ def value_bits(values: ArrayLike) -> Digests:
             if not (np.abs(floats) >= 2**53).any():  # integers may have been rounded
                 return bits_of(floats)
     try:
-        known = {value: _object_bits(value) for value in set(objects)}
-        bits = [known[value] for value in objects]
+        different = list(dict.fromkeys(objects))
     except TypeError:  # not hashable
-        bits = list(map(_object_bits, objects))
-    return np.concatenate([np.empty(0, np.uint64), *bits])
+        return _bits_of_objects(objects)
+    found = _bits_of_objects(different)
+    if len(different) == len(objects):
+        return found
+    known = dict(zip(different, found.tolist(), strict=True))
+    return np.array([known[value] for value in objects], dtype=np.uint64)
 
 
-def _object_bits(value: Any) -> Digests:
-    if isinstance(value, numbers.Integral):
-        whole = int(value)
-        exact = np.int64 if -(2**63) <= whole < 2**63 else np.uint64
-        if exact is np.int64 or whole < 2**64:
-            return bits_of(np.array([whole], dtype=exact))
-    elif isinstance(value, numbers.Real):
-        return bits_of(np.array([float(value)]))
-    return _text_bits(_spelled(value))
+def _bits_of_times(values: NDArray[Any]) -> Digests:
+    """Those of an array of times or durations, the same in every unit."""
+    kind = values.dtype.kind
+    unit, _ = np.datetime_data(values.dtype)
+    if unit == "generic" or (kind == "m" and unit in "YM"):  # no number of seconds
+        tag = _text_bits(f"{values.dtype}")
+        return mixed(bits_of(values.view(np.int64)) ^ np.uint64(tag))
+    if unit in _DIGITS:
+        digits = _DIGITS[unit]
+        whole = values.astype(f"{kind}8[{unit}]").view(np.int64)
+        seconds = whole // 10**digits
+        rest = (whole - seconds * 10**digits) * 10 ** (18 - digits)
+    else:
+        seconds = values.astype(f"{kind}8[s]").view(np.int64)
+        rest = np.zeros(len(values), dtype=np.int64)
+    missing = np.isnat(values)
+    if missing.any():
+        seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
+    return _bits_of_seconds(kind, seconds, rest)
+
+
+def _bits_of_seconds(
+    kind: str, seconds: NDArray[np.int64], rest: NDArray[np.int64]
+) -> Digests:
+    """Those of times ("M", since 1970) or durations ("m"), `rest` in 10⁻¹⁸ seconds."""
+    # times are numbers of seconds, but no numbers are times
+    tag = np.uint64(_text_bits(kind))
+    return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
+
+
+def _bits_of_objects(objects: list[Any]) -> Digests:
+    """Those of values of any types, one by one."""
+    bits = np.empty(len(objects), dtype=np.uint64)
+    floats: dict[int, float] = {}
+    for at, value in enumerate(objects):
+        number = None if isinstance(value, str) else _as_float(value)
+        if number is None:
+            bits[at] = _object_bits(value)
+        else:
+            floats[at] = number
+    bits[list(floats)] = bits_of(np.array(list(floats.values()), dtype=np.float64))
+    return bits
+
+
+def _as_float(value: Any) -> float | None:
+    """A number that is a float of 64 bits; None of others, and of what is none."""
+    if isinstance(value, _TIMES) or not isinstance(value, (Number, np.bool_)):
+        return None
+    try:
+        exact = _exact(value)
+        number = float(exact)
+        return number if number == exact or number != number else None
+    except (OverflowError, TypeError, ValueError):  # too large, complex, not a number
+        return None
+
+
+def _exact(value: Any) -> Any:
+    """A number that compares and hashes as those of Python do; real ones as such."""
+    if isinstance(value, Complex) and not isinstance(value, Real) and value.imag == 0:
+        value = value.real
+    if isinstance(value, np.longdouble):
+        finite = np.isfinite(value)
+        return Fraction(*value.as_integer_ratio()) if finite else float(value)
+    # NumPy rounds an integer that it compares with a float
+    return value.item() if isinstance(value, (np.number, np.bool_)) else value
+
+
+def _object_bits(value: Any) -> int:
+    """Those of what is no float."""
+    if isinstance(value, _TIMES):
+        return _time_bits(value)
+    exact = _exact(value)
+    if isinstance(exact, (Real, Decimal)) and -(2**63) <= exact < 2**64:  # type: ignore[operator]
+        whole = int(exact)  # type: ignore[arg-type]
+        if whole == exact:
+            kind = np.int64 if whole < 2**63 else np.uint64
+            return int(bits_of(np.array([whole], dtype=kind))[0])
+    return _text_bits(_spelled(exact))
+
+
+def _time_bits(value: Any) -> int:
+    """Those of a date, a time or a duration of Python, NumPy or pandas."""
+    value = getattr(value, "asm8", value)  # of pandas
+    if isinstance(value, np.generic):
+        return int(_bits_of_times(np.array([value]))[0])
+    kind, since = "M", value
+    if isinstance(value, datetime.timedelta):
+        kind = "m"
+    elif isinstance(value, datetime.datetime):
+        zone = None if value.utcoffset() is None else datetime.UTC
+        plain = value if zone else value.replace(tzinfo=None)
+        since = plain - datetime.datetime(1970, 1, 1, tzinfo=zone)
+    else:
+        since = value - datetime.date(1970, 1, 1)
+    seconds, rest = since.days * 86400 + since.seconds, since.microseconds * 10**12
+    found = _bits_of_seconds(kind, np.array([seconds]), np.array([rest]))
+    return int(found[0])
 
 
 def _spelled(value: Any) -> str:
     """A text for each value, one for equal ones, and for sets in whatever order."""
     if isinstance(value, str):  # NumPy's, too
         return str.__repr__(value)
-    if isinstance(value, numbers.Integral):
-        return repr(int(value))
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        return repr(int(number) if number.is_integer() else number)
+    if isinstance(value, bytes):
+        return bytes.__repr__(value)
     if isinstance(value, frozenset):
-        return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
+        return f"frozenset({', '.join(sorted(map(_spelled_within, value)))})"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_spelled, value))})"
+        return f"({', '.join(map(_spelled_within, value))})"
+    if isinstance(value, (Real, Decimal)):
+        # neither a float nor an integer of 64 bits; hashes are those of equal numbers
+        return f"number {hash(value)} {_rounded(value)!r}"
+    if isinstance(value, Complex):
+        return f"number {complex(value) + 0!r}"
     return repr(value)
 
 
-def _text_bits(text: str) -> Digests:
+def _spelled_within(value: Any) -> str:
+    """A value of a tuple or set: numbers and times by their bits."""
+    if isinstance(value, (Number, np.bool_, *_TIMES)):
+        return f"bits {_bits_of_objects([value])[0]}"
+    return _spelled(value)
+
+
+def _rounded(number: Any) -> float:
+    """The float next to a number; infinity beyond all."""
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+    except ValueError:  # such as a NaN that signals
+        return np.nan
+
+
+def _text_bits(text: str) -> int:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
-    return np.frombuffer(digest.digest(), dtype="<u8").astype(np.uint64)
+    return int.from_bytes(digest.digest(), "little")
 
 
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:

@@ -296,8 +296,20 @@ def find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
     return run_starts(qid)
 
 
-def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
-    """Gather the rows into queries; None is one query."""
+def _refuse_empty(qid: NDArray[Any], name: str) -> None:
+    """The empty text is no id: in text files, nothing tells it from a missing one."""
+    ids = qid.tolist()
+    row = min(ids.index(empty) for empty in ("", b"") if empty in ids)
+    raise ValueError(f"{name} must not be empty, got {ids[row]!r} in row {row}")
+
+
+def check_qid(
+    qid: Any, *, n_rows: int, name: str = "qid", empty: bool = False
+) -> Queries:
+    """Gather the rows into queries; None is one query.
+
+    `empty` says that the empty text is an id, too.
+    """
     if qid is None:
         return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
     array = _qid_array(qid, name)
@@ -305,6 +317,8 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
     if array.dtype.kind in "biufSUmM":
         starts = find_runs(array, name)
         ids = array[starts]
+        if ids.dtype.kind in "SU" and not empty and (ids == ids.dtype.type()).any():
+            _refuse_empty(array, name)
         if (ids[1:] > ids[:-1]).all():
             return Queries(ids, np.append(starts, n_rows), None)
         # ids by first appearance, paying for a sort of the runs only
@@ -317,6 +331,8 @@ def check_qid(qid: Any, *, n_rows: int, name: str = "qid") -> Queries:
         codes = np.repeat(code, sizes_of(starts, n_rows))
     else:
         unique, codes = _factorize_objects(array, name)
+        if not (empty or {"", b""}.isdisjoint(unique.tolist())):
+            _refuse_empty(array, name)
     gathered = bool((codes[1:] >= codes[:-1]).all())
     order = None if gathered else np.argsort(codes, kind="stable")
     return Queries(unique, offsets_of(np.bincount(codes)), order)
@@ -350,7 +366,7 @@ def check_segment(
     segment: Any, queries: Queries, *, name: str = "segment"
 ) -> NDArray[Any]:
     """One segment per query, of any hashable values, out of one per row."""
-    segments = check_qid(segment, n_rows=queries.n_rows, name=name)
+    segments = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
     codes = _one_per_query(segments.row_codes(), queries, name, segments.name)
     per_query: NDArray[Any] = segments.qid[codes]
     return per_query

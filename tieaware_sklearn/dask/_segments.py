@@ -55,7 +55,9 @@ class _Segments:
         segments = [segment for segment, _ in self.of.values()]
         if len(kinds) > 1:
             segments = [segment.astype(object) for segment in segments]
-        found = check_qid(np.concatenate(segments), n_rows=len(segments), name=name)
+        found = check_qid(
+            np.concatenate(segments), n_rows=len(segments), name=name, empty=True
+        )
         ascending = found.sorted()
         each = [sums for _, sums in self.of.values()]
         return stack_summaries(

@@ -146,7 +146,8 @@ def evaluate_batches(
     ------
     ValueError
         As in `evaluate`, with the number of the batch, from 0; for a query that is in
-        two batches, which is named; for a column that a batch does not have; for
+        two batches, which is named; for ids of another kind than in the first batch
+        (such as text and integers); for a column that a batch does not have; for
         batches that are not tables or of different kinds; and if there is no row.
 
     See Also

@@ -325,7 +325,9 @@ class ReportMoments(AddedUp):
 
 def of_segments(report: RankingReport) -> tuple[NDArray[Any], list[RankingReport]]:
     """The segments in ascending order, and the report of each."""
-    segments = check_qid(report.segment, n_rows=len(report.qid), name="segment")
+    segments = check_qid(
+        report.segment, n_rows=len(report.qid), name="segment", empty=True
+    )
     ascending = segments.sorted()
     each = [
         report._some(segments.given(segments.rows(np.array([one]))))

@@ -8,12 +8,16 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils import Bunch
 
+from .._display.warn import warn
 from .._engine.added_up import gather
 from .._engine.validation import check_count
 from ..io._batches import rows_of_batch
+from ..io._table_columns import OneKind
 from ..io._table_pieces import Piece, check_different, gathered, of_all, pieces
+from ..io._wording import listed
 from ._in_parts import FitsInParts
 from ._screening import Screening
 
@@ -44,8 +48,9 @@ class FitsInBatches(FitsInParts):
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
-            Columns to screen; by default all other columns of the first batch that are
-            numbers or flags.
+            Columns to screen; by default all other columns of the first batch that hold
+            numbers or flags, by their type (or that of their categories). A warning
+            names columns that are left out. All batches must then have the same ones.
         query_weight : str, optional
             A column with the weight of each document's query.
         batch_rows : int, optional
@@ -62,11 +67,17 @@ class FitsInBatches(FitsInParts):
         ------
         ValueError
             As in `fit`, with the number of the batch, from 0; for a query that is in
-            two batches, which is named; for a column that a batch does not have; for
-            batches that are not tables or of different kinds; if there is no row; if
-            the selector reads query ids from a column of X; and if there are more than
-            1000 features to correlate, as in `partial_fit`. The selector then stays as
-            it was.
+            two batches, which is named; for ids of another kind than in the first batch
+            (such as text and integers); for a column that a batch does not have, or
+            that only a later one has; for batches that are not tables or of different
+            kinds; if there is no row; if the selector reads query ids from a column of
+            X; and if there are more than 1000 features to correlate, as in
+            `partial_fit`. The selector then stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            For columns that are left out since they do not hold numbers.
 
         See Also
         --------
@@ -102,7 +113,10 @@ class FitsInBatches(FitsInParts):
             chosen = _features(first, others, features)
             check_different([*others, *chosen], "label, qid, query_weight and features")
             columns = first.select(chosen).table
-            parts = self._of_tables(every, chosen, label, qid, query_weight, batch_rows)
+            parts = self._of_tables(
+                every, chosen, label, qid, query_weight, batch_rows,
+                alike=features is None,
+            )  # fmt: skip
         found: list[Screening] = []
         for part in parts:
             gather(found, part, Screening.merge, attrgetter("n_queries"))
@@ -114,7 +128,16 @@ class FitsInBatches(FitsInParts):
         return self.adopt(whole, columns)
 
     def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
+        kind, first = OneKind(), None
         for number, batch in enumerate(batches):
+            names = list(batch.feature_names)
+            first = names if first is None else first
+            if names != first:
+                raise ValueError(
+                    f"batches must all have the same features, got {listed(first)} "
+                    f"first and {listed(names)} in batch {number}"
+                )
+            kind.check(np.asarray(batch.qid), "qid", number)
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:
@@ -128,15 +151,17 @@ class FitsInBatches(FitsInParts):
         qid: str,
         query_weight: str | None,
         batch_rows: int | None,
+        *,
+        alike: bool,
     ) -> Iterator[Screening]:
         def of_rows(rows: Piece) -> Screening:
             weight = None if query_weight is None else rows.column(query_weight)
-            X = rows.select(features).table
+            X = rows.matrix(features)
             return self.screen(X, rows.column(label), rows.column(qid), weight)
 
         names = [label, qid, *([] if query_weight is None else [query_weight])]
         least = rows_of_batch(batch_rows, len(features))
-        for rows in gathered(batches, [*names, *features], qid, least):
+        for rows in gathered(batches, [*names, *features], qid, least, alike=alike):
             yield of_all(rows, of_rows)
 
 
@@ -161,6 +186,12 @@ def _features(
     """The columns to screen; those of the first batch, if none are named."""
     if features is None:
         chosen = [name for name in first.numeric() if name not in others]
+        left_out = [n for n in first.names if n not in chosen and n not in others]
+        if chosen and left_out:
+            warn(
+                f"columns that do not hold numbers are not screened: {listed(left_out)}"
+                " (features says which columns are)"
+            )
     else:
         chosen = list(features)
     if not chosen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from sklearn.utils import Bunch
@@ -15,7 +16,13 @@ from ._file_names import find_files
 from ._letor_scan import scan_letor
 from ._scan import Scan
 from ._sorted import sorted_by_query
-from ._table_sources import batches_of_tables, kind_of_source, tables_of
+from ._table_sources import (
+    batches_of_tables,
+    check_paths,
+    kind_of_source,
+    peeked,
+    tables_of,
+)
 from ._tabular_frames import all_tabular
 from ._tabular_scan import scan_tables
 from ._text_source import Location, PathLike, TextSource
@@ -84,7 +91,10 @@ def iter_batches(
         Or an Arrow table, record batch, `pyarrow.RecordBatchReader` or
         `pyarrow.dataset.Dataset`; a polars DataFrame or LazyFrame; a pandas DataFrame;
         any object that exports a stream of Arrow, such as a relation of DuckDB; or a
-        list of tables. Features are then the columns whose type is a number or a flag.
+        list or an iterator of tables. Features are then the columns with a type of
+        numbers or flags (integers, floats, decimals, and categories of them), and
+        columns of Python's numbers. Columns of text are none, since a stream is not
+        known in advance: a warning names those that begin with numbers.
 
         The rows of a query must stand together, or see `sort`.
     batch_rows : int, optional
@@ -117,19 +127,20 @@ def iter_batches(
     iterator of sklearn.utils.Bunch
         Batches with the keys ``data`` of shape (n_rows, n_features); ``target``,
         float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
-        batch; ``left_out``, the columns without numbers; ``place``, a function that
-        returns the file and line of a row of the batch; ``DESCR``. Every file is read
-        twice: once, when this function is called, for its features and queries, and
-        once batch by batch. Tables and streams are read once.
+        batch; ``left_out``, the columns that are not features; ``place``, a function
+        that returns the file and line of a row of the batch; ``DESCR``. Every file is
+        read twice: once, when this function is called, for its features and queries,
+        and once batch by batch. Tables and streams are read once.
 
     Raises
     ------
     ValueError
         For a query whose rows do not stand together, missing columns, malformed lines
-        and cells (with file and line), files whose query ids are of different kinds
-        (such as text and integers), a file that is found twice, and if there is no
-        file or no document; with `sort`, for tables and streams, and for features
-        with integers that a float64 does not hold.
+        and cells (with file and line), missing ids (the empty text is one), files or
+        tables whose query ids are of different kinds (such as text and integers), a
+        file that is found twice, what can be no source, and if there is no file or no
+        document; with `sort`, for tables and streams, and for features with integers
+        that a float64 does not hold.
     OSError
         If a file or URL cannot be read, or if the disk is full while rows are sorted.
     ImportError
@@ -162,7 +173,9 @@ def iter_batches(
     """
     check_flag(progress, "progress")
     check_flag(sort, "sort")
-    tables = tables_of(path)
+    kind = kind_of_source(path)
+    path = peeked(path)
+    tables = path if isinstance(path, chain) else tables_of(path)
     if tables is not None:
         for name, given in (("sort", sort), ("query_file", query_file)):
             if given:
@@ -172,13 +185,14 @@ def iter_batches(
                     f"{given!r}"
                 )
         batches = batches_of_tables(
-            tables, kind_of_source(path), label=label, qid=qid, ignore=ignore,
+            tables, kind, label=label, qid=qid, ignore=ignore,
             n_rows=partial(rows_of_batch, batch_rows),
         )  # fmt: skip
         batches = show_progress(
             batches, progress, None, "document", "reading", size=_n_rows
         )
         return map(framed, batches) if as_frame else batches
+    check_paths(path)
     scan = scan_files(
         find_files(path), label=label, qid=qid, ignore=ignore, query_file=query_file
     )

@@ -8,9 +8,19 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._engine.exact import numbers_of
 from .._engine.seen_queries import SeenQueries
 from .._engine.validation import Queries, check_qid
 from .._optional import import_optional
+from ._table_columns import (
+    OneKind,
+    check_spelled,
+    holds_numbers_arrow,
+    holds_numbers_pandas,
+    holds_numbers_polars,
+    is_nested,
+    plain_column,
+)
 from ._wording import listed
 
 Found = TypeVar("Found")
@@ -54,14 +64,20 @@ class Piece(NamedTuple):
         return list(self.table.columns)
 
     def column(self, name: str) -> Any:
-        """A column as its library has it."""
+        """A column, of which NumPy can make an array."""
         if self.kind.startswith("an Arrow"):
-            return self.table.column(name)
-        return self.table[name]
+            return plain_column(self.table.column(name))
+        return plain_column(self.table[name])
 
     def check_columns(self, names: Iterable[Any], why: str = "") -> None:
-        """It must have these columns."""
+        """It must have these columns, and each column once."""
         own = set(self.names)
+        if len(own) < len(self.names):
+            twice = next(name for name in own if self.names.count(name) > 1)
+            raise ValueError(
+                f"batches must have each column once, got {twice!r} twice in batch "
+                f"{self.number}"
+            )
         for name in names:
             if name not in own:
                 raise ValueError(
@@ -71,9 +87,13 @@ class Piece(NamedTuple):
 
     def queries(self, qid: str) -> Queries:
         """The queries, whose ids must not be missing."""
-        ids = np.asarray(self.column(qid))
-        name = f"column {qid!r} of batch {self.number}"
-        return check_qid(ids, n_rows=self.n_rows, name=name)
+        column, name = self.column(qid), f"column {qid!r} of batch {self.number}"
+        if is_nested(column):
+            kind = getattr(column, "type", None) or column.dtype
+            raise ValueError(f"{name} must hold one value in each cell, got {kind}")
+        queries = check_qid(np.asarray(column), n_rows=self.n_rows, name=name)
+        check_spelled(queries.qid, name)
+        return queries
 
     def select(self, names: Sequence[str]) -> Piece:
         """Some of its columns; those of a record batch as a table."""
@@ -87,18 +107,36 @@ class Piece(NamedTuple):
     def numeric(self) -> list[Any]:
         """The columns with numbers or flags."""
         if self.kind == "a pandas DataFrame":
-            return list(self.table.select_dtypes(["number", "bool"]).columns)
+            return [n for n in self.names if holds_numbers_pandas(self.table[n])]
         if self.kind == "a polars DataFrame":
-            schema = self.table.schema.items()
-            flag = _polars().Boolean
-            return [name for name, kind in schema if kind.is_numeric() or kind == flag]
-        types = _arrow().types
-        is_number = (types.is_integer, types.is_floating, types.is_boolean)
-        return [
-            field.name
-            for field in self.table.schema
-            if any(of_type(field.type) for of_type in is_number)
-        ]
+            kinds = self.table.schema.items()
+            return [name for name, kind in kinds if holds_numbers_polars(kind)]
+        return [f.name for f in self.table.schema if holds_numbers_arrow(f.type)]
+
+    def matrix(self, names: Sequence[str]) -> Any:
+        """Some columns as a table; numbers that NumPy has as objects become its own."""
+        table = self.select(names).table
+        for j, name in enumerate(names):
+            given = table.column(j) if self.kind.startswith("an Arrow") else table[name]
+            values = np.asarray(column := plain_column(given))
+            if values.dtype.kind == "O":
+                if any(isinstance(value, (str, bytes)) for value in values.tolist()):
+                    continue  # of which X has errors of its own
+                values = numbers_of(values, f"column {name!r}")
+            elif column is not given:
+                values = column
+            elif self.kind != "a pandas DataFrame" or not hasattr(column, "cat"):
+                continue
+            if self.kind == "a pandas DataFrame":
+                table = table.copy(deep=False)
+                table.isetitem(j, values)
+            elif self.kind == "a polars DataFrame":
+                table = table.with_columns(_polars().Series(name, values))
+            else:
+                table = table.set_column(
+                    j, name, [values] if isinstance(values, np.ndarray) else values
+                )
+        return table
 
     def rows(self, start: int, stop: int) -> Piece:
         """Some of its rows, without a copy."""
@@ -108,9 +146,13 @@ class Piece(NamedTuple):
 
 
 def pieces(
-    batches: Iterable[Any], columns: Sequence[str], *, alike: bool = False
+    batches: Iterable[Any],
+    columns: Sequence[str],
+    *,
+    alike: bool = False,
+    empty: bool = False,
 ) -> Iterator[Piece]:
-    """Tables of one kind that have these columns; those without a row are left out.
+    """Tables of one kind that have these columns; without `empty`, only with a row.
 
     With `alike`, all must have the columns of the first.
 
@@ -143,7 +185,7 @@ def pieces(
         if alike:
             piece.check_columns(first.names, "as the first batch has")
             first.check_columns(piece.names, f"as batch {number} has")
-        if piece.n_rows:
+        if piece.n_rows or empty:
             yield piece
 
 
@@ -201,18 +243,24 @@ def as_one(parts: Sequence[Piece]) -> Any:
 
 
 def gathered(
-    batches: Iterable[Any], columns: Sequence[str], qid: str, least: int
+    batches: Iterable[Any],
+    columns: Sequence[str],
+    qid: str,
+    least: int,
+    *,
+    alike: bool = False,
 ) -> Iterator[list[Piece]]:
     """Batches of whole queries, small ones together, of at least so many rows.
 
-    Only these columns are kept. A query of two batches is an error that names it,
-    whether they are gathered or not.
+    Only these columns are kept; with `alike`, there must be the same others in all. A
+    query of two batches is an error that names it, whether they are gathered or not.
     """
-    seen = SeenQueries()
+    seen, kind = SeenQueries(), OneKind()
     waiting: list[Piece] = []
     n_rows = 0
-    for piece in pieces(batches, columns):
+    for piece in pieces(batches, columns, alike=alike):
         queries = piece.queries(qid)
+        kind.check(queries.qid, qid, piece.number)
         again = seen.add(queries.qid)
         if again is not None:
             raise ValueError(

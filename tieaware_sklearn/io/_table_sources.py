@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._display.warn import warn
 from .._engine.exact import numbers_of
 from .._optional import import_optional
-from ._table_pieces import Piece
+from ._table_columns import are_numbers_as_text
+from ._table_pieces import Piece, pieces
 from ._tabular_cells import one_matrix
 from ._whole_queries import whole_queries
 from ._wording import listed
@@ -31,6 +35,8 @@ def tables_of(source: Any, n_rows: int = _ROWS) -> Iterable[Any] | None:
     if piece.kind:
         starts = range(0, max(piece.n_rows, 1), n_rows)
         return (piece.rows(at, min(at + n_rows, piece.n_rows)).table for at in starts)
+    if hasattr(source, "read"):  # a file that is open
+        return None
     if isinstance(source, (list, tuple)):
         return source if source and Piece(source[0], 0).kind else None
     kinds = {(t.__module__.partition(".")[0], t.__name__) for t in type(source).__mro__}
@@ -63,6 +69,48 @@ def tables_of(source: Any, n_rows: int = _ROWS) -> Iterable[Any] | None:
     return None
 
 
+def peeked(source: Any) -> Any:
+    """An iterator of paths as a list, and one of tables as such with a first one."""
+    if type(source).__module__.startswith(("pyarrow", "polars", "duckdb")):
+        return source
+    if not isinstance(source, Iterator) or hasattr(source, "read"):
+        return source
+    for first in source:
+        if Piece(first, 0).kind:
+            return chain([first], source)
+        is_path = isinstance(first, (str, os.PathLike))
+        return [first, *source] if is_path else [first]
+    return []
+
+
+def check_paths(source: Any) -> None:
+    """What is no table must be a path, or several.
+
+    Raises
+    ------
+    ValueError
+        If it is not; what can be read is listed.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return
+    several = isinstance(source, Iterable) and not hasattr(source, "read")
+    wrong = [source] if not several or isinstance(source, bytes) else []
+    wrong += [] if wrong else [
+        one for one in source if not isinstance(one, (str, os.PathLike))
+    ]  # fmt: skip
+    if wrong:
+        raise ValueError(
+            "path must be a path, a list of paths, a table or plan of pandas, polars, "
+            "Arrow or DuckDB, a stream of Arrow, or an iterable of tables, got "
+            f"{'' if wrong[0] is source else 'a '}{_type_of(wrong[0])}"
+            f"{'' if wrong[0] is source else ' in a ' + _type_of(source)}"
+        )
+
+
+def _type_of(value: Any) -> str:
+    return type(value).__name__
+
+
 def kind_of_source(source: Any) -> str:
     """What messages and descriptions call it."""
     own = type(source)
@@ -86,7 +134,7 @@ def batches_of_tables(
     first = next(waiting, None)
     if first is None:
         raise _no_rows(kind)
-    head = Piece(first, 0)
+    head = next(pieces([first], [], empty=True))
     head.check_columns([label, qid])
     numeric = head.numeric()
     for name in ignore:
@@ -99,6 +147,16 @@ def batches_of_tables(
         raise ValueError(f"a {kind}: column {label!r} must hold numbers")
     others = [name for name in head.names if name not in (label, qid, *ignore)]
     features = [name for name in others if name in numeric]
+    texts = [
+        name
+        for name in others
+        if name not in numeric and are_numbers_as_text(head.column(name))
+    ]
+    if texts:
+        warn(
+            f"a {kind}: columns of text are not features, though they hold numbers: "
+            f"{listed(texts)} (cast them to numbers, or ignore them)"
+        )
     if not features:
         raise ValueError(f"a {kind}: no column but {label!r} and {qid!r} holds numbers")
     least = n_rows(len(features))

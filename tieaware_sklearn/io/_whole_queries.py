@@ -9,6 +9,7 @@ import numpy as np
 
 from .._engine.seen_queries import SeenQueries
 from .._engine.validation import Queries, check_count
+from ._table_columns import OneKind
 from ._table_pieces import Piece, as_one, pieces
 
 
@@ -43,8 +44,9 @@ def whole_queries(
     ------
     ValueError
         While the batches are read: for a query that comes back after another one, which
-        is named; for missing ids; for batches with other columns than the first; and
-        for batches that are not tables or of different kinds.
+        is named; for missing ids, and ids of another kind than in the first batch (such
+        as text and integers); for batches with other columns than the first; and for
+        batches that are not tables or of different kinds.
 
     See Also
     --------
@@ -76,13 +78,14 @@ def whole_queries(
 
 
 def _whole(batches: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
-    seen = SeenQueries()
+    seen, kind = SeenQueries(), OneKind()
     # whole queries, and the rows so far of the one that may go on
     ready: list[Piece] = []
     open_rows: list[Piece] = []
     n_ready, last = 0, None
     for piece in pieces(batches, [qid], alike=True):
         queries = piece.queries(qid)
+        kind.check(queries.qid, qid, piece.number)
         _check_gathered(queries, piece.number)
         first, *_ = ids = queries.qid.tolist()
         goes_on = int(bool(open_rows) and first == last)

@@ -129,7 +129,7 @@ def query_ranks(values: Any, queries: Queries, name: str) -> IntArray:
     """Ranks of queries by a value of any type that is constant within a query."""
     if are_numbers(values, name):
         values = numbers_of(values, name)
-    distinct = check_qid(values, n_rows=queries.n_rows, name=name).by_id()
+    distinct = check_qid(values, n_rows=queries.n_rows, name=name, empty=True).by_id()
     rank = queries.arrange(distinct.row_codes())
     varies = queries.varying(rank)
     if varies.any():
