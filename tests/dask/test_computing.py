@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import dask
 import pandas as pd
 import pytest
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
+from distributed.client import FutureCancelledError
 
 from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import MARKS
@@ -213,3 +215,16 @@ def test_threads_and_tasks_of_workers_compute_as_dask_does():
             return evaluate(dd.from_pandas(ROWS, npartitions=1), score="clicks")
 
         assert client.submit(inside).result(timeout=GIVE_UP).n_queries[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "wanted", "message"),
+    [
+        ("unknown", RuntimeError, "^partitions that df holds on the cluster were can"),
+        ("scheduler-restart", ConnectionError, "^the connection to the Dask scheduler"),
+    ],
+)
+def test_data_that_are_gone_are_no_lost_connection(reason, wanted, message):
+    client = SimpleNamespace(status="running", scheduler=None)
+    with pytest.raises(wanted, match=message):
+        _computing._explain_loss(FutureCancelledError("key", reason), client)

@@ -298,8 +298,13 @@ def test_files_are_named_though_several_are_one_partition(files):
     df = dd.read_parquet(files)
     texts = part(2).assign(qid="q" + part(2).qid.map(str), **many)
     texts.to_parquet(files / "2.parquet")
-    with pytest.raises(ValueError, match=f"{NAMED}: each partition must have numbers"):
+    with pytest.raises(ValueError, match=f"{NAMED} must have numbers in column"):
         evaluate(df, score="clicks", shuffle=False)
+    part(2).assign(label=-1, **many).to_parquet(files / "2.parquet")
+    df = dd.read_parquet(files)
+    for name in ("evaluate", "fit_selector"):
+        with pytest.raises(ValueError, match=f"{NAMED}: label must be >= 0, got -1"):
+            computed(name, df, shuffle=False)
 
 
 def test_errors_of_what_makes_a_partition_are_left_as_they_are():

@@ -25,7 +25,7 @@ pandas = import_optional("pandas", extra="dask", purpose="tieaware_sklearn.dask"
 
 Found = TypeVar("Found")
 #: how messages of this module begin
-_OURS = re.compile(r"(shuffled )?partition \d+ \(of 0 to \d+\)")
+_OURS = re.compile(r"(shuffled )?partition (\d+) \(of 0 to \d+\)")
 #: what pandas infers of objects
 _KINDS = {
     "string": "text",
@@ -84,7 +84,7 @@ class Wanted(NamedTuple):
         label, qid, weight, score = self.names
         unknown = frame[qid].isna()
         if unknown.any():
-            value = show(frame[qid][unknown.array].tolist()[0])
+            value = show(frame[qid][unknown.to_numpy()].tolist()[0])
             raise ValueError(
                 f"{qid} must not be missing, got {value} in {int(unknown.sum())} of "
                 f"{len(frame)} rows"
@@ -158,6 +158,12 @@ def is_named(error: ValueError) -> bool:
     return bool(_OURS.match(str(error)))
 
 
+def number_in(message: str) -> int | None:
+    """The number of the partition of the data frame that a message names."""
+    found = _OURS.match(message)
+    return None if found is None or found[1] else int(found[2])
+
+
 def kinds_of(meta: Any) -> dict[str, str]:
     """Columns of which it is known that they hold numbers, texts or times."""
     found = {name: _kind(meta[name]) for name in meta.columns}
@@ -168,7 +174,7 @@ def check_kinds_of(
     frame: Any,
     wanted: Sequence[str],
     kinds: Mapping[str, str],
-    where: Where | None,
+    where: Where,
     only: Sequence[str] | None = None,
 ) -> None:
     """Whether a partition is what the meta of its data frame says.
@@ -176,25 +182,26 @@ def check_kinds_of(
     It must have the columns that are wanted, with values of the kinds of the meta. With
     `only`, it must have no others than these.
     """
-    this = "each partition" if where is None else str(where)
+    if not isinstance(frame, pandas.DataFrame):
+        raise ValueError(f"{where} must be a pandas.DataFrame, got {type(frame)}")
     for name in wanted:
         if name not in frame.columns:
             own = ", ".join(map(str, frame.columns))
             raise ValueError(
-                f"{this} must have a column {name!r}, as the meta of df has, got {own}"
+                f"{where} must have a column {name!r}, as the meta of df has, got {own}"
             )
     for name in () if only is None else frame.columns:
         if name not in (only or ()):
             raise ValueError(
-                f"{this} must not have a column {name!r}, which the meta of df does "
+                f"{where} must not have a column {name!r}, which the meta of df does "
                 "not have: give df the right meta, or name the features"
             )
     for name in wanted:
         kind = _kind(frame[name])
         if kind and kind != kinds.get(name, kind):
             raise ValueError(
-                f"{this} must have {kinds[name]} in column {name!r}, as the meta of df "
-                f"has, got {kind} (dtype {frame[name].dtype})"
+                f"{where} must have {kinds[name]} in column {name!r}, as the meta of "
+                f"df has, got {kind} (dtype {frame[name].dtype})"
             )
 
 

@@ -15,7 +15,7 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
-from ._computing import compute
+from ._computing import Given, compute
 from ._faults import Names, Wanted, Where, check_kinds_of, kinds_of
 
 dask, dd, pandas = (
@@ -44,6 +44,33 @@ def check_frame(df: Any) -> None:
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
 
 
+class _Graph(dict[Any, Any]):
+    """Tasks that are known by a name, and need not be compared with others."""
+
+    def __init__(self, tasks: Any, name: str) -> None:
+        super().__init__(tasks)
+        self._of = name
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return type(self).__name__, self._of
+
+
+def in_own_partitions(df: Any) -> Any:
+    """The same data frame, of which no step to come joins partitions.
+
+    Dask reads several Parquet files as one partition where few of their columns are
+    asked for. Queries that two of them repeat would then be in one partition.
+    """
+    # what Dask does to a data frame before it computes it, but for that step
+    expr = df.expr.simplify().lower_completely().simplify()
+    fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
+    expr = expr if fuse is None else fuse()
+    return dd.from_graph(
+        _Graph(expr.__dask_graph__(), expr._name), df._meta, expr.divisions,
+        list(expr.__dask_keys__()), "as-given",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Gathered:
     """Rows of which those of a query are together.
@@ -51,12 +78,12 @@ class Gathered:
     Attributes
     ----------
     df : dask.dataframe.DataFrame
-    given : dask.dataframe.DataFrame
+    given : Given
         The same as they came, in partitions that a message can name.
     """
 
     df: Any
-    given: Any
+    given: Given
 
 
 def gathered(
@@ -84,8 +111,10 @@ def gathered(
             raise ValueError(
                 f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
             )
-    given = _checked(df, columns, only=only)
-    rows = given.shuffle(names.qid, ignore_index=True) if shuffle else given
+    rows = _checked(df, columns, only=only)
+    given = Given(df, rows, columns)
+    if shuffle:
+        rows = rows.shuffle(names.qid, ignore_index=True)
     return Gathered(rows, given)
 
 
@@ -96,15 +125,15 @@ def _checked(df: Any, columns: list[str], *, only: bool) -> Any:
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
-        # readers may make one partition of several
-        known = partition_info is not None and not of_a_reader
-        where = Where(partition_info["number"], n_partitions) if known else None
+        where = Where((partition_info or {}).get("number", 0), n_partitions)
         check_kinds_of(frame, columns, kinds, where, None if of_a_reader else own)
         return frame[columns]
 
     if of_a_reader:  # it then reads these columns only
         df = df[columns]
-    return df.map_partitions(select, meta=df._meta[columns], enforce_metadata=False)
+    return in_own_partitions(
+        df.map_partitions(select, meta=df._meta[columns], enforce_metadata=False)
+    )
 
 
 def merged(
@@ -149,7 +178,7 @@ def merged(
     tree = [part for part, _ in found]
     while len(tree) > 1:
         tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
-    whole, (several, digests) = compute(tree[0], compared, df=rows.given)
+    whole, (several, digests) = compute(tree[0], compared, given=rows.given)
     for again in several:
         raise ValueError(_look_up(again, partitions, qid, shuffle))
     if whole is None:
