@@ -142,9 +142,10 @@ def test_a_partition_that_kills_its_workers_is_named():
         df = dd.from_map(kill_the_second, range(3), meta=ROWS[:0])
         with pytest.raises(
             RuntimeError,
-            match=r"^2 workers died .* of partition 1 \(task .*, probably for want of "
-            r"memory, of which each has 4000 MB: use smaller partitions, such as "
-            r"df\.repartition\(partition_size='100MB'\), or workers with more memory",
+            match=r"^2 workers died .* of partition 1 \(of 0 to 2\) \(task .*, "
+            r"probably for want of memory, of which each has 4000 MB: use smaller "
+            r"partitions, such as df\.repartition\(partition_size='100MB'\), or "
+            r"workers with more memory",
         ):
             fit_selector(RankingFeatureSelector("rr"), df, shuffle=False)
 

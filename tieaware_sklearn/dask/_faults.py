@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._engine.exact import show
+from .._engine.exact import fits_floats, show
 from .._engine.validation import (
     check_labels,
     check_qid,
@@ -24,13 +24,17 @@ from ..measures._gains import refused_label
 pandas = import_optional("pandas", extra="dask", purpose="tieaware_sklearn.dask")
 
 Found = TypeVar("Found")
+#: from here on, floats do not hold all integers
+_BEYOND = 2.0**53
 #: how messages of this module begin
 _OURS = re.compile(r"(shuffled )?partition (\d+) \(of 0 to \d+\)")
+#: kinds of which values of one are compared with those of another
+_NUMBERS = {"integers", "floats", "numbers"}
 #: what pandas infers of objects
 _KINDS = {
     "string": "text",
-    "integer": "numbers",
-    "floating": "numbers",
+    "integer": "integers",
+    "floating": "floats",
     "mixed-integer-float": "numbers",
     "decimal": "numbers",
     "boolean": "numbers",
@@ -71,6 +75,8 @@ class Wanted(NamedTuple):
         Columns to screen.
     missing : {"raise", "last"}
         Whether NaN is an error in these.
+    others : sequence of str
+        Columns of any values, none of which is missing.
     """
 
     names: Names
@@ -78,6 +84,7 @@ class Wanted(NamedTuple):
     scores: Sequence[str] = ()
     features: Sequence[str] = ()
     missing: str = "raise"
+    others: Sequence[str] = ()
 
     def check(self, frame: Any) -> None:
         """Raise a ValueError that names the column and the query of a wrong value."""
@@ -107,6 +114,10 @@ class Wanted(NamedTuple):
             check_query_weight(
                 frame[weight], queries, allow_zero=True, name=weight, place=place
             )
+        for name in self.others:
+            gone = frame[name].isna().to_numpy()
+            reject(gone, frame[name].to_numpy(dtype=object), name, "not be missing",
+                   place)  # fmt: skip
         for name in self.features:
             cells = frame[name]
             values = pandas.to_numeric(cells, errors="coerce").to_numpy(
@@ -176,11 +187,14 @@ def check_kinds_of(
     kinds: Mapping[str, str],
     where: Where,
     only: Sequence[str] | None = None,
+    *,
+    qid: str | None = None,
 ) -> None:
     """Whether a partition is what the meta of its data frame says.
 
     It must have the columns that are wanted, with values of the kinds of the meta. With
-    `only`, it must have no others than these.
+    `only`, it must have no others than these. Of ids in `qid`, integers and floats are
+    two kinds: as floats, integers beyond 2^53 are other ids.
     """
     if not isinstance(frame, pandas.DataFrame):
         raise ValueError(f"{where} must be a pandas.DataFrame, got {type(frame)}")
@@ -196,17 +210,46 @@ def check_kinds_of(
                 f"{where} must not have a column {name!r}, which the meta of df does "
                 "not have: give df the right meta, or name the features"
             )
-    for name in wanted:
-        kind = _kind(frame[name])
-        if kind and kind != kinds.get(name, kind):
+    for name in wanted if len(frame) else ():
+        kind, other = _kind(frame[name]), kinds.get(name, "")
+        alike = not kind or not other or kind == other
+        if kind in _NUMBERS and other in _NUMBERS:
+            alike = alike or name != qid or "numbers" in (kind, other)
+            # what is missing makes floats of integers, and is an error of its own
+            alike = alike or bool(frame[name].isna().any())
+        elif other in _NUMBERS:
+            other = "numbers"
+        if not alike:
             raise ValueError(
-                f"{where} must have {kinds[name]} in column {name!r}, as the meta of "
-                f"df has, got {kind} (dtype {frame[name].dtype})"
+                f"{where} must have {other} in column {name!r}, as the meta of df "
+                f"has, got {kind} (dtype {frame[name].dtype})"
             )
 
 
+def as_meta(frame: Any, kinds: Mapping[str, str], where: Where) -> Any:
+    """A partition whose numbers can stand beside those of others unchanged.
+
+    A shuffle makes floats of integers that come together with floats.
+    """
+    for name in frame.columns:
+        kind, other = _kind(frame[name]), kinds.get(name)
+        if {kind, other} != {"integers", "floats"}:
+            continue
+        values = pandas.to_numeric(frame[name]).to_numpy(na_value=np.nan)
+        if kind == "integers" and not fits_floats(values):
+            raise ValueError(
+                f"{where} must have floats in column {name!r}, as the meta of df has, "
+                "got integers that 64-bit floats do not hold (beyond 2^53)"
+            )
+        if kind == "floats" and (np.mod(values, 1) == 0).all():
+            whole = np.abs(values) < _BEYOND
+            if whole.all():
+                frame = frame.assign(**{name: values.astype(np.int64)})
+    return frame
+
+
 def _kind(column: Any) -> str:
-    """Numbers, text or times; empty for others, and where there is nothing to see."""
+    """Integers, floats, text, ...; empty for others, and if there is nothing to see."""
     dtype = column.dtype
     types = pandas.api.types
     if isinstance(dtype, pandas.CategoricalDtype):
@@ -214,8 +257,12 @@ def _kind(column: Any) -> str:
     if types.is_object_dtype(dtype):
         found: str = pandas.api.types.infer_dtype(column, skipna=True)
         return _KINDS.get(found, "")
-    if types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype):
+    if types.is_bool_dtype(dtype):
         return "numbers"
+    if types.is_integer_dtype(dtype):
+        return "integers"
+    if types.is_numeric_dtype(dtype):
+        return "floats" if types.is_float_dtype(dtype) else "numbers"
     if types.is_datetime64_any_dtype(dtype):
         return "times"
     return "text" if types.is_string_dtype(dtype) else ""

@@ -15,8 +15,9 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
+from ._columns import check_columns
 from ._computing import Given, compute
-from ._faults import Names, Wanted, Where, check_kinds_of, kinds_of
+from ._faults import Names, Wanted, Where, as_meta, check_kinds_of, kinds_of
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -37,11 +38,6 @@ class Merges(Protocol):
 
 
 Part = TypeVar("Part", bound=Merges)
-
-
-def check_frame(df: Any) -> None:
-    if not isinstance(df, dd.DataFrame):
-        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
 
 
 class _Graph(dict[Any, Any]):
@@ -99,40 +95,34 @@ def gathered(
 
     With `only`, partitions must not have columns that the meta of `df` does not have.
     """
-    check_frame(df)
-    columns = [*names.given(), *others]
-    for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                f"label, qid, score, query_weight and {what} must name different "
-                f"columns, got {name!r} twice"
-            )
-        if name not in df.columns:
-            raise ValueError(
-                f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
-            )
-    rows = _checked(df, columns, only=only)
+    columns = check_columns(df, names, others, what, shuffle)
+    rows = _checked(df, columns, names.qid, only=only)
     given = Given(df, rows, columns)
     if shuffle:
         rows = rows.shuffle(names.qid, ignore_index=True)
     return Gathered(rows, given)
 
 
-def _checked(df: Any, columns: list[str], *, only: bool) -> Any:
+def _checked(df: Any, columns: list[str], qid: str, *, only: bool) -> Any:
     """These columns, which every partition must have, of the kinds of the meta."""
-    kinds = kinds_of(df._meta[columns])
+    meta = df._meta[columns]
+    kinds = kinds_of(meta)
     n_partitions, own = df.npartitions, list(df.columns) if only else None
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
         where = Where((partition_info or {}).get("number", 0), n_partitions)
-        check_kinds_of(frame, columns, kinds, where, None if of_a_reader else own)
-        return frame[columns]
+        check_kinds_of(
+            frame, columns, kinds, where, None if of_a_reader else own, qid=qid
+        )
+        if not len(frame):  # of any types, which would be those of other rows as well
+            return meta
+        return as_meta(frame[columns], kinds, where)
 
     if of_a_reader:  # it then reads these columns only
         df = df[columns]
     return in_own_partitions(
-        df.map_partitions(select, meta=df._meta[columns], enforce_metadata=False)
+        df.map_partitions(select, meta=meta, enforce_metadata=False)
     )
 
 
@@ -195,7 +185,7 @@ def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) ->
         if queries[0] != other:
             return same_digest(queries[0], other, qid)
     # data that are not the same when they are read again may not have it
-    name = repr(queries[0]) if queries else f"with the digest {again.digest:#018x}"
+    name = spell(queries[0]) if queries else f"with the digest {again.digest:#018x}"
     return in_several(again, name, len(partitions), qid, shuffle)
 
 
@@ -223,8 +213,14 @@ def in_several(
 def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
     """The query id of this digest, if it is there."""
     ids = ids_of(frame, qid)
-    found: list[Any] = ids[value_bits(ids) == np.uint64(digest)].tolist()
-    return found
+    found = ids[value_bits(ids) == np.uint64(digest)]
+    # times as integers would say nothing
+    return list(found) if found.dtype.kind in "mM" else found.tolist()
+
+
+def spell(query: Any) -> str:
+    """A query id as a message shows it."""
+    return str(query) if isinstance(query, np.generic) else repr(query)
 
 
 def ids_of(frame: Any, qid: str) -> NDArray[Any]:
