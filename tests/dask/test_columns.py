@@ -129,3 +129,13 @@ def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):
     assert set(screened) == {(False, False)}
     assert again.progress
     assert capsys.readouterr().err == ""
+
+
+def test_labels_that_a_reader_returned_as_objects(rows):
+    objects = rows.astype({"label": object})
+    with dask.config.set({"dataframe.convert-string": True}):
+        df = spread(rows).map_partitions(lambda frame: frame, meta=objects[:0])
+        df = df.astype({"label": "string"})
+        message = r"numbers in column 'label', got text .*'dataframe\.convert-string'"
+        with pytest.raises(ValueError, match=message):
+            evaluate(df, score="clicks")

@@ -229,3 +229,12 @@ def test_data_that_are_gone_are_no_lost_connection(reason, wanted, message):
     client = SimpleNamespace(status="running", scheduler=None)
     with pytest.raises(wanted, match=message):
         _computing._explain_loss(FutureCancelledError("key", reason), client)
+
+
+def test_another_scheduler_than_that_of_an_open_client():
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+    df = dd.from_pandas(ROWS, npartitions=2)
+    with Client(**options, dashboard_address=None):
+        for scheduler in ("sync", "threads"):
+            with dask.config.set(scheduler=scheduler):
+                assert evaluate(df, score="clicks").n_queries[0] == 2

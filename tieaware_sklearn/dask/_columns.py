@@ -15,6 +15,10 @@ dd, pandas = (
     for name in ("dask.dataframe", "pandas")
 )
 
+_ADVICE = (
+    "give them a type of their own, or make df within "
+    "dask.config.set({'dataframe.convert-string': False})"
+)
 #: the column in which Dask notes where it shuffles a row to
 _OF_DASK = "_partitions"
 #: what pandas infers of objects that texts stand for as well
@@ -62,6 +66,11 @@ def check_columns(
                 "because Dask uses this name: rename it"
             )
         _check_objects(df, name, mixed=name == names.qid)
+        if name in (names.label, names.score, names.weight) and _is_text(df, name):
+            raise ValueError(
+                f"df must have numbers in column {name!r}, got text (dtype "
+                f"{df._meta[name].dtype}): if they were objects, {_ADVICE}"
+            )
     return columns
 
 
@@ -97,15 +106,20 @@ def _check_objects(df: Any, name: Any, *, mixed: bool) -> None:
     With `mixed`, only numbers beside others are refused: 7 and 7.0 have two texts, and
     7 and "7" have one.
     """
-    if not pandas.api.types.is_string_dtype(df._meta[name].dtype):
-        return
-    if pandas.api.types.is_object_dtype(df._meta[name].dtype):
+    if not _is_text(df, name):
         return
     kind = objects_in(df, name)
     if not kind or kind in _TEXTS or (mixed and not kind.startswith("mixed-")):
         return
     raise ValueError(
         f"df must have values as they are in column {name!r}, got texts that Dask made "
-        f"of objects ({kind}): give them a type of their own, or make df within "
-        "dask.config.set({'dataframe.convert-string': False})"
+        f"of objects ({kind}): {_ADVICE}"
+    )
+
+
+def _is_text(df: Any, name: Any) -> bool:
+    """Whether a column has a dtype of texts, and not of any objects."""
+    dtype, types = df._meta[name].dtype, pandas.api.types
+    return types.is_string_dtype(dtype) and not (
+        types.is_object_dtype(dtype) or isinstance(dtype, pandas.CategoricalDtype)
     )

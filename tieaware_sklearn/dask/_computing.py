@@ -173,6 +173,19 @@ def _client() -> Any:
     return None
 
 
+def shuffle_method() -> str | None:
+    """How to shuffle; None for what Dask chooses.
+
+    It chooses what only workers can do where a client is open, though the scheduler
+    may be another one.
+    """
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if hasattr(client, "scheduler_info"):
+        return None
+    method: str | None = dask.config.get("dataframe.shuffle.method", None)
+    return method or "disk"
+
+
 def _address(client: Any) -> str:
     return str(getattr(client.scheduler, "addr", "an unknown address"))
 

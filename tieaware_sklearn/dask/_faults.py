@@ -28,6 +28,8 @@ Found = TypeVar("Found")
 _BEYOND = 2.0**53
 #: how messages of this module begin
 _OURS = re.compile(r"(shuffled )?partition (\d+) \(of 0 to \d+\)")
+#: the number of a row, before the query that it is of
+_ROW = re.compile(r"\brow \d+, (?=query )")
 #: kinds of which values of one are compared with those of another
 _NUMBERS = {"integers", "floats", "numbers"}
 #: what pandas infers of objects
@@ -150,9 +152,9 @@ class Where(NamedTuple):
         try:
             return of_rows(frame)
         except ValueError as error:
-            raise ValueError(
-                f"{self}: {_first_fault(frame, wanted) or error}"
-            ) from None
+            # rows of a partition say nothing beside a query
+            what = _ROW.sub("", str(error))
+            raise ValueError(f"{self}: {_first_fault(frame, wanted) or what}") from None
 
 
 def _first_fault(frame: Any, wanted: Wanted | None) -> str:

@@ -16,7 +16,7 @@ from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
 from ._columns import check_columns
-from ._computing import Given, compute
+from ._computing import Given, compute, shuffle_method
 from ._faults import Names, Wanted, Where, as_meta, check_kinds_of, kinds_of
 
 dask, dd, pandas = (
@@ -99,7 +99,9 @@ def gathered(
     rows = _checked(df, columns, names.qid, only=only)
     given = Given(df, rows, columns)
     if shuffle:
-        rows = rows.shuffle(names.qid, ignore_index=True)
+        rows = rows.shuffle(
+            names.qid, ignore_index=True, shuffle_method=shuffle_method()
+        )
     return Gathered(rows, given)
 
 
