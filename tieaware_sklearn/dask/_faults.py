@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._engine.exact import fits_floats, show
+from .._engine.exact import show
 from .._engine.validation import (
     check_labels,
     check_qid,
@@ -25,7 +25,7 @@ pandas = import_optional("pandas", extra="dask", purpose="tieaware_sklearn.dask"
 
 Found = TypeVar("Found")
 #: from here on, floats do not hold all integers
-_BEYOND = 2.0**53
+_BEYOND = 2**53
 #: how messages of this module begin
 _OURS = re.compile(r"(shuffled )?partition (\d+) \(of 0 to \d+\)")
 #: the number of a row, before the query that it is of
@@ -237,16 +237,19 @@ def as_meta(frame: Any, kinds: Mapping[str, str], where: Where) -> Any:
         kind, other = _kind(frame[name]), kinds.get(name)
         if {kind, other} != {"integers", "floats"}:
             continue
-        values = pandas.to_numeric(frame[name]).to_numpy(na_value=np.nan)
-        if kind == "integers" and not fits_floats(values):
-            raise ValueError(
-                f"{where} must have floats in column {name!r}, as the meta of df has, "
-                "got integers that 64-bit floats do not hold (beyond 2^53)"
-            )
-        if kind == "floats" and (np.mod(values, 1) == 0).all():
-            whole = np.abs(values) < _BEYOND
-            if whole.all():
-                frame = frame.assign(**{name: values.astype(np.int64)})
+        values = pandas.to_numeric(frame[name]).dropna()
+        if kind == "integers":
+            if len(values) and not -_BEYOND <= values.min() <= values.max() <= _BEYOND:
+                raise ValueError(
+                    f"{where} must have floats in column {name!r}, as the meta of df "
+                    "has, got integers that 64-bit floats do not hold (beyond 2^53)"
+                )
+        elif len(values) == len(frame):
+            floats = values.to_numpy(dtype=np.float64)
+            if ((floats == np.rint(floats)) & (np.abs(floats) < _BEYOND)).all():
+                # not by `assign`, which knows no names that are numbers
+                frame = frame.copy(deep=False)
+                frame[name] = floats.astype(np.int64)
     return frame
 
 
