@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import dask
 import pandas as pd
 import pytest
 from dask import dataframe as dd
 from distributed import Client, LocalCluster
+from distributed.client import FutureCancelledError
 
 from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import MARKS
@@ -140,9 +142,10 @@ def test_a_partition_that_kills_its_workers_is_named():
         df = dd.from_map(kill_the_second, range(3), meta=ROWS[:0])
         with pytest.raises(
             RuntimeError,
-            match=r"^2 workers died .* of partition 1 \(task .*, probably for want of "
-            r"memory, of which each has 4000 MB: use smaller partitions, such as "
-            r"df\.repartition\(partition_size='100MB'\), or workers with more memory",
+            match=r"^2 workers died .* of partition 1 \(of 0 to 2\) \(task .*, "
+            r"probably for want of memory, of which each has 4000 MB: use smaller "
+            r"partitions, such as df\.repartition\(partition_size='100MB'\), or "
+            r"workers with more memory",
         ):
             fit_selector(RankingFeatureSelector("rr"), df, shuffle=False)
 
@@ -213,3 +216,25 @@ def test_threads_and_tasks_of_workers_compute_as_dask_does():
             return evaluate(dd.from_pandas(ROWS, npartitions=1), score="clicks")
 
         assert client.submit(inside).result(timeout=GIVE_UP).n_queries[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "wanted", "message"),
+    [
+        ("unknown", RuntimeError, "^partitions that df holds on the cluster were can"),
+        ("scheduler-restart", ConnectionError, "^the connection to the Dask scheduler"),
+    ],
+)
+def test_data_that_are_gone_are_no_lost_connection(reason, wanted, message):
+    client = SimpleNamespace(status="running", scheduler=None)
+    with pytest.raises(wanted, match=message):
+        _computing._explain_loss(FutureCancelledError("key", reason), client)
+
+
+def test_another_scheduler_than_that_of_an_open_client():
+    options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+    df = dd.from_pandas(ROWS, npartitions=2)
+    with Client(**options, dashboard_address=None):
+        for scheduler in ("sync", "threads"):
+            with dask.config.set(scheduler=scheduler):
+                assert evaluate(df, score="clicks").n_queries[0] == 2

@@ -247,6 +247,78 @@ def test_kinds_of_numbers_and_texts_may_differ():
     assert found.mean_.tolist() == wanted.mean_.tolist()
 
 
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("floats", ["meta", "partition"])
+def test_ids_are_integers_or_floats_in_all_partitions(name, shuffle, floats):
+    """As floats, 2^53 and 2^53 + 1 are one query."""
+    meta = META.astype({"qid": float}) if floats == "meta" else META
+    own = [part(i).assign(qid=part(i).qid + LARGE) for i in range(3)]
+    if floats == "partition":
+        own[1]["qid"] = own[1].qid.astype(float)
+    df = dd.from_map(lambda i: own[i], range(3), meta=meta)
+    kinds = {"meta": ("floats", "integers"), "partition": ("integers", "floats")}
+    message = "^partition {} .* must have {} in column 'qid', .*, got {} ".format(
+        r"\d" if floats == "meta" else 1, *kinds[floats]
+    )
+    with pytest.raises(ValueError, match=message):
+        computed(name, df, shuffle=shuffle)
+    # what is empty is of no kind
+    others = [own[0], own[1][:0].astype({"qid": float}), own[2]]
+    df = dd.from_map(lambda i: others[i], range(3), meta=META)
+    if floats == "partition":
+        assert evaluate(df, score="clicks", shuffle=shuffle).n_queries[0] == 16
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_scores_that_floats_do_not_hold_are_no_floats(shuffle):
+    own = [part(i).assign(clicks=LARGE + np.arange(40) % 3) for i in range(2)]
+    meta = own[0][:0]
+    own[1]["clicks"] = np.arange(40.0) % 4
+    df = dd.from_map(lambda i: own[i], range(2), meta=meta)
+    found = evaluate(df, score="clicks", shuffle=shuffle)
+    rows = pd.concat([own[0], own[1].astype({"clicks": int})])
+    wanted = evaluate(dd.from_pandas(rows, npartitions=1), score="clicks")
+    assert found.mean.tolist() == wanted.mean.tolist()
+    numbered = [one.rename(columns={"clicks": 0}) for one in own]
+    df = dd.from_map(lambda i: numbered[i], range(2), meta=numbered[0][:0])
+    found = evaluate(df, score=0, shuffle=shuffle)
+    assert found.mean.tolist() == wanted.mean.tolist()
+    df = dd.from_map(lambda i: own[i], range(2), meta=META)
+    with pytest.raises(
+        ValueError,
+        match=r"^partition 0 \(of 0 to 1\) must have floats in column 'clicks', .* "
+        r"integers that 64-bit floats do not hold \(beyond 2\^53\)",
+    ):
+        evaluate(df, score="clicks", shuffle=shuffle)
+
+
+def test_a_partition_that_is_none_is_named():
+    df = dd.from_map(other_in_one(lambda frame: None), range(4), meta=META)
+    with pytest.raises(ValueError, match=r"^partition 2 .* must be a pandas.DataFrame"):
+        evaluate(df, score="clicks")
+
+
+def test_an_error_about_another_key_is_left_as_it_is():
+    def fail(frame):
+        raise KeyError("password")
+
+    df = dd.from_map(other_in_one(fail), range(N_PARTITIONS), meta=META)
+    with pytest.raises(KeyError, match="password"):
+        evaluate(df, score="clicks")
+
+
+def test_times_are_shown_as_such():
+    own = part(0)
+    own["qid"] = pd.Timestamp("2020-01-20") + pd.to_timedelta(own.qid, unit="D")
+    df = dd.concat([dd.from_pandas(own[:3], 1), dd.from_pandas(own[3:], 1)])
+    with pytest.raises(ValueError, match="got query 2020-01-20T00:00:00"):
+        evaluate(df, score="clicks", shuffle=False)
+
+
 @pytest.fixture
 def files(tmp_path):
     for number in range(N_PARTITIONS):
@@ -298,8 +370,13 @@ def test_files_are_named_though_several_are_one_partition(files):
     df = dd.read_parquet(files)
     texts = part(2).assign(qid="q" + part(2).qid.map(str), **many)
     texts.to_parquet(files / "2.parquet")
-    with pytest.raises(ValueError, match=f"{NAMED}: each partition must have numbers"):
+    with pytest.raises(ValueError, match=f"{NAMED} must have numbers in column"):
         evaluate(df, score="clicks", shuffle=False)
+    part(2).assign(label=-1, **many).to_parquet(files / "2.parquet")
+    df = dd.read_parquet(files)
+    for name in ("evaluate", "fit_selector"):
+        with pytest.raises(ValueError, match=f"{NAMED}: label must be >= 0, got -1"):
+            computed(name, df, shuffle=False)
 
 
 def test_errors_of_what_makes_a_partition_are_left_as_they_are():

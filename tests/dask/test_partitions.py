@@ -58,6 +58,33 @@ def test_partitions_that_repeat_others_are_named(kind, name):
     assert ast.literal_eval(query) in set(parts[1].qid.compute())
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_a_file_that_is_read_twice_is_an_error(rows, tmp_path, name, filesystem):
+    """Dask reads several files as one partition where few columns are wanted."""
+    wide = rows.assign(**{f"more {j}": 0.0 for j in range(20)})
+    for i in range(8):
+        wide[wide.qid % 8 == i].to_parquet(tmp_path / f"{i}.parquet")
+    wide[wide.qid % 8 == 0].to_parquet(tmp_path / "0 again.parquet")
+    df = dd.read_parquet(tmp_path, filesystem=filesystem)
+    with pytest.raises(ValueError, match=r"in partitions \d and \d \(of 0 to 8\)"):
+        computed(
+            name, df[["clicks", "label", "qid"]] if "fit" in name else df, shuffle=False
+        )
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+@pytest.mark.parametrize("name", ALL)
+def test_only_the_columns_that_are_wanted_are_read(rows, tmp_path, name):
+    rows.to_parquet(tmp_path / "0.parquet")
+    df = dd.read_parquet(tmp_path)
+    # the others are gone, which does not matter
+    rows[["label", "qid", "clicks"]].to_parquet(tmp_path / "0.parquet")
+    options = {"features": ["clicks"]} if name == "fit_selector" else {}
+    computed(name, df, **options)
+
+
 def test_a_query_in_many_partitions_is_named_with_some_of_them(rows):
     df = dd.from_pandas(rows.assign(qid=7), npartitions=9)
     with pytest.raises(ValueError, match="query 7 in partitions 0, 1, 2, 3 and 5 more"):

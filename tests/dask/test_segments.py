@@ -141,8 +141,22 @@ def test_a_query_in_two_segments_is_named(rows):
 def test_a_missing_segment_is_an_error(rows, hole):
     market = (rows.qid % 3).astype(str).astype(object)
     holes = rows.assign(market=market.where(rows.qid != 7, hole))
-    with pytest.raises(ValueError, match="market must not be missing"):
+    with pytest.raises(ValueError, match=r"market must not be missing.* in query 7"):
         evaluate_by_segment(spread(holes), score="clicks", segment="market")
+
+
+@pytest.mark.parametrize("segment", ["qid", "weight"])
+def test_segments_may_be_queries_or_weights(rows, segment):
+    rows = rows[rows.qid < 10]
+    found = evaluate_by_segment(
+        spread(rows, 2), score="clicks", segment=segment, query_weight="weight"
+    )
+    wanted = tieaware_sklearn.evaluate(
+        rows.label, rows.clicks, qid=rows.qid, query_weight=rows.weight,
+        segment=rows[segment],
+    ).by_segment()  # fmt: skip
+    assert found.segment.tolist() == wanted.segment.tolist()
+    assert found.mean.tolist() == wanted.mean.tolist()
 
 
 def test_without_shuffle_a_cut_query_is_refused(rows):
@@ -160,7 +174,7 @@ def test_what_cannot_be_merged_is_refused_before_the_work(rows):
         ({"average": "median"}, "'median', which .* those of evaluate_queries"),
         ({"average": "micro"}, "average must be one of"),
         ({"segment": "market"}, "df must have a column 'market'"),
-        ({"segment": "qid"}, "query_weight and segment must name different columns"),
+        ({"segment": "label"}, "query_weight and segment must name different columns"),
     ):
         options = {"score": "clicks", "segment": "label"} | options
         with pytest.raises(ValueError, match=what):

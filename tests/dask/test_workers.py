@@ -25,7 +25,7 @@ from tests.dask.helpers import (
     spread,
 )
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
-from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
+from tieaware_sklearn.dask import _computing, evaluate, evaluate_queries, fit_selector
 from tieaware_sklearn.feature_selection import Screening
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
@@ -211,3 +211,63 @@ def test_ids_that_cannot_be_shuffled_are_named(cluster, rows):
         df = dd.from_pandas(rows.assign(qid=ids), npartitions=3)
         with pytest.raises(ValueError, match=r"^df cannot be shuffled: .*column qid"):
             evaluate(df, score="clicks")
+
+
+def is_idle(client):
+    """Whether nothing is held for a client or under way, soon enough."""
+
+    def n_tasks(dask_scheduler):
+        return len(dask_scheduler.tasks)
+
+    give_up = time.monotonic() + GIVE_UP
+    while client.futures or client.run_on_scheduler(n_tasks):
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_an_error_does_not_outlive_its_fault(
+    cluster, rows, tmp_path, monkeypatch, shuffle, known
+):
+    if not known:  # as with a scheduler that does not tell
+        monkeypatch.setattr(_computing, "_key_of_fault", lambda *_: None)
+    here = rows[["label", "qid", "clicks"]]
+
+    def read(number):
+        with (tmp_path / f"read {number}").open("a") as log:
+            log.write("x")
+        if number == 2 and not (tmp_path / "up").exists():
+            raise OSError("the server does not answer")
+        return here[here.qid % 4 == number]
+
+    df = dd.from_map(read, range(4), meta=here[:0])
+    with pytest.raises(ValueError, match=r"^partition 2 \(of 0 to 3\): the server"):
+        evaluate(df, score="clicks", shuffle=shuffle)
+    assert len((tmp_path / "read 2").read_text()) in ((1,) if known else (1, 2))
+    (tmp_path / "up").touch()
+    assert len(df) == len(rows)
+    values = evaluate_queries(df, score="clicks", measures="rr", shuffle=shuffle)
+    assert len(values.compute()) == rows.qid.nunique()
+    del values
+    assert is_idle(cluster)
+
+
+def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path, monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    def take_time(frame):
+        (tmp_path / str(time.monotonic_ns())).touch()
+        time.sleep(0.1)
+        return frame
+
+    monkeypatch.setattr(_computing, "LOOK", 0.01)
+    monkeypatch.setattr(_computing._Pause, "look", interrupt)
+    df = spread(rows, 100).map_partitions(take_time, meta=rows[:0])
+    with pytest.raises(KeyboardInterrupt) as caught:
+        evaluate(df, score="clicks", shuffle=False)
+    assert is_idle(cluster), caught
+    assert len(list(tmp_path.iterdir())) < 50

@@ -21,6 +21,7 @@ from ..evaluation._tie_rules import TieRules
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._columns import check_given
 from ._faults import Names, Wanted
 from ._partitions import gathered, merged
 
@@ -142,9 +143,10 @@ def compare_systems(
     check_share(confidence, "confidence")
     several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
     asked = ask(parse_measures(measure, name="measure"), zero_relevance, unjudged)
-    if isinstance(scores, (str, Mapping)) or not list(scores):
+    if isinstance(scores, (str, Mapping)) or not _is_list(scores):
         raise ValueError(f"scores must be a list of columns, got {scores!r}")
     chosen = list(scores)
+    check_given(label=label, qid=qid)
     systems = tuple(map(str, chosen))
     for name in systems:
         if systems.count(name) > 1:
@@ -201,6 +203,11 @@ def compare_systems(
         interval=interval, confidence=float(confidence),
     )  # fmt: skip
     return SystemComparisons(tuple(comparisons)) if several else comparisons[0]
+
+
+def _is_list(columns: Any) -> bool:
+    """Whether there is something in it."""
+    return isinstance(columns, Iterable) and bool(list(columns))
 
 
 def _key_columns(external: Any) -> list[str]:

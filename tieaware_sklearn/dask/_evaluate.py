@@ -17,6 +17,7 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepar
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._columns import check_given
 from ._faults import Names, Wanted, Where
 from ._partitions import (
     gathered,
@@ -24,6 +25,7 @@ from ._partitions import (
     in_several,
     merged,
     pandas,
+    spell,
     with_digest,
 )
 
@@ -119,6 +121,7 @@ def evaluate(
     2 queries
     """
     check_average(average)
+    check_given(score=score, label=label, qid=qid)
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = Names(label, qid, query_weight, score)
 
@@ -188,6 +191,13 @@ def evaluate_queries(
     {1: 1.0, 2: 0.75}
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    check_given(score=score, label=label, qid=qid)
+    any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
+    if qid != "qid" and qid in any_report.columns:
+        raise ValueError(
+            f"qid must not have the name of a column of the result, got {qid!r}: "
+            "rename the column of df"
+        )
     names = Names(label, qid, None, score)
     df = gathered(df, names, shuffle).df
     wanted, n_partitions = Wanted(names, asked), df.npartitions
@@ -199,7 +209,6 @@ def evaluate_queries(
         found["qid"] = ids.repeat(len(asked.measures)).array
         return found.rename(columns={"qid": qid})
 
-    any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
 
     def of_partition(frame: Any, partition_info: Any = None) -> Any:
@@ -222,7 +231,7 @@ def evaluate_queries(
         several, n_partitions = cells["found"].iloc[0]
         for again in several:
             for query in with_digest(frame, qid, again.digest):
-                what = in_several(again, repr(query), n_partitions, qid, shuffle)
+                what = in_several(again, spell(query), n_partitions, qid, shuffle)
                 raise ValueError(what)
         return frame
 

@@ -15,8 +15,9 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
-from ._computing import compute
-from ._faults import Names, Wanted, Where, check_kinds_of, kinds_of
+from ._columns import check_columns
+from ._computing import Given, compute, shuffle_method
+from ._faults import Names, Wanted, Where, as_meta, check_kinds_of, kinds_of
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -39,9 +40,31 @@ class Merges(Protocol):
 Part = TypeVar("Part", bound=Merges)
 
 
-def check_frame(df: Any) -> None:
-    if not isinstance(df, dd.DataFrame):
-        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
+class _Graph(dict[Any, Any]):
+    """Tasks that are known by a name, and need not be compared with others."""
+
+    def __init__(self, tasks: Any, name: str) -> None:
+        super().__init__(tasks)
+        self._of = name
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return type(self).__name__, self._of
+
+
+def in_own_partitions(df: Any) -> Any:
+    """The same data frame, of which no step to come joins partitions.
+
+    Dask reads several Parquet files as one partition where few of their columns are
+    asked for. Queries that two of them repeat would then be in one partition.
+    """
+    # what Dask does to a data frame before it computes it, but for that step
+    expr = df.expr.simplify().lower_completely().simplify()
+    fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
+    expr = expr if fuse is None else fuse()
+    return dd.from_graph(
+        _Graph(expr.__dask_graph__(), expr._name), df._meta, expr.divisions,
+        list(expr.__dask_keys__()), "as-given",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,12 +74,12 @@ class Gathered:
     Attributes
     ----------
     df : dask.dataframe.DataFrame
-    given : dask.dataframe.DataFrame
+    given : Given
         The same as they came, in partitions that a message can name.
     """
 
     df: Any
-    given: Any
+    given: Given
 
 
 def gathered(
@@ -72,39 +95,37 @@ def gathered(
 
     With `only`, partitions must not have columns that the meta of `df` does not have.
     """
-    check_frame(df)
-    columns = [*names.given(), *others]
-    for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                f"label, qid, score, query_weight and {what} must name different "
-                f"columns, got {name!r} twice"
-            )
-        if name not in df.columns:
-            raise ValueError(
-                f"df must have a column {name!r}, got {', '.join(map(str, df.columns))}"
-            )
-    given = _checked(df, columns, only=only)
-    rows = given.shuffle(names.qid, ignore_index=True) if shuffle else given
+    columns = check_columns(df, names, others, what, shuffle)
+    rows = _checked(df, columns, names.qid, only=only)
+    given = Given(df, rows, columns)
+    if shuffle:
+        rows = rows.shuffle(
+            names.qid, ignore_index=True, shuffle_method=shuffle_method()
+        )
     return Gathered(rows, given)
 
 
-def _checked(df: Any, columns: list[str], *, only: bool) -> Any:
+def _checked(df: Any, columns: list[str], qid: str, *, only: bool) -> Any:
     """These columns, which every partition must have, of the kinds of the meta."""
-    kinds = kinds_of(df._meta[columns])
+    meta = df._meta[columns]
+    kinds = kinds_of(meta)
     n_partitions, own = df.npartitions, list(df.columns) if only else None
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
-        # readers may make one partition of several
-        known = partition_info is not None and not of_a_reader
-        where = Where(partition_info["number"], n_partitions) if known else None
-        check_kinds_of(frame, columns, kinds, where, None if of_a_reader else own)
-        return frame[columns]
+        where = Where((partition_info or {}).get("number", 0), n_partitions)
+        check_kinds_of(
+            frame, columns, kinds, where, None if of_a_reader else own, qid=qid
+        )
+        if not len(frame):  # of any types, which would be those of other rows as well
+            return meta
+        return as_meta(frame[columns], kinds, where)
 
     if of_a_reader:  # it then reads these columns only
         df = df[columns]
-    return df.map_partitions(select, meta=df._meta[columns], enforce_metadata=False)
+    return in_own_partitions(
+        df.map_partitions(select, meta=meta, enforce_metadata=False)
+    )
 
 
 def merged(
@@ -149,7 +170,7 @@ def merged(
     tree = [part for part, _ in found]
     while len(tree) > 1:
         tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
-    whole, (several, digests) = compute(tree[0], compared, df=rows.given)
+    whole, (several, digests) = compute(tree[0], compared, given=rows.given)
     for again in several:
         raise ValueError(_look_up(again, partitions, qid, shuffle))
     if whole is None:
@@ -166,7 +187,7 @@ def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) ->
         if queries[0] != other:
             return same_digest(queries[0], other, qid)
     # data that are not the same when they are read again may not have it
-    name = repr(queries[0]) if queries else f"with the digest {again.digest:#018x}"
+    name = spell(queries[0]) if queries else f"with the digest {again.digest:#018x}"
     return in_several(again, name, len(partitions), qid, shuffle)
 
 
@@ -194,8 +215,14 @@ def in_several(
 def with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
     """The query id of this digest, if it is there."""
     ids = ids_of(frame, qid)
-    found: list[Any] = ids[value_bits(ids) == np.uint64(digest)].tolist()
-    return found
+    found = ids[value_bits(ids) == np.uint64(digest)]
+    # times as integers would say nothing
+    return list(found) if found.dtype.kind in "mM" else found.tolist()
+
+
+def spell(query: Any) -> str:
+    """A query id as a message shows it."""
+    return str(query) if isinstance(query, np.generic) else repr(query)
 
 
 def ids_of(frame: Any, qid: str) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from ..evaluation._summary import stack_summaries
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._columns import check_given
 from ._evaluate import check_average, report_of
 from ._faults import Names, Wanted
 from ._partitions import gathered, merged
@@ -146,6 +147,7 @@ def evaluate_by_segment(
     all        3  0.917  0.833  1.000    0.083   0.750  0.667  [0.558, 1.000]
     """
     check_average(average)
+    check_given(score=score, label=label, qid=qid, segment=segment)
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = Names(label, qid, query_weight, score)
 
@@ -158,8 +160,11 @@ def evaluate_by_segment(
         found = _Segments(dict(zip(keys, zip(ones, each, strict=True), strict=True)))
         return found, id_digests(report.qid, qid)
 
-    rows = gathered(df, names, shuffle, [segment], "segment")
-    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=Wanted(names, asked))
+    # it may be the query itself, or its weight
+    others = [] if segment in (qid, query_weight) else [segment]
+    rows = gathered(df, names, shuffle, others, "segment")
+    wanted = Wanted(names, asked, others=others)
+    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=wanted)
     weights = [each.values.weight.rounded for _, each in found.of.values()]
     names.check_weight(np.array(weights))
     return found.summary(segment)

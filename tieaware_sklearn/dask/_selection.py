@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
 
+from .._display.warn import warn
 from .._engine.digests import Digests
 from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._rule import Rule
+from ._columns import check_frame, check_given, objects_in
 from ._faults import Names, Wanted
-from ._partitions import check_frame, gathered, merged
+from ._partitions import gathered, merged
+
+#: numbers among objects, as pandas calls them
+_NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal", "boolean"}
 
 
 def fit_selector(
@@ -103,23 +108,28 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
+    check_given(label=label, qid=qid)
     names = Names(label, qid, query_weight)
     if features is None:
         check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names.given()]
+        _warn_of_objects(df, [*columns, *names.given()])
     else:
-        columns = [] if isinstance(features, str) else list(features)
+        given = isinstance(features, Iterable) and not isinstance(features, str)
+        columns = list(features) if given else []
     if not columns:
         got = repr(features) if features else "none"
         raise ValueError(f"features must be a list of at least one column, got {got}")
     rule = Rule.of(selector, len(columns))
     wanted = Wanted(names, rule.ask(), features=columns, missing=rule.missing)
     selector.check_correlated(len(columns))
+    # neither what it has learned before, nor bars in the logs of workers
+    plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, Digests]:
         weight = frame.get(query_weight)
-        found = selector.screen(frame[columns], frame[label], frame[qid], weight)
+        found = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = found.query_digests
         # they are compared once, and do not climb the tree with the statistics
         return replace(found, query_digests=digests[:0]), digests
@@ -129,3 +139,19 @@ def fit_selector(
     names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
+
+
+def _warn_of_objects(df: Any, known: Sequence[str]) -> None:
+    """Numbers may be objects, which nothing tells from texts on a cluster."""
+    others = [
+        name
+        for name in df.columns
+        if name not in known and objects_in(df, name) in _NUMBERS
+    ]
+    if others:
+        warn(
+            "features are columns of numeric types, got objects in "
+            f"{', '.join(map(repr, others))}, which are left out: give them a type of "
+            "numbers",
+            UserWarning,
+        )
