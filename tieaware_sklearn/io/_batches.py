@@ -31,15 +31,19 @@ def scan_files(
     qid: str,
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
+    n_features: int | None = None,
     keep: bool = False,
 ) -> Scan[Any]:
     """Look through files, by their names LETOR text or tables.
 
-    `keep` says that everything is wanted at once.
+    LETOR text has as many features as the largest number in it, or `n_features`. `keep`
+    says that everything is wanted at once.
     """
     if not all_tabular(paths):
         sources = [TextSource(path) for path in paths]
-        return scan_letor(sources, query_file=query_file, ignore=ignore)
+        return scan_letor(
+            sources, query_file=query_file, ignore=ignore, n_features=n_features
+        )
     if query_file is not None:
         raise ValueError(
             f"query_file must be None for tables (only LETOR text has one), got "
