@@ -221,14 +221,14 @@ def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
             "measures differ: RR in b.tie, NDCG@10, AP, RR in",
         ),
         (["--sort-by", "ap"], "measures to sort by differ: AP in b.tie, NDCG@10 in a"),
-        (["--missing", "last"], "missing differ: last in b.tie, raise in a.tie"),
+        (["--missing", "last"], "values of missing differ: last in b.tie, raise in"),
         (
             ["--direction", "ascending"],
             "directions differ: ascending in b.tie, auto ",
         ),
         (
             ["--zero-relevance", "skip"],
-            "zero relevance differ: skip in b.tie, 0.0",
+            "values of zero_relevance differ: skip in b.tie, 0.0",
         ),
         (["--ignore", "clicks"], "features differ: b.tie has no 'clicks'"),
     ],
@@ -250,6 +250,125 @@ def test_parts_of_other_features_are_refused(capsys, parts):
     assert "features differ in their order: b.tie has " in refused(capsys, *PARTS)
 
 
+def test_labels_and_scores_of_other_columns_are_refused(capsys, parts):
+    first, second, third = parts
+    for name, rows, label in (("a", first, "label"), ("b", second, "l2")):
+        other = ({"label", "l2"} - {label}).pop()
+        rows.assign(l2=rows.label[::-1].to_numpy()).to_parquet("x.parquet")
+        words = ["x.parquet", "--label", label, "--ignore", other, f"--save={name}.tie"]
+        assert run(capsys, "screen", *words)[0] == 0
+    said = "columns of labels differ: l2 in b.tie, label in "
+    assert refused(capsys, "a.tie", "b.tie") == (
+        f"b.tie does not merge with a.tie: {said}a.tie"
+    )
+    with pytest.raises(ValueError, match="labels differ: l2 in other, label in this s"):
+        Screening.load("a.tie").merge(Screening.load("b.tie"))
+    # labels of arrays have no name, and do not join what does not go together
+    X = third.drop(columns=["label", "qid"])
+    RankingFeatureSelector().fit(X, third.label, qid=third.qid).save("c.tie")
+    assert refused(capsys, "c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
+    assert run(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")[0] == 0
+    assert refused(capsys, "ca.tie", "b.tie").endswith(f"{said}ca.tie")
+    evaluate_batches([first], score="clicks", measures="ap").save("a.tie")
+    evaluate_batches([second], score="in_degree", measures="ap").save("b.tie")
+    assert refused(capsys, "a.tie", "b.tie").endswith(
+        ": columns of scores differ: in_degree in b.tie, clicks in a.tie"
+    )
+
+
+def test_weights_of_some_queries_only_are_refused(capsys, parts):
+    for name, rows, weight in (("a", parts[0], None), ("b", parts[1], 1.0)):
+        X = rows.drop(columns=["label", "qid"])
+        weights = weight and np.full(len(X), weight)
+        selector = RankingFeatureSelector()
+        selector.fit(X, rows.label, qid=rows.qid, query_weight=weights)
+        selector.save(f"{name}.tie")
+    assert refused(capsys, "a.tie", "b.tie") == (
+        "b.tie does not merge with a.tie: weights of queries differ: given in b.tie, "
+        "none in a.tie"
+    )
+
+
+def test_what_was_asked_for_is_named(capsys, parts):
+    for words, name in (
+        (["a.parquet", "--unjudged", "skip"], "a"),
+        (["b.parquet", "--unjudged", "nonrelevant"], "b"),
+    ):
+        assert run(capsys, "screen", *words, f"--save={name}.tie")[0] == 0
+    said = "values of unjudged differ: nonrelevant in b.tie, skip in "
+    assert refused(capsys, "a.tie", "b.tie").endswith(f"{said}a.tie")
+    # where no label is missing, nothing was left out
+    assert run(capsys, "merge", "a.tie", "c.tie", "--save=ac.tie")[0] == 0
+    assert refused(capsys, "ac.tie", "b.tie").endswith(f"{said}ac.tie")
+
+
+def test_folders_and_patterns(capsys, folder, parts):
+    wanted = run(capsys, "merge", *PARTS, *words_of())[1]
+    before = outputs()
+    within = folder / "t[1]" / "more"
+    within.mkdir(parents=True)
+    Path("a.tie").rename(within / "a.tie")
+    for name in ("b.tie", "c.tie"):
+        Path(name).rename(within.parent / name)
+    (within / "a.parquet").write_bytes(b"another file")
+    for names in (["t[1]"], ["t[[]1]/*.tie", str(within)]):
+        code, out, err = run(capsys, "merge", *names, *words_of())
+        assert (code, out, err) == (0, wanted, "")
+        assert outputs() == before
+    assert "got 4 queries more than once" in refused(capsys, "t[1]", "t[1]/more/a.tie")
+    assert "--save must not replace an input, got" in refused(
+        capsys, "t[1]", "--save=t[1]/b.tie"
+    )
+    assert refused(capsys, "no/*.tie") == (
+        "FILE: there is no file to read of the pattern no/*.tie"
+    )
+    (folder / "empty").mkdir()
+    assert refused(capsys, "empty").startswith("FILE: there is no file to read of the")
+    assert refused(capsys, "s3://bucket/a.tie").startswith("FILE must be a file, a fo")
+
+
+def test_queries_numbered_from_zero_in_each_file(capsys):
+    for name in "ab":
+        Path(f"{name}.txt").write_text("1 1:1\n0 1:2\n1 1:3\n0 1:1\n")
+        Path(f"{name}.txt.query").write_text("2\n2\n")
+        assert run(capsys, "screen", f"{name}.txt", f"--save={name}.tie")[0] == 0
+    said = refused(capsys, "a.tie", "b.tie")
+    assert "; the queries of both are numbered 0, 1, ..., as they are in LETOR" in said
+    # as the message says
+    assert "4 queries" in run(capsys, "screen", "a.txt", "b.txt")[1]
+    for name in ("ab.parquet", "ab.txt"):
+        words = ["a.txt", "b.txt", name]
+        assert f"{name}: 8 documents, 4 queries" in run(capsys, "convert", *words)[1]
+        assert "8 documents, 4 queries" in run(capsys, "screen", name)[1]
+
+
+def test_last_features_that_are_left_out(capsys):
+    Path("a.txt").write_text("1 qid:1 1:1 3:2\n0 qid:1 1:2\n")
+    Path("b.txt").write_text("1 qid:2 1:1\n0 qid:2 2:2\n")
+    for name in "ab":
+        assert run(capsys, "screen", f"{name}.txt", f"--save={name}.tie")[0] == 0
+    said = refused(capsys, "a.tie", "b.tie")
+    assert "features differ: b.tie has no '3' (if " in said
+    assert said.endswith("--n-features 3)")
+    words = ["b.txt", "--n-features=3", "--save=b.tie"]
+    assert run(capsys, "screen", "a.txt", "b.txt", "--csv=whole.csv")[0] == 0
+    for more in ([], ["--batch-rows=1"]):
+        assert run(capsys, "screen", *words, *more)[0] == 0
+        assert run(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")[0] == 0
+        assert_close(_rows("found.csv"), _rows("whole.csv"))
+    assert run(capsys, "convert", "b.txt", "b.parquet", "--n-features=3")[0] == 0
+    assert list(pd.read_parquet("b.parquet")) == ["label", "qid", "1", "2", "3"]
+    assert pd.read_parquet("b.parquet")["3"].tolist() == [0, 0]
+    for words, error in (
+        (["screen", "a.txt", "--n-features=2"], "n_features must be at least 3, the"),
+        (["screen", "b.parquet", "--n-features=3"], "--n-features must be given for"),
+        (["convert", "b.parquet", "b.csv", "--n-features=3"], "--n-features must be"),
+    ):
+        code, _, err = run(capsys, *words)
+        assert code == 1
+        assert error in err
+
+
 def test_other_kinds_are_refused(capsys, monkeypatch, parts):
     rows = parts[1]
     options = {"score": "clicks", "measures": "ap"}
@@ -259,7 +378,7 @@ def test_other_kinds_are_refused(capsys, monkeypatch, parts):
         "screening"
     )
     evaluate_batches([parts[0]], **options, unjudged="drop").save("a.tie")
-    assert "unjudged differ: raise in b.tie, drop in a.tie" in refused(
+    assert "values of unjudged differ: raise in b.tie, drop in a.tie" in refused(
         capsys, "a.tie", "b.tie"
     )
     assert refused(capsys, "b.tie", "--top", "3") == (

@@ -50,6 +50,10 @@ def test_fit_selector_is_a_fit_of_all_rows(rows, options, weighted):
         # further queries can be added, as after a fit
         found.partial_fit(rows[features], rows.label, rows.qid + 1000)
         assert found.n_queries_ == 120
+    else:
+        with pytest.raises(ValueError, match="for none, got none after queries with w"):
+            found.partial_fit(rows[features], rows.label, rows.qid + 1000)
+    assert found.screening_.label == "label"
 
 
 @pytest.fixture(scope="module")

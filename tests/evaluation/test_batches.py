@@ -144,17 +144,24 @@ def test_summaries_that_do_not_merge():
         a.merge(c)
     with pytest.raises(ValueError, match="got 9 of them among its 9"):
         a.merge(a)
-    for options in (
-        {"measures": "rr"},
-        {"average": "geometric"},
-        {"zero_relevance": "skip"},
-        {"unjudged": "drop"},
-        {"query_weight": "w"},
-        {"convention": "lightgbm", "measures": "ndcg@10"},
+    b = parts[1].assign(s2=parts[1].s, l2=parts[1].label)
+    for options, said in (
+        ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
+        ({"average": "geometric"}, "averages differ: geometric in other, macro in thi"),
+        ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
+        ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
+        ({"query_weight": "w"}, "columns of query weights differ: w in other, none in"),
+        ({"score": "s2"}, "columns of scores differ: s2 in other, s in this summary"),
+        ({"label": "l2"}, "columns of labels differ: l2 in other, label in this summ"),
+        ({"convention": "trec_eval"}, r"measures differ: NDCG\(gain=linear\)@10, AP"),
     ):
-        other = evaluate_batches([parts[1]], score="s", **options)
-        with pytest.raises(ValueError, match="the measures and options"):
-            a.merge(other)
+        other = evaluate_batches([b], **({"score": "s"} | options))
+        for part in (other, MergeableSummary.from_bytes(other.to_bytes())):
+            with pytest.raises(ValueError, match=f"columns of this summary: {said}"):
+                a.merge(part)
+    # queries are told apart by their ids, whatever the column is called
+    renamed = evaluate_batches([b.rename(columns={"qid": "q"})], score="s", qid="q")
+    assert a.merge(renamed).n_queries[0] == a.n_queries[0] + b.qid.nunique()
     with pytest.raises(ValueError, match="must be a MergeableSummary, got Ranking"):
         a.merge(evaluate([1], [1]).summary())
 

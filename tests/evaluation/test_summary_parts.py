@@ -198,7 +198,9 @@ def test_headers_that_no_summary_has(changes, message):
         ({"convention": "cake"}, "convention must be"),
         ({"unjudged": "cake"}, "unjudged must be"),
         ({"zero_relevance": "cake"}, "zero_relevance must be"),
-        ({"query_weight": 1}, "must have 'query_weight' of type bool"),
+        ({"query_weight": 1}, "must have 'query_weight' of type str or NoneType"),
+        ({"score": None}, "must have 'score' of type str"),
+        ({"label": 3}, "must have 'label' of type str"),
     ],
 )
 def test_options_that_no_summary_has(changes, message):

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.feature_selection.helpers import assert_same, fitted
-from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn import RankingFeatureSelector, Screening
 
 
 def test_table_names_what_a_feature_repeats(web):
@@ -102,8 +102,11 @@ def test_parts_are_screened_merged_and_adopted(web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     named = RankingFeatureSelector().fit(frame, web.target, qid=web.qid).screening_
     assert named.feature_names == tuple(web.feature_names)
-    for other in (named, fitted(web, measures="rr").screening_):
-        with pytest.raises(ValueError, match="other must have the features, measures"):
+    for other, said in (
+        (named, "features differ: other has no 'x0'"),
+        (fitted(web, measures="rr").screening_, "measures differ: RR in other, NDCG"),
+    ):
+        with pytest.raises(ValueError, match=f"of this screening: {said}"):
             whole.merge(other)
     with pytest.raises(ValueError, match="other must be a Screening, got 3"):
         whole.merge(3)
@@ -111,18 +114,93 @@ def test_parts_are_screened_merged_and_adopted(web):
         ValueError, match=r"the 2 features of X \(x0, x1\), got 12 \(x0"
     ):
         selector.adopt(whole, web.data[:, :2])
-    for other in (
-        RankingFeatureSelector("rr"),
-        RankingFeatureSelector(zero_relevance="skip"),
-        RankingFeatureSelector(missing="last"),
-        RankingFeatureSelector(redundancy=False, max_correlation=None),
-        RankingFeatureSelector(direction="descending"),
+    for options, said in (
+        ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
+        ({"sort_by": "ap"}, "measures to sort by differ: AP in other, NDCG@10 in this"),
+        ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
+        ({"missing": "last"}, "values of missing differ: last in other, raise in this"),
+        ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
+        (
+            {"redundancy": False, "max_correlation": None},
+            "correlations of features differ: no in other, yes in this screening",
+        ),
+        (
+            {"direction": ["auto"] * 11 + ["descending"]},
+            "directions differ: descending in other, auto in this screening",
+        ),
     ):
+        other = RankingFeatureSelector(**options)
         with pytest.raises(ValueError, match="by the measures and options"):
             other.adopt(whole, web.data)
         assert not hasattr(other, "n_features_in_")
-        with pytest.raises(ValueError, match="other must have the features, measures"):
+        with pytest.raises(ValueError, match=f"of this screening: {said}"):
             whole.merge(other.fit(web.data, web.target, qid=web.qid).screening_)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_screenings_with_and_without_weights_do_not_merge(web, weight):
+    selector = RankingFeatureSelector("ap")
+    first, second = web.qid <= 20, web.qid > 20
+    weights = np.where(first, weight, np.arange(len(web.qid)) * 0.0 + 2.0)
+
+    def of(rows, **options):
+        return web.data[rows], web.target[rows], {"qid": web.qid[rows], **options}
+
+    def screened(rows, *, weighted):
+        X, y, options = of(rows, **{"query_weight": weights[rows]} if weighted else {})
+        return selector.screen(X, y, **options)
+
+    plain, given = screened(second, weighted=False), screened(first, weighted=True)
+    # all of these are 0, or 1: they are weights all the same
+    assert given.weighted
+    assert not plain.weighted
+    said = "weights of queries differ: {} in other, {} in this screening"
+    for ours, theirs, names in (
+        (plain, given, ("given", "none")),
+        (given, plain, ("none", "given")),
+    ):
+        for other in (theirs, Screening.from_bytes(theirs.to_bytes())):
+            with pytest.raises(ValueError, match=said.format(*names)):
+                ours.merge(other)
+    both = given.merge(screened(second, weighted=True))
+    assert both.weighted
+    assert Screening.from_bytes(both.to_bytes()).weighted
+
+    X, y, options = of(second)
+    added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
+    before = added.to_bytes()
+    X, y, options = of(first, query_weight=weights[first])
+    with pytest.raises(ValueError, match="all queries or for none, got weights after "):
+        added.partial_fit(X, y, **options)
+    assert added.to_bytes() == before
+    X, y, options = of(second, query_weight=weights[second])
+    added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
+    with pytest.raises(ValueError, match="for none, got none after queries with weigh"):
+        added.partial_fit(web.data[first], web.target[first], qid=web.qid[first])
+    with pytest.raises(ValueError, match="weights of queries differ: none in other"):
+        added.merge(RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid))
+
+
+def test_labels_of_other_columns_do_not_merge(web):
+    rows = pd.DataFrame(web.data, columns=web.feature_names)
+    rows = rows.assign(qid=web.qid, l1=web.target, l2=web.target[::-1])
+    features = list(web.feature_names)
+    one, two, three = (
+        RankingFeatureSelector("ap")
+        .fit_batches([rows[rows.qid % 3 == part]], label=label, features=features)
+        for part, label in enumerate(["l1", "l2", "l1"])
+    )  # fmt: skip
+    assert one.screening_.label == "l1"
+    with pytest.raises(ValueError, match="labels differ: l2 in other, l1 in this scre"):
+        one.merge(two)
+    X, y = rows[features], rows.l2
+    own = RankingFeatureSelector("ap")
+    # labels of arrays have no name
+    part = rows.qid % 3 == 1
+    own.fit(X[part], y[part], qid=rows.qid[part])
+    assert own.screening_.label is None
+    assert own.screening_.merge(one.screening_).label == "l1"
+    assert one.merge(three).merge(own).screening_.label == "l1"
 
 
 def test_what_is_refused_leaves_the_selector_as_it_is(web):

@@ -231,14 +231,14 @@ def test_n_features_in_counts_the_columns_of_x(web, qid):
 
 def test_merge_refuses_what_does_not_fit(web):
     a = fitted(web)
-    for different in (
-        {"measures": "rr"},
-        {"direction": "ascending"},
-        {"missing": "last"},
-        {"zero_relevance": "skip"},
-        {"redundancy": False, "max_correlation": None},
+    for different, said in (
+        ({"measures": "rr"}, "measures differ: RR in other"),
+        ({"direction": "ascending"}, "directions differ: ascending in other, auto in"),
+        ({"missing": "last"}, "values of missing differ: last in other, raise in this"),
+        ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
+        ({"redundancy": False, "max_correlation": None}, "correlations of features di"),
     ):
-        with pytest.raises(ValueError, match="other must have the features, measures"):
+        with pytest.raises(ValueError, match=f"this screening: {said}"):
             a.merge(fitted(web, **different))
     for other in (a, 3):
         with pytest.raises(ValueError, match="other must be another"):

@@ -32,6 +32,26 @@ def test_batches_are_the_rows_in_whole_queries(files, web, name, batch_rows):
     assert len({tuple(b.feature_names) for b in batches}) == 1
 
 
+@pytest.mark.filterwarnings("ignore:p-values need at least two queries")
+def test_shards_of_letor_text_that_leave_out_zeros_merge(tmp_path):
+    shards = {"a": "1 qid:1 1:1 3:2\n0 qid:1 1:2\n", "b": "1 qid:2 1:1\n0 qid:2 2:2\n"}
+    for name, text in shards.items():
+        (tmp_path / name).write_text(text)
+
+    def fitted(names, **options):
+        paths = [tmp_path / name for name in names]
+        batches = iter_batches(paths, batch_rows=1, as_frame=True, **options)
+        return RankingFeatureSelector("ap").fit_batches(batches)
+
+    with pytest.raises(ValueError, match="features differ: other has no '3'"):
+        fitted("a").merge(fitted("b"))
+    found, whole = fitted("a").merge(fitted("b", n_features=3)), fitted("ab")
+    assert_allclose(found.mean_, whole.mean_, atol=1e-12)
+    assert found.screening_.feature_names == ("1", "2", "3")
+    with pytest.raises(ValueError, match="n_features must be at least 3, the number"):
+        fitted("a", n_features=2)
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_whole_files_are_the_only_batch(files, name):
     whole = (load_letor if ".txt" in name else load_table)(files[name])
@@ -142,6 +162,8 @@ def test_a_query_that_comes_back_is_named_before_the_work(tmp_path, web, name):
         ({"ignore": ["f99"]}, "ignore must name"),
         ({"label": "nowhere"}, "there is no column 'nowhere'"),
         ({"query_file": "x"}, "query_file must be None for tables"),
+        ({"n_features": 3}, "n_features must be None for tables"),
+        ({"n_features": 0}, "n_features must be"),
     ],
 )
 def test_arguments_that_are_wrong(files, arguments, message):

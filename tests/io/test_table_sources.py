@@ -140,6 +140,7 @@ ROWS = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"a
         (ROWS, {}, "query 1 again after another one, in row 2 of batch 0"),
         (ROWS, {"sort": True}, "sort must be False for tables.*got True"),
         (ROWS, {"query_file": "x"}, "query_file must be None for tables"),
+        (ROWS, {"n_features": 3}, "n_features must be None for tables"),
         (ROWS, {"qid": "query"}, "must have a column 'query', got qid, label, x, t"),
         (ROWS, {"ignore": ["y"]}, "ignore must name a feature, got 'y'"),
         (ROWS, {"label": "t"}, "a pyarrow Table: column 't' must hold numbers"),

@@ -37,7 +37,7 @@ _SECONDS, _TIMES = 1.0, 200.0
 #: options without which a screening would be another one
 _OPTIONS = (
     *("sort_by", "direction", "missing", "unjudged", "zero_relevance"),
-    *("label", "qid", "ignore", "batch_rows", "sort"),
+    *("label", "qid", "ignore", "n_features", "batch_rows", "sort"),
 )
 
 

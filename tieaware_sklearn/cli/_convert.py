@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         qid=qid,
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
+        n_features=arguments.n_features,
     )
     if arguments.sort:
         scan = sort_rows(scan)
@@ -73,11 +74,12 @@ def _check_options(
     arguments: argparse.Namespace, *, from_tables: bool, to_table: bool
 ) -> None:
     """Options must be those of the formats."""
-    if from_tables and arguments.query_file:
-        raise ValueError(
-            "--query-file must be given for LETOR text only, got tables: "
-            f"{arguments.files[0]}"
-        )
+    for option in ("query_file", "n_features"):
+        if from_tables and getattr(arguments, option):
+            raise ValueError(
+                f"--{option.replace('_', '-')} must be given for LETOR text only, got "
+                f"tables: {arguments.files[0]}"
+            )
     for option in ("label", "qid"):
         if getattr(arguments, option) is not None and not (from_tables or to_table):
             raise ValueError(

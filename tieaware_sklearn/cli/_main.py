@@ -20,7 +20,7 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
 from . import _compare, _convert, _demo, _evaluate, _merge, _screen
-from ._option_types import count, integer, jobs, limit, zero_relevance
+from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show
 
 
@@ -216,6 +216,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--direction": {"choices": DIRECTIONS, "default": "auto"},
     "--ignore": {"nargs": "+", "action": "extend"},
     "--query-file": {"action": "append"},
+    "--n-features": {"type": n_features},
     "--batch-rows": {"type": count},
     "--sort": _SWITCH,
     "--missing": {"choices": ("raise", "last"), "default": "raise"},
@@ -264,6 +265,10 @@ _CHOICE = {
     "--diversity SHARE": "with --select, the weight of being different from the "
     "features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
 }
+_N_FEATURES = (
+    "number of features of LETOR text, for files in which the last ones may be left "
+    "out, being 0 (default: the largest number of a feature in them)"
+)
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie std")
 _OF_FEATURES = ("chance", "first", "chosen", "±95%", "q", "repeats", "lift", "tie std")
@@ -321,6 +326,7 @@ _COMMANDS = {
             "--ignore FEATURE": "columns or feature numbers to leave out",
             "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
             "qid:; once per FILE",
+            "--n-features N": _N_FEATURES,
             "--batch-rows N": "read batches of whole queries with at least N rows in "
             "total, for files larger than memory in which the rows of each query are "
             "together; each batch costs about 4 ms, however small it is; 0 reads "
@@ -347,11 +353,13 @@ _COMMANDS = {
         _merge.run,
         "merge saved screenings of parts of the data",
         "Merge screenings that screen has saved (--save), each of other queries, and "
-        "rank the features as if all had been screened at once. The order of FILEs "
+        "rank the features as if all had been screened at once. A FILE may be a "
+        "folder, which stands for all files *.tie in it, or a pattern such as "
+        "'parts/*.tie'. The order of FILEs "
         "does not matter. A query in two of them is an error, and so are other "
-        "features, measures or options. FILEs saved in Python are merged, too: "
-        "screenings, selectors, or else what evaluate_batches returned. Give the "
-        "files before the options.",
+        "features, measures, options or columns of labels. FILEs saved in Python are "
+        "merged, too: screenings, selectors, or else what evaluate_batches returned. "
+        "Give the files before the options.",
         "FILE [FILE ...]",
         [
             "tieaware screen part1.parquet --save part1.tie",
@@ -468,6 +476,7 @@ _COMMANDS = {
             "--ignore FEATURE": "columns or feature numbers to leave out",
             "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
             "qid:; once per FILE",
+            "--n-features N": _N_FEATURES,
             "--sort": "write the rows of each query together, as for screen",
         },
         (),

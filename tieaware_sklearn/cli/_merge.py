@@ -14,7 +14,14 @@ from ..evaluation import MergeableSummary
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_outputs, write_findings
-from ._parts import Part, check_alike, check_no_query_twice, merged, read_part
+from ._parts import (
+    Part,
+    check_alike,
+    check_no_query_twice,
+    find_parts,
+    merged,
+    read_part,
+)
 from ._screen import report, set_selection
 from ._screen_files import Screened
 
@@ -25,9 +32,10 @@ _SELECTION = ("select", "max_correlation", "diversity")
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the parts, merge them, and print or write what they are together."""
-    check_outputs(arguments, arguments.files)
-    bar = shows_progress(arguments.quiet) and len(arguments.files) > 1
-    files = show_progress(arguments.files, bar, len(arguments.files), "file")
+    paths = find_parts(arguments.files)
+    check_outputs(arguments, paths)
+    bar = shows_progress(arguments.quiet) and len(paths) > 1
+    files = show_progress(paths, bar, len(paths), "file")
     parts = [read_part(path) for path in files]
     check_alike(parts)
     check_no_query_twice(parts)
@@ -37,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     if isinstance(found, Screening):
         report(arguments, _screened(arguments, found, parts), read)
     else:
-        _report_summary(arguments, found, read)
+        _report_summary(arguments, found, paths, read)
 
 
 def _check_complete(parts: list[Part], arguments: argparse.Namespace) -> None:
@@ -70,6 +78,7 @@ def _screened(
     if not rule.correlates:
         _leave_repeats(arguments, selector)
     selector.adopt(screening, np.empty((0, n_features)))
+    unjudged = [part.read.unjudged for part in parts]
     counts = [part.read.n_documents for part in parts]
     return Screened(
         selector,
@@ -77,6 +86,8 @@ def _screened(
         sorted(name for part in parts for name in part.read.files),
         sum(n for n in counts if n is not None) if None not in counts else None,
         all(part.read.complete for part in parts),
+        "skip" if "skip" in unjudged else rule.unjudged,
+        screening.label,
     )
 
 
@@ -95,13 +106,16 @@ def _leave_repeats(
 
 
 def _report_summary(
-    arguments: argparse.Namespace, summary: MergeableSummary, read: list[str]
+    arguments: argparse.Namespace,
+    summary: MergeableSummary,
+    paths: list[str],
+    read: list[str],
 ) -> None:
     for name in ("top", *_SELECTION):
         if getattr(arguments, name, None) is not None:
             raise ValueError(
                 f"--{name.replace('_', '-')} is for features, but "
-                f"{arguments.files[0]} holds the scores of a ranking"
+                f"{paths[0]} holds the scores of a ranking"
             )
     (table,) = summary._tables()
     columns = {
@@ -113,7 +127,7 @@ def _report_summary(
     ]
     several = "1 file" if len(read) == 1 else f"{len(read)} files"
     about: dict[str, Any] = {
-        "files": sorted(arguments.files),
+        "files": sorted(paths),
         "average": summary.average,
         "measures": rows,
     }

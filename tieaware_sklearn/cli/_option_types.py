@@ -6,6 +6,8 @@ import argparse
 
 #: more than that are started by mistake
 _MOST_THREADS = 1024
+#: SciPy counts columns in 32 bits
+_MOST_FEATURES = 2**31
 
 
 def integer(text: str) -> int:
@@ -30,6 +32,15 @@ def count(text: str) -> int:
     value = integer(text)
     if not 0 <= value < 2**63:
         raise argparse.ArgumentTypeError(f"must be >= 0 and below 2^63, got {value}")
+    return value
+
+
+def n_features(text: str) -> int:
+    value = integer(text)
+    if not 1 <= value < _MOST_FEATURES:
+        raise argparse.ArgumentTypeError(
+            f"must be >= 1 and below {_MOST_FEATURES}, got {value}"
+        )
     return value
 
 

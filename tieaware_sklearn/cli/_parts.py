@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from .._engine.added_up import gather
-from .._engine.digests import Digests
+from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import WHICH, repeated
 from ..evaluation import MergeableSummary, RankingSummary
 from ..feature_selection import RankingFeatureSelector, Screening
-from ..feature_selection._rule import Rule
+from ..io._file_names import find_files
 from ..io._saved import Saved, kept_of
 from ..io._saved_file import Kept, UnreadableError, from_bytes, to_bytes
+from ..io._urls import is_url
 from ._checkpoint import Checkpoint
 
 _Result = TypeVar("_Result", Screening, MergeableSummary)
 #: in the header of a screening that the shell has saved
 _READ = "read"
-#: fields of a rule or of the options of a summary, as users know them
-_IN_WORDS = {"sort": "measures to sort by", "correlates": "correlations"}
+_SUFFIX = ".tie"
+#: of query ids that begin anew in each part
+_NUMBERED = (
+    "; the queries of both are numbered 0, 1, ..., as they are in LETOR text without "
+    "qid:. If they are not the same queries, screen the files by one command, which "
+    "numbers them through, or write different qid: into their lines"
+)
 
 
 class Read(NamedTuple):
@@ -37,11 +47,15 @@ class Read(NamedTuple):
         None if nobody knows: Python saves no documents.
     complete : bool
         Whether all of the files was read.
+    unjudged : str or None
+        What the shell was asked to do with missing labels, which may be "skip"; None
+        for what Python has saved.
     """
 
     files: list[str]
     n_documents: int | None
     complete: bool
+    unjudged: str | None = None
 
 
 class Part(NamedTuple):
@@ -69,6 +83,24 @@ class Part(NamedTuple):
         if isinstance(self.result, Screening):
             return self.result.n_queries
         return len(self.digests)
+
+
+def find_parts(given: Sequence[str]) -> list[str]:
+    """Files of saved results: those named, those of a pattern, ``*.tie`` of a folder.
+
+    Raises
+    ------
+    ValueError
+        If there is none in a folder, or none that matches a pattern.
+    """
+    found: list[str] = []
+    for name in given:
+        if is_url(name):
+            raise ValueError(f"FILE must be a file, a folder or a pattern, got {name}")
+        if os.path.isdir(name):
+            name = os.path.join(glob.escape(name), "**", f"*{_SUFFIX}")
+        found += map(str, find_files([name], "FILE"))
+    return found
 
 
 def saved_part(screening: Screening, read: Read) -> bytes:
@@ -117,7 +149,9 @@ def read_part(path: str) -> Part:
 
 def _read_of(kept: Kept) -> Read:
     n_documents = kept.value("n_documents", int, type(None))
-    return Read(list(kept.texts("files")), n_documents, kept.value("complete", bool))
+    complete = kept.value("complete", bool)
+    unjudged = kept.value("unjudged", str, type(None))
+    return Read(list(kept.texts("files")), n_documents, complete, unjudged)
 
 
 def check_alike(parts: Sequence[Part]) -> None:
@@ -128,70 +162,55 @@ def check_alike(parts: Sequence[Part]) -> None:
     ValueError
         It names the first difference.
     """
-    first = parts[0]
+    # labels of Python's arrays have no name: those of the first that has one
+    labelled = next((part for part in parts if _label(part)), parts[0])
     for other in parts[1:]:
-        if difference := _difference(first, other):
-            raise ValueError(
-                f"{other.path} does not merge with {first.path}: {difference}"
-            )
+        for first in (parts[0], labelled):
+            if difference := _difference(first, other):
+                raise ValueError(
+                    f"{other.path} does not merge with {first.path}: {difference}"
+                )
+
+
+def _label(part: Part) -> str | None:
+    return part.result.label if isinstance(part.result, Screening) else None
 
 
 def _difference(first: Part, other: Part) -> str:
     """The first difference, in words; nothing if they merge."""
     ours, theirs = first.result, other.result
     if isinstance(ours, Screening) and isinstance(theirs, Screening):
-        names = _other_features(first, other)
-        return names or _other_options(first, other, ours.rule, theirs.rule)
-    if isinstance(ours, Screening) or isinstance(theirs, Screening):
-        return f"it holds {_a_kind(theirs)}, not {_a_kind(ours)}"
-    options = ours._parts.options, theirs._parts.options
-    return _other_options(first, other, *options)
+        if ours.rule.unjudged != theirs.rule.unjudged:
+            ours, theirs = _as_asked(ours, first.read), _as_asked(theirs, other.read)
+        said = ours._difference(theirs, first.path, other.path)
+        return said + _how_many(ours.feature_names, theirs.feature_names)
+    if isinstance(ours, MergeableSummary) and isinstance(theirs, MergeableSummary):
+        return ours._parts.difference(theirs._parts, first.path, other.path)
+    return f"it holds {_a_kind(theirs)}, not {_a_kind(ours)}"
+
+
+def _as_asked(screening: Screening, read: Read) -> Screening:
+    """With what `unjudged` was for the user."""
+    unjudged = read.unjudged or screening.rule.unjudged
+    return replace(screening, rule=screening.rule._replace(unjudged=unjudged))
+
+
+def _how_many(ours: Sequence[str], theirs: Sequence[str]) -> str:
+    """What to do if the last features of LETOR text are nowhere in one file."""
+    few, many = sorted((ours, theirs), key=len)
+    if many[: len(few)] != few or not all(name.isdecimal() for name in many):
+        return ""
+    if len(few) == len(many):
+        return ""
+    return (
+        f" (if they are LETOR text with zeros left out, tell each screen how many "
+        f"features there are: --n-features {len(many)})"
+    )
 
 
 def _a_kind(result: Screening | MergeableSummary) -> str:
     is_screening = isinstance(result, Screening)
     return "a screening" if is_screening else "the scores of a ranking"
-
-
-def _other_features(first: Part, other: Part) -> str:
-    ours, theirs = (part.result.feature_names for part in (first, other))  # type: ignore[union-attr]
-    for mine, yours, lacks in ((ours, theirs, other), (theirs, ours, first)):
-        missing = [name for name in mine if name not in yours]
-        if missing:
-            return f"features differ: {lacks.path} has no {missing[0]!r}"
-    for mine, yours in zip(ours, theirs, strict=False):
-        if mine != yours:
-            return (
-                f"features differ in their order: {other.path} has {yours!r} where "
-                f"{first.path} has {mine!r}"
-            )
-    return ""
-
-
-def _other_options(
-    first: Part, other: Part, ours: tuple[Any, ...], theirs: tuple[Any, ...]
-) -> str:
-    """The first field that differs of two tuples of one type."""
-    fields: Sequence[str] = ours._fields  # type: ignore[attr-defined]
-    for name, mine, yours in zip(fields, ours, theirs, strict=True):
-        if mine != yours:
-            if name == "directions":
-                at = next(j for j, one in enumerate(mine) if one != yours[j])
-                mine, yours = mine[at], yours[at]
-            what = _IN_WORDS.get(name, name.replace("_", " "))
-            return (
-                f"{what} differ: {_in_words(name, yours, theirs)} in {other.path}, "
-                f"{_in_words(name, mine, ours)} in {first.path}"
-            )
-    return ""
-
-
-def _in_words(name: str, value: Any, options: tuple[Any, ...]) -> str:
-    if name == "sort" and isinstance(options, Rule):
-        return str(options.measures[value])
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def check_no_query_twice(parts: Sequence[Part]) -> None:
@@ -203,14 +222,22 @@ def check_no_query_twice(parts: Sequence[Part]) -> None:
         It names the two files and the digest of a query.
     """
     for again in repeated([part.digests for part in parts]):
-        one, other = (parts[at].path for at in again.parts[:2])
+        both = [parts[at] for at in again.parts[:2]]
+        one, other = (part.path for part in both)
         n_queries = again.n_queries
         of_them = "a query" if n_queries == 1 else f"{n_queries} queries"
         raise ValueError(
             f"no query must be in two files, got {of_them} more than once, such as "
             f"the one whose id has the digest {again.digest:#018x}, which is in {one} "
             f"and in {other} ({WHICH})"
+            f"{_NUMBERED if all(map(_is_numbered, both)) else ''}"
         )
+
+
+def _is_numbered(part: Part) -> bool:
+    """Whether the ids are 0, 1, ..., as those of LETOR text without any."""
+    digests = part.digests
+    return np.array_equal(digests, np.sort(value_bits(np.arange(len(digests)))))
 
 
 def merged(parts: Sequence[Part]) -> Screening | MergeableSummary:

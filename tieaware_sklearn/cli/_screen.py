@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._display.interrupts import exit_code
-from ..feature_selection import RankingFeatureSelector
+from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._screening import SHOWN, table_of
 from ..io._file_names import find_files
 from ..io._letor_format import GROUP_SUFFIXES
@@ -83,11 +83,17 @@ def report(arguments: argparse.Namespace, screened: Screened, read: list[str]) -
             draw=lambda: FeatureScreeningDisplay.from_estimator(
                 selector, feature_names=names, max_features=len(shown)
             ),
-            saved=lambda: saved_part(
-                screening, Read(screened.files, screened.n_documents, screened.complete)
-            ),
+            saved=lambda: _saved(screening, screened),
         ),
     )
+
+
+def _saved(screening: Screening, screened: Screened) -> bytes:
+    """What is saved: the screening, and of what it is."""
+    read = Read(
+        screened.files, screened.n_documents, screened.complete, screened.unjudged
+    )
+    return saved_part(replace(screening, label=screened.label), read)
 
 
 def summary(screened: Screened) -> str:

@@ -42,6 +42,10 @@ class Screened(NamedTuple):
     #: None if nobody knows
     n_documents: int | None
     complete: bool
+    #: what was asked of missing labels
+    unjudged: str
+    #: name of the column of labels, if it has one
+    label: str | None
     interrupted: KeyboardInterrupt | None = None
 
 
@@ -52,7 +56,9 @@ def screen_files(
     progress: Progress,
 ) -> Screened:
     """Fit the selector on all files, or on as much as there was time for."""
-    files = arguments.files
+    files, unjudged = arguments.files, arguments.unjudged
+    # labels of LETOR text have no name
+    label = (arguments.label or "label") if all_tabular(paths) else None
     scan, rows = _look_through(arguments, paths)
     _note_left_out(scan.left_out)
     names = scan.feature_names
@@ -61,7 +67,7 @@ def screen_files(
     bar = shows_progress(arguments.quiet)
     selector.set_params(
         progress=bar and rows is None,
-        unjudged="raise" if arguments.unjudged == "skip" else arguments.unjudged,
+        unjudged="raise" if unjudged == "skip" else unjudged,
     )
     if rows is not None:
         _leave_repeats(arguments, selector, len(names))
@@ -71,10 +77,10 @@ def screen_files(
     try:
         shown = bar and rows is not None
         for batch in track(scan, rows, shown, first_row=first_row):
-            _check_values(batch, arguments.missing, arguments.unjudged)
+            _check_values(batch, arguments.missing, unjudged)
             _check_labels(batch, measures)
             judged = np.ones(len(batch.target), dtype=bool)
-            if arguments.unjudged == "skip":
+            if unjudged == "skip":
                 judged = ~np.isnan(batch.target)
             if not judged.any():
                 progress.add(len(judged))
@@ -85,7 +91,10 @@ def screen_files(
             )
             if rows is None:
                 selector.fit(data, target, qid=qid)
-                return Screened(selector, names, files, len(target), complete=True)
+                n_documents = len(target)
+                return Screened(
+                    selector, names, files, n_documents, True, unjudged, label
+                )
             part = selector.screen(data, target, qid=qid)
             progress.add(len(judged), len(target), part)
     except KeyboardInterrupt as stopped:
@@ -102,7 +111,9 @@ def screen_files(
         raise ValueError(f"{files[0]}: no document has a label")
     selector.adopt(screening, np.empty((0, len(names))))
     complete = interrupted is None
-    return Screened(selector, names, files, n_documents, complete, interrupted)
+    return Screened(
+        selector, names, files, n_documents, complete, unjudged, label, interrupted
+    )
 
 
 def _leave_repeats(
@@ -142,6 +153,7 @@ def _look_through(
         qid=arguments.qid or "qid",
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
+        n_features=arguments.n_features,
         keep=at_once,
     )
     if at_once or (free and _PEAK * scan.n_bytes <= _LARGE):
@@ -176,6 +188,11 @@ def _check_kinds(arguments: argparse.Namespace, paths: list[Location]) -> None:
         if arguments.query_file:
             raise ValueError(
                 "--query-file must be given for LETOR text only, got tables: "
+                f"{paths[0]}"
+            )
+        if arguments.n_features is not None:
+            raise ValueError(
+                "--n-features must be given for LETOR text only, got tables: "
                 f"{paths[0]}"
             )
     else:

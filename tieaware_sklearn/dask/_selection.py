@@ -132,7 +132,8 @@ def fit_selector(
         found = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = found.query_digests
         # they are compared once, and do not climb the tree with the statistics
-        return replace(found, query_digests=digests[:0]), digests
+        without = replace(found, query_digests=digests[:0], label=str(label))
+        return without, digests
 
     rows = gathered(df, names, shuffle, columns, only=features is None)
     found, digests = merged(rows, screening, qid, shuffle, keep=True, wanted=wanted)

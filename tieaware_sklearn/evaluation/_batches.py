@@ -76,7 +76,9 @@ class MergeableSummary(RankingSummary):
         Parameters
         ----------
         other : MergeableSummary
-            A summary of other queries, with the same measures and options.
+            A summary of other queries, with the same measures and options, of columns
+            of the same names. Only that of query ids may have another name: queries
+            are told apart by their ids.
 
         Returns
         -------
@@ -87,8 +89,9 @@ class MergeableSummary(RankingSummary):
         Raises
         ------
         ValueError
-            If the measures or options differ, or if the two summaries have a query in
-            common, which is named by its digest: ids are not kept.
+            If the measures, options or names of columns differ (the first difference
+            is named), or if the two summaries have a query in common, which is named
+            by its digest: ids are not kept.
         """
         if not isinstance(other, MergeableSummary):
             raise ValueError(
@@ -189,7 +192,7 @@ def evaluate_batches(
         zero_relevance = float(zero_relevance)
     options = Options(
         asked.measures, average, zero_relevance, unjudged, convention,
-        query_weight is not None,
+        str(score), str(label), None if query_weight is None else str(query_weight),
     )  # fmt: skip
 
     def of_rows(rows: Piece) -> SummaryParts:

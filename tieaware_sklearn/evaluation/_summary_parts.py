@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._engine.differences import other_options
 from .._engine.digests import Digests
 from .._engine.known_queries import are_kept, both, check_apart
 from .._engine.validation import UNJUDGED, check_choice
@@ -32,8 +33,10 @@ class Options(NamedTuple):
     zero_relevance : float, "skip" or "raise"
     unjudged : {"raise", "nonrelevant", "drop"}
     convention : str or None
-    query_weight : bool
-        Whether queries have weights.
+    score, label : str
+        Names of columns. That of query ids may differ: queries are told apart by ids.
+    query_weight : str or None
+        The column with the weights of queries, if they have any.
     """
 
     measures: tuple[Measure, ...]
@@ -41,11 +44,22 @@ class Options(NamedTuple):
     zero_relevance: float | str
     unjudged: str
     convention: str | None
-    query_weight: bool
+    score: str
+    label: str
+    query_weight: str | None
 
-    def __str__(self) -> str:
-        shown = self._asdict() | {"measures": "+".join(map(str, self.measures))}
-        return ", ".join(f"{name}={value}" for name, value in shown.items())
+    def in_words(self) -> dict[str, Any]:
+        """The fields as users know them, to be compared."""
+        return {
+            "measures": self.measures,
+            "averages": self.average,
+            "values of zero_relevance": self.zero_relevance,
+            "values of unjudged": self.unjudged,
+            "values of convention": self.convention,
+            "columns of scores": self.score,
+            "columns of labels": self.label,
+            "columns of query weights": self.query_weight,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +81,17 @@ class SummaryParts:
     def n_queries(self) -> int:
         return len(self.digests)
 
+    def difference(self, other: SummaryParts, here: str, there: str) -> str:
+        """The first difference of options, in words; nothing if they merge."""
+        ours, theirs = self.options.in_words(), other.options.in_words()
+        return other_options(ours, theirs, here, there)
+
     def merge(self, other: SummaryParts) -> SummaryParts:
         """Of the queries of both."""
-        if self.options != other.options:
+        if difference := self.difference(other, "this summary", "other"):
             raise ValueError(
-                "other must have the measures and options of this summary, "
-                f"{self.options}, got {other.options}"
+                "other must have the measures, options and columns of this summary: "
+                f"{difference}"
             )
         check_apart(self.digests, other.digests, "summary", other.n_queries())
         digests = both(self.digests, other.digests)
@@ -120,7 +139,9 @@ def _options_of(kept: Kept) -> Options:
         kept.value("zero_relevance", float, str),
         kept.value("unjudged", str),
         kept.value("convention", str, type(None)),
-        kept.value("query_weight", bool),
+        kept.value("score", str),
+        kept.value("label", str),
+        kept.value("query_weight", str, type(None)),
     )
     check_zero_relevance(options.zero_relevance)
     check_choice(options.unjudged, "unjudged", UNJUDGED)

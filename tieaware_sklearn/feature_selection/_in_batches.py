@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from operator import attrgetter
@@ -157,7 +158,8 @@ class FitsInBatches(FitsInParts):
         def of_rows(rows: Piece) -> Screening:
             weight = None if query_weight is None else rows.column(query_weight)
             X = rows.matrix(features)
-            return self.screen(X, rows.column(label), rows.column(qid), weight)
+            found = self.screen(X, rows.column(label), rows.column(qid), weight)
+            return replace(found, label=str(label))
 
         names = [label, qid, *([] if query_weight is None else [query_weight])]
         least = rows_of_batch(batch_rows, len(features))

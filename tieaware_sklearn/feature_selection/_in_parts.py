@@ -240,7 +240,7 @@ class FitsInParts(FeatureColumns):
             warn_one_query(len(labels), how)
         digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
         if not reset:
-            self._check_new(queries, digests)
+            self._check_new(queries, digests, weighted=query_weight is not None)
         weight = check_query_weight(query_weight, queries, allow_zero=not whole)
         statistics = feature_statistics(
             data,
@@ -250,7 +250,9 @@ class FitsInParts(FeatureColumns):
             progress=self.progress,
         )
         names = tuple(self._names())
-        screening = Screening(names, rule, statistics, kept(digests))
+        screening = Screening(
+            names, rule, statistics, kept(digests), weighted=query_weight is not None
+        )
         return screening, Rows(data, queries, weight, self.n_jobs)
 
     def check_correlated(self, n_features: int, *, has_rows: bool = False) -> None:
@@ -283,8 +285,15 @@ class FitsInParts(FeatureColumns):
                 f"{instead}"
             )
 
-    def _check_new(self, queries: Queries, digests: Digests) -> None:
-        """What is added must be of queries that are not in it."""
+    def _check_new(self, queries: Queries, digests: Digests, *, weighted: bool) -> None:
+        """What is added must be of new queries, with weights if the others have any."""
+        if weighted != self.screening_.weighted:
+            ours, now = ("weights" if one else "none"
+                         for one in (self.screening_.weighted, weighted))  # fmt: skip
+            raise ValueError(
+                "query_weight must be given for all queries or for none, got "
+                f"{now} after queries with {ours}"
+            )
         again = known(digests, self.screening_.query_digests)
         if again.any():
             raise ValueError(

@@ -58,6 +58,18 @@ class Rule(NamedTuple):
             few or selector.redundancy is True,
         )
 
+    def in_words(self) -> dict[str, Any]:
+        """The fields as users know them, to be compared."""
+        return {
+            "measures": self.measures,
+            "measures to sort by": self.measures[self.sort],
+            "directions": list(self.directions),
+            "values of missing": self.missing,
+            "values of zero_relevance": self.zero_relevance,
+            "values of unjudged": self.unjudged,
+            "correlations of features": self.correlates,
+        }
+
     def ask(self) -> Asked:
         """The measures, with what undefined values and NaN labels are."""
         return ask(self.measures, self.zero_relevance, self.unjudged)

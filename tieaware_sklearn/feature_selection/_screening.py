@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._display.words import meaning
+from .._engine.differences import other_features, other_options
 from .._engine.known_queries import are_kept, check_apart, merged
 from .._engine.ties import FloatArray
 from ..evaluation._intervals import adjust
@@ -89,6 +90,10 @@ class Screening(Saved, Result):
     query_digests : ndarray, uint64
         Sorted digests of the query ids, 64 bits each, by which `merge` detects queries
         that are in both screenings; of more than ten million, the smallest ones.
+    weighted : bool
+        Whether the queries have weights.
+    label : str or None
+        Name of the column of labels, if they come from a table.
     selection : Selection or None
         What a selector chose: ``order`` and, for features that were left out as
         repeats, what they repeat. `screen` and `merge` choose nothing.
@@ -123,6 +128,8 @@ class Screening(Saved, Result):
     statistics: FeatureStatistics
     query_digests: NDArray[np.uint64]
     selection: Selection | None = None
+    weighted: bool = False
+    label: str | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -293,6 +300,8 @@ class Screening(Saved, Result):
         ----------
         other : Screening
             A screening of other queries, with the same features, measures and options.
+            Queries have weights in both or in neither, and labels come from columns
+            of one name, where the names are known.
 
         Returns
         -------
@@ -302,8 +311,9 @@ class Screening(Saved, Result):
         Raises
         ------
         ValueError
-            If the features, measures or options differ, or if the two screenings have a
-            query in common, which is named by its digest: ids are not kept.
+            If the features, measures, options, weights or labels differ (the first
+            difference is named), or if the two screenings have a query in common,
+            which is named by its digest: ids are not kept.
 
         Warns
         -----
@@ -314,11 +324,10 @@ class Screening(Saved, Result):
         """
         if not isinstance(other, Screening):
             raise ValueError(f"other must be a Screening, got {other!r}")
-        if (self.rule, self.feature_names) != (other.rule, other.feature_names):
+        if difference := self._difference(other, "this screening", "other"):
             raise ValueError(
                 "other must have the features, measures and options of this "
-                f"screening, got {', '.join(other.measures)} of "
-                f"{len(other.feature_names)} features"
+                f"screening: {difference}"
             )
         check_apart(
             self.query_digests, other.query_digests, "screening", other.n_queries
@@ -328,6 +337,22 @@ class Screening(Saved, Result):
             statistics=self.statistics.merge(other.statistics),
             query_digests=merged(self.query_digests, other.query_digests),
             selection=None,
+            label=other.label if self.label is None else self.label,
+        )
+
+    def _difference(self, other: Screening, here: str, there: str) -> str:
+        """The first difference for which they do not merge, in words."""
+        names = self.feature_names, other.feature_names
+        # labels of arrays have no name
+        named = None not in (self.label, other.label)
+        ours, theirs = (
+            one.rule.in_words()
+            | {"weights of queries": "given" if one.weighted else None}
+            | ({"columns of labels": one.label} if named else {})
+            for one in (self, other)
+        )
+        return other_features(*names, here, there) or other_options(
+            ours, theirs, here, there
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -385,7 +410,8 @@ class Screening(Saved, Result):
 
     def _kept(self) -> Kept:
         names, arrays = list(self.feature_names), {"query_digests": self.query_digests}
-        kept = Kept({"feature_names": names}, arrays)
+        header = {"weighted": self.weighted, "label": self.label}
+        kept = Kept({"feature_names": names, **header}, arrays)
         kept = kept.with_part("rule", kept_rule(self.rule))
         kept = kept.with_part("statistics", kept_statistics(self.statistics))
         if self.selection is None:
@@ -403,7 +429,8 @@ class Screening(Saved, Result):
         selection = None
         if "selection" in kept.header:
             selection = selection_of(kept.part("selection"), len(names))
-        return cls(names, rule, statistics, digests, selection)
+        known = kept.value("weighted", bool), kept.value("label", str, type(None))
+        return cls(names, rule, statistics, digests, selection, *known)
 
     def _columns(self) -> dict[str, Any]:
         rows = self.rows()

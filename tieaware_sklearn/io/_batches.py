@@ -38,19 +38,28 @@ def scan_files(
     qid: str,
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
+    n_features: int | None = None,
     keep: bool = False,
 ) -> Scan[Any]:
     """Look through files, by their names LETOR text or tables.
 
-    `keep` says that everything is wanted at once.
+    LETOR text has as many features as the largest number in it, or `n_features`. `keep`
+    says that everything is wanted at once.
     """
     if not all_tabular(paths):
         sources = [TextSource(path) for path in paths]
-        return scan_letor(sources, query_file=query_file, ignore=ignore)
+        return scan_letor(
+            sources, query_file=query_file, ignore=ignore, n_features=n_features
+        )
     if query_file is not None:
         raise ValueError(
             f"query_file must be None for tables (only LETOR text has one), got "
             f"{query_file!r}"
+        )
+    if n_features is not None:
+        raise ValueError(
+            "n_features must be None for tables (only LETOR text leaves out zeros), "
+            f"got {n_features!r}"
         )
     return scan_tables(paths, label=label, qid=qid, ignore=ignore, keep=keep)
 
@@ -71,6 +80,7 @@ def iter_batches(
     qid: str = "qid",
     ignore: Sequence[str] = (),
     query_file: PathLike | Sequence[PathLike] | None = None,
+    n_features: int | None = None,
     sort: bool = False,
     as_frame: bool = False,
     progress: bool = False,
@@ -107,6 +117,10 @@ def iter_batches(
         Columns, or feature numbers, to leave out.
     query_file : path, or list of paths, optional
         As in `load_letor`.
+    n_features : int, optional
+        Number of features of LETOR text, by default the largest number of a feature in
+        it. Batches of several shards merge if all of them have it, even where the last
+        features are left out because they are 0.
     sort : bool, default=False
         What becomes of rows that do not stand together by query. By default they are an
         error that names the query. If True, they are sorted on disk with DuckDB or, if
@@ -173,11 +187,17 @@ def iter_batches(
     """
     check_flag(progress, "progress")
     check_flag(sort, "sort")
+    if n_features is not None:
+        check_count(n_features, "n_features")
     kind = kind_of_source(path)
     path = peeked(path)
     tables = path if isinstance(path, chain) else tables_of(path)
     if tables is not None:
-        for name, given in (("sort", sort), ("query_file", query_file)):
+        for name, given in (
+            ("sort", sort),
+            ("query_file", query_file),
+            ("n_features", n_features),
+        ):
             if given:
                 raise ValueError(
                     f"{name} must be {False if name == 'sort' else None} for tables in "
@@ -194,8 +214,9 @@ def iter_batches(
         return map(framed, batches) if as_frame else batches
     check_paths(path)
     scan = scan_files(
-        find_files(path), label=label, qid=qid, ignore=ignore, query_file=query_file
-    )
+        find_files(path), label=label, qid=qid, ignore=ignore, query_file=query_file,
+        n_features=n_features,
+    )  # fmt: skip
     rows = rows_of_batch(batch_rows, len(scan.feature_names))
     if sort:
         scan = sorted_by_query(scan)
