@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from multiprocessing import parent_process
 from types import SimpleNamespace
 
 import dask
@@ -132,6 +133,7 @@ def small_cluster(stack, **config):
 
 def kill_the_second(number):
     if number == 1:
+        assert parent_process() is not None, "this is no worker"
         os.kill(os.getpid(), signal.SIGKILL)
     return ROWS
 
@@ -178,7 +180,8 @@ class OneWorker:
     def __init__(self, *states):
         self._states = iter(states)
 
-    def scheduler_info(self):
+    def scheduler_info(self, n_workers=5):
+        assert n_workers == -1
         state = next(self._states)
         if isinstance(state, Exception):
             raise state

@@ -225,3 +225,12 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     path.write_text("".join(f"1 qid:{i // 10} 1:{i} 4:2\n" for i in range(5000)))
     same(converted(path, tmp_path / "out.txt"), load_letor(path))
     assert max(most) == 500
+
+
+def test_ids_of_a_later_file_may_need_more_bits(tmp_path):
+    for name, qid in (("a", np.array([1, 1], np.int32)), ("b", np.array([2**40] * 2))):
+        frame = pd.DataFrame({"label": [1, 0], "qid": qid, "x": [1.0, 2.0]})
+        frame.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    scan = scan_files(sorted(tmp_path.iterdir()), label="label", qid="qid")
+    convert(scan, tmp_path / "out.parquet")
+    assert read(tmp_path / "out.parquet").qid.tolist() == [1, 1, 2**40, 2**40]

@@ -181,3 +181,30 @@ def test_folders_of_text(tmp_path, web):
     assert_array_equal(load_letor(tmp_path).data, web["X"])
     data = np.concatenate([b.data for b in iter_batches(tmp_path, batch_rows=30)])
     assert_array_equal(data, web["X"])
+
+
+def test_folders_that_are_links_are_read_once(tmp_path, web):
+    own, other = tmp_path / "all" / "own", tmp_path / "other"
+    own.mkdir(parents=True)
+    other.mkdir()
+    write(own / "a.csv", **web)
+    write(other / "b.csv", **web)
+    (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
+    (own / "loop").symlink_to(tmp_path / "all", target_is_directory=True)
+    found = [path.name for path in find_files(tmp_path / "all")]
+    assert found == ["b.csv", "a.csv"]
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, web, monkeypatch):
+    (tmp_path / "shut").mkdir()
+    write(tmp_path / "a.csv", **web)
+    scandir = os.scandir
+
+    def refuse(path):
+        if os.fspath(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError, match="shut"):
+        find_files(tmp_path)

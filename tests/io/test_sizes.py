@@ -15,6 +15,7 @@ from tests.io.helpers import write
 from tieaware_sklearn.datasets import load_table
 from tieaware_sklearn.io._batches import scan_files
 from tieaware_sklearn.io._sizes import bytes_of_tables
+from tieaware_sklearn.io._urls import Url
 
 N_ROWS, N_FEATURES = 12_000, 20
 
@@ -84,3 +85,22 @@ def test_text_with_numbered_features_is_known_after_the_first_pass(tmp_path):
     path = tmp_path / "sparse.txt"
     path.write_text("".join(f"1 qid:{i} {i % 300 + 1}:1\n" for i in range(900)))
     assert scan_files([path], label="", qid="").n_bytes == 8 * 900 * 300
+
+
+def test_text_is_unpacked_by_its_first_bytes_not_by_its_name(tmp_path):
+    text = table("digits").to_csv(index=False).encode()
+    sizes = []
+    packed = gzip.compress(text)
+    for name, data in (("a.csv", text), ("b.csv.gz", text), ("c.csv", packed)):
+        (tmp_path / name).write_bytes(data)
+        sizes.append(bytes_of_tables([tmp_path / name]))
+    assert sizes[0] == sizes[1] == pytest.approx(sizes[2], rel=0.05)
+
+
+def test_text_of_unknown_size_is_large(tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://unknown.csv", "wb") as file:
+        file.write(b"label,qid,a\n1,1,2\n")
+    assert bytes_of_tables([Url("memory://unknown.csv")]) < 1000
+    monkeypatch.setattr(Url, "size", lambda self: 0)
+    assert bytes_of_tables([Url("memory://unknown.csv")]) > 2**40

@@ -200,7 +200,9 @@ class _Pause:
     def look(self) -> None:
         """Raise a RuntimeError if it is for too long."""
         try:
-            workers = self._client.scheduler_info()["workers"].values()
+            # all of them: some versions list five unless told
+            info = self._client.scheduler_info(n_workers=-1)
+            workers = info["workers"].values()
         except OSError:
             # whether the scheduler is gone shows in the futures
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ._letor_format import GROUP_SUFFIXES
@@ -89,15 +89,35 @@ def _files_of(given: PathLike, name: str) -> Sequence[Location]:
         return _urls_of(str(given), name)
     path = Path(given)
     if path.is_dir():
-        inside = (
-            Path(folder, file) for folder, _, files in os.walk(path) for file in files
-        )
-        return _chosen(inside, path, name)
+        return _chosen(_inside(path), path, name)
     if _PATTERN.search(str(path)) and not path.exists():
         matching = map(Path, glob.iglob(str(given), recursive=True))
         files = (match for match in matching if match.is_file())
         return _chosen(files, Path(_before_pattern(str(given))), name, str(given))
     return [path]
+
+
+def _inside(root: Path) -> Iterator[Path]:
+    """All files of a folder and of its folders, links followed.
+
+    Raises
+    ------
+    OSError
+        If a folder cannot be listed.
+    """
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    seen = set()
+    for folder, folders, files in os.walk(root, onerror=fail, followlinks=True):
+        place = os.path.realpath(folder)
+        if place in seen:  # by a link
+            folders.clear()
+            continue
+        seen.add(place)
+        folders.sort()
+        yield from (Path(folder, file) for file in files)
 
 
 def _urls_of(url: str, name: str) -> Sequence[Location]:

@@ -45,8 +45,14 @@ def float_rows(scan: Scan[Any], n_rows: int) -> Iterator[FloatRows]:
                 _as_floats(numbers_or_gaps(table, name), scan, name, first)
                 for name in wanted
             )
-            yield FloatRows(target, query_ids(table), np.column_stack(data))
+            yield FloatRows(target, _widened(query_ids(table)), np.column_stack(data))
             first += table.n_rows
+
+
+def _widened(qid: NDArray[Any]) -> NDArray[Any]:
+    """Integers and floats in 64 bits, as another file may have them."""
+    widest = {"i": np.int64, "u": np.int64, "f": np.float64}.get(qid.dtype.kind)
+    return qid.astype(widest) if widest and qid.dtype.itemsize < 8 else qid
 
 
 def _as_floats(

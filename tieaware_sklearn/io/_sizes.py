@@ -6,20 +6,24 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ._tabular_frames import cells_of_parquet, separator_of
-from ._text_source import COMPRESSED_SUFFIXES, Location, TextSource
+from ._text_source import Location, TextSource
 
 #: bytes of text that are looked at: at the start, in the middle and at the end
 _SAMPLE = 1 << 18
 #: bytes that are unpacked at a time, to know how many they become
 _PACKED = 1 << 14
-_UNPACKERS: dict[str, Any] = {
-    ".gz": lambda: zlib.decompressobj(wbits=31),
-    ".bz2": bz2.BZ2Decompressor,
-    ".xz": lzma.LZMADecompressor,
+#: by the first bytes, as text is opened
+_UNPACKERS: dict[bytes, Any] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
 }
+#: bytes of what is on a server that does not say
+_UNKNOWN = 1 << 60
 
 
 def bytes_of_tables(paths: Sequence[Location]) -> int:
@@ -45,12 +49,14 @@ def _n_cells(path: Location) -> int:
 
 def _samples(source: TextSource, path: Location) -> tuple[list[bytes], int]:
     """Some of the text, and how many bytes there are of it in all."""
-    size = path.size() if hasattr(path, "size") else path.stat().st_size
-    packed = path.suffix.lower()
-    if packed in COMPRESSED_SUFFIXES:
-        with source.open_packed() as file:
-            text, n_read = _unpacked(file, _UNPACKERS[packed](), 4 * _SAMPLE)
-        return [text], int(size * len(text) / max(n_read, 1))
+    size = path.stat().st_size if isinstance(path, Path) else path.size() or _UNKNOWN
+    packed: Any = source.open_packed()
+    with packed:
+        start = packed.peek(max(map(len, _UNPACKERS)))
+        for first, unpacker in _UNPACKERS.items():
+            if start.startswith(first):
+                text, n_read = _unpacked(packed, unpacker(), 4 * _SAMPLE)
+                return [text], int(size * len(text) / max(n_read, 1))
     with source.open() as file:
         samples = [file.read(_SAMPLE)]
         if size > 3 * _SAMPLE and file.seekable():
