@@ -319,12 +319,13 @@ def test_folders_and_patterns(capsys, folder, parts):
     assert "--save must not replace an input, got" in refused(
         capsys, "t[1]", "--save=t[1]/b.tie"
     )
-    assert refused(capsys, "no/*.tie") == (
-        "FILE: there is no file to read of the pattern no/*.tie"
-    )
-    (folder / "empty").mkdir()
-    assert refused(capsys, "empty").startswith("FILE: there is no file to read of the")
-    assert refused(capsys, "s3://bucket/a.tie").startswith("FILE must be a file, a fo")
+    assert refused(capsys, "no/*.tie") == "FILE: there is no file that matches no/*.tie"
+    (folder / "none").mkdir()
+    said = "FILE: there is no file *.tie in the folder none"
+    assert refused(capsys, "t[1]", "none") == said
+    for name in ("", "s3://bucket/a.tie"):
+        said = f"FILE must be a file, a folder or a pattern, got {name!r}"
+        assert refused(capsys, "t[1]", name) == said
 
 
 def test_queries_numbered_from_zero_in_each_file(capsys):

@@ -19,7 +19,6 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import WHICH, repeated
 from ..evaluation import MergeableSummary, RankingSummary
 from ..feature_selection import RankingFeatureSelector, Screening
-from ..io._file_names import find_files
 from ..io._saved import Saved, kept_of
 from ..io._saved_file import Kept, UnreadableError, from_bytes, to_bytes
 from ..io._urls import is_url
@@ -93,14 +92,22 @@ def find_parts(given: Sequence[str]) -> list[str]:
     ValueError
         If there is none in a folder, or none that matches a pattern.
     """
-    found: list[str] = []
-    for name in given:
-        if is_url(name):
-            raise ValueError(f"FILE must be a file, a folder or a pattern, got {name}")
-        if os.path.isdir(name):
-            name = os.path.join(glob.escape(name), "**", f"*{_SUFFIX}")
-        found += map(str, find_files([name], "FILE"))
-    return found
+    return [path for name in given for path in _paths_of(name)]
+
+
+def _paths_of(name: str) -> list[str]:
+    if not name or is_url(name):
+        raise ValueError(f"FILE must be a file, a folder or a pattern, got {name!r}")
+    pattern, what = name, f"that matches {name}"
+    if os.path.isdir(name):
+        pattern = os.path.join(glob.escape(name), "**", f"*{_SUFFIX}")
+        what = f"*{_SUFFIX} in the folder {name}"
+    elif os.path.lexists(name) or not glob.has_magic(name):
+        return [name]
+    found = filter(os.path.isfile, glob.iglob(pattern, recursive=True))
+    if paths := sorted(found):
+        return paths
+    raise ValueError(f"FILE: there is no file {what}")
 
 
 def saved_part(screening: Screening, read: Read) -> bytes:
