@@ -76,7 +76,7 @@ def test_several_files_pipes_and_empty_ones(tmp_path, web):
     (tmp_path / "empty.csv.gz").write_bytes(b"")
     empty = [tmp_path / "empty.csv", tmp_path / "empty.csv.gz", tmp_path / "no.csv"]
     assert bytes_of_tables(empty) == 0
-    (tmp_path / "bad.csv.gz").write_bytes(b"no gzip")
+    (tmp_path / "bad.csv.gz").write_bytes(b"\x1f\x8b no gzip")
     with pytest.raises(ValueError, match=r"bad\.csv\.gz: damaged compressed data"):
         bytes_of_tables([tmp_path / "bad.csv.gz"])
 

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
-import lzma
 import os
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeGuard
 
+from ._inflate import OPENERS, damaged
 from ._urls import Url
 from ._wording import in_one_line
 
 PathLike = str | os.PathLike[str]
 #: a file that is read
 Location = Path | Url
-_OPENERS: dict[bytes, Any] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: bytes of a line at most, so that a small file which unpacks to gigabytes without a
 #: line end is refused before it fills the memory; a million features take as many
 MAX_LINE = 1 << 24
-#: what damaged compressed data raises, besides an OSError without a number
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 
 
@@ -50,7 +40,7 @@ def would_not_read_as_text(start: bytes) -> str:
         return "a byte order mark"
     if start.startswith(_UTF_16_MARKS):
         return "UTF-16"
-    return "compressed data" if start.startswith(tuple(_OPENERS)) else ""
+    return "compressed data" if start.startswith(tuple(OPENERS)) else ""
 
 
 class TextSource:
@@ -83,8 +73,8 @@ class TextSource:
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
         text: Any = self.open_packed()
-        start = text.peek(max(map(len, _OPENERS)))
-        for magic, opener in _OPENERS.items():
+        start = text.peek(max(map(len, OPENERS)))
+        for magic, opener in OPENERS.items():
             if start.startswith(magic):
                 if isinstance(self.path, Path) and self._bytes is None:
                     text.close()
@@ -107,8 +97,9 @@ class TextSource:
         """Errors of damaged compressed data as a ValueError that names the file."""
         try:
             yield
-        except (*_DAMAGED, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+        except Exception as error:
+            of_system = isinstance(error, OSError) and error.errno is not None
+            if of_system or not isinstance(error, (*damaged(), OSError)):
                 raise
             what = f"damaged compressed data: {in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
