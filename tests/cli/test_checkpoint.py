@@ -374,7 +374,7 @@ def test_rows_that_are_not_together_are_refused(capsys, web, folder):
 def test_a_checkpoint_costs_little(monkeypatch, interrupted):
     """The next comes after a second, or two hundred times what the last one took."""
     clock = iter([0.0, 0.1, 0.2, 30.0, 31.0, 31.0 + 0.4])
-    monkeypatch.setattr(_checkpoint.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(_checkpoint, "monotonic", lambda: next(clock))
     progress = _checkpoint.Progress(Checkpoint({}), _checkpoint.Path("d.tie"))
     progress._write()  # begins at 0, ends at 0.1
     assert progress._next == pytest.approx(0.1 + 20)

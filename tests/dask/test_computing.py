@@ -193,7 +193,7 @@ class OneWorker:
 
 def test_only_a_pause_without_a_break_and_without_work_counts(monkeypatch):
     now = iter(range(0, 1000, 20))
-    monkeypatch.setattr(_computing.time, "monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(_computing, "monotonic", lambda: float(next(now)))
     stuck = ("paused", 0)
     breaks = [("running", 0), ("paused", 1)]
     client = OneWorker(*[s for b in breaks for s in (stuck, stuck, b)])

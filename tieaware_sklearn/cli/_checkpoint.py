@@ -6,13 +6,13 @@ import argparse
 import os
 import stat
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -173,7 +173,7 @@ class Progress:
         # at once, for an interrupt may come at any time
         self.done = self.done.with_batch(n_rows, n_documents, part)
         self._is_kept = False
-        if time.monotonic() >= self._next:
+        if monotonic() >= self._next:
             self.keep(again=False)
 
     def keep(self, *, again: bool = True) -> None:
@@ -189,7 +189,7 @@ class Progress:
             if again or not self._failed:
                 warn(f"{in_words(error)}: the checkpoint is not written")
             self._failed = True
-            self._next = time.monotonic() + _SECONDS
+            self._next = monotonic() + _SECONDS
 
     def remove(self) -> None:
         """All is done."""
@@ -199,7 +199,7 @@ class Progress:
     def _write(self) -> None:
         if self.path is None:
             return
-        start = time.monotonic()
+        start = monotonic()
         data = self.done.to_bytes()
         with whole_file(self.path, binary=True) as file:
             file.write(data)
@@ -207,7 +207,7 @@ class Progress:
             # or its name could be on the disk before its content
             os.fsync(file.fileno())
         self._is_kept, self._failed = True, False
-        end = time.monotonic()
+        end = monotonic()
         self._next = end + max(_SECONDS, _TIMES * (end - start))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from .._optional import import_optional
@@ -209,7 +209,7 @@ class _Pause:
         if not workers or not all(map(_is_stuck, workers)):
             self._since = None
             return
-        now = time.monotonic()
+        now = monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since >= PATIENCE:
             limits = [worker["memory_limit"] for worker in workers]
