@@ -106,13 +106,13 @@ IDS: list[tuple[Sequence[Any], tuple[str, ...]]] = [
         [-1.5, 0.0, 0.1, 0.1 + 2**-54, 1e300, -1e-300, *(i + 0.5 for i in range(6))],
         ("list", "float64", "object"),
     ),
-    ([*"abcdefghij", "", "a "], ("list", "object", "str", "pandas:str")),
+    ([*"abcdefghij", " ", "a "], ("list", "object", "str", "pandas:str")),
     ([b"a", b"b", b"\xe9", *(bytes([i]) for i in range(1, 10))], ("list", "object")),
     ([(i % 3, str(i)) for i in range(12)], ("list",)),
     ([(i,) * (i + 1) for i in range(12)], ("list",)),
     ([frozenset({i, i + 1}) for i in range(12)], ("list", "object")),
     ([_DAY + datetime.timedelta(i) for i in range(12)], ("list", "datetime64[D]")),
-    ([1, "1", 1.5, (1,), b"1", 2, "2", 2.5, (2,), b"2", 0, ""], ("list",)),
+    ([1, "1", 1.5, (1,), b"1", 2, "2", 2.5, (2,), b"2", 0, " "], ("list",)),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from contextlib import suppress
 
 import pandas as pd
 
@@ -32,6 +33,16 @@ def csv(tmp_path, text, name="table.csv"):
     return path
 
 
+def is_being_written(folder):
+    """Whether a file has some of its content, under its temporary name."""
+    for part in folder.glob(".*.part"):
+        # it may have its own name by now
+        with suppress(FileNotFoundError):
+            if part.stat().st_size:
+                return True
+    return False
+
+
 def stop_in_the_middle(command, target, number):
     """The exit code of a command that gets a signal while it writes."""
     # whatever started the tests may have it ignored
@@ -42,7 +53,7 @@ def stop_in_the_middle(command, target, number):
         signal.signal(number, before)
     with process:
         while process.poll() is None:
-            if any(part.stat().st_size for part in target.parent.glob(".*.part")):
+            if is_being_written(target.parent):
                 process.send_signal(number)
                 break
             time.sleep(0.005)
