@@ -144,7 +144,8 @@ def test_a_partition_that_kills_its_workers_is_named():
         df = dd.from_map(kill_the_second, range(3), meta=ROWS[:0])
         with pytest.raises(
             RuntimeError,
-            match=r"^2 workers died .* of partition 1 \(of 0 to 2\) \(task .*, "
+            # Dask also blames partitions that waited on the workers that died
+            match=r"^2 workers died .* of partition [012] \(of 0 to 2\) \(task .*, "
             r"probably for want of memory, of which each has 4000 MB: use smaller "
             r"partitions, such as df\.repartition\(partition_size='100MB'\), or "
             r"workers with more memory",
@@ -234,6 +235,8 @@ def test_data_that_are_gone_are_no_lost_connection(reason, wanted, message):
         _computing._explain_loss(FutureCancelledError("key", reason), client)
 
 
+# as some versions of Dask say
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_another_scheduler_than_that_of_an_open_client():
     options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
     df = dd.from_pandas(ROWS, npartitions=2)
