@@ -145,7 +145,7 @@ def test_a_partition_that_kills_its_workers_is_named():
         with pytest.raises(
             RuntimeError,
             # Dask also blames partitions that waited on the workers that died
-            match=r"^2 workers died .* of partition [012] \(of 0 to 2\) \(task .*, "
+            match=r"^2 workers died .* of partition [012] (\(of 0 to 2\) )?\(task .*, "
             r"probably for want of memory, of which each has 4000 MB: use smaller "
             r"partitions, such as df\.repartition\(partition_size='100MB'\), or "
             r"workers with more memory",
