@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import stat
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .. import __version__
-from .._display.terminal import printable
 from .._display.warn import warn
 from .._engine.added_up import gather
 from .._kernel import engines
@@ -29,7 +27,7 @@ from ..io._saved_file import Kept, UnreadableError
 from ..io._urls import is_url
 from ..io._whole_file import whole_file
 from ..measures._parse import parse_measure, parse_measures
-from ._outputs import in_words
+from ._outputs import in_words, note
 
 #: seconds between two checkpoints at the least, and in units of what one takes, so
 #: that they cost half a percent of the time at the most
@@ -153,7 +151,7 @@ class Progress:
         progress = cls(done, path, is_new)
         progress._write()
         if done.n_rows:
-            _note(f"{path}: goes on after the first {done.n_rows} documents")
+            note(f"{path}: goes on after the first {done.n_rows} documents")
         return progress
 
     @contextmanager
@@ -209,10 +207,6 @@ class Progress:
         self._is_kept, self._failed = True, False
         end = monotonic()
         self._next = end + max(_SECONDS, _TIMES * (end - start))
-
-
-def _note(text: str) -> None:
-    print(f"tieaware: {printable(text)}", file=sys.stderr)
 
 
 def _read(path: Path) -> Checkpoint:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from ..io._letor_format import GROUP_SUFFIXES
 from ..io._tabular_frames import all_tabular, is_tabular
 from ..io._text_source import Location
 from ..io._whole_file import check_writable
-from ._outputs import show
+from ._outputs import note, show
 from ._screen_files import sort_rows
 
 
@@ -44,11 +43,11 @@ def run(arguments: argparse.Namespace) -> None:
     names = scan.feature_names
     if scan.left_out:
         names_left = ", ".join(scan.left_out)
-        _note(f"left out, without numbers or without a name: {names_left}")
+        note(f"left out, without numbers or without a name: {names_left}")
     numbers = feature_numbers(names)
     if not is_tabular(out) and list(map(str, numbers)) != list(names):
         numbered = zip(numbers, names, strict=True)
-        _note(f"features {', '.join(f'{own} {name}' for own, name in numbered)}")
+        note(f"features {', '.join(f'{own} {name}' for own, name in numbered)}")
     show(
         printable(
             f"{arguments.out}: {scan.n_rows} documents, "
@@ -86,7 +85,3 @@ def _check_options(
                 f"--{option} names a column of CSV and Parquet files, but LETOR text "
                 f"is read and written: {arguments.files[0]}, {arguments.out}"
             )
-
-
-def _note(text: str) -> None:
-    print(f"tieaware: {printable(text)}", file=sys.stderr)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
 
 from .._display.progress import show_progress, shows_progress
-from .._display.terminal import printable
 from ..evaluation import MergeableSummary
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..plots import TieRangeDisplay
-from ._outputs import Findings, check_outputs, write_findings
+from ._outputs import Findings, check_outputs, note, write_findings
 from ._parts import (
     Part,
     check_alike,
@@ -101,8 +99,7 @@ def _leave_repeats(
             "was not done when they were screened"
         )
     selector.set_params(max_correlation=None)
-    said = "features were not correlated: repeats are not looked for"
-    print(f"tieaware: {printable(said)}", file=sys.stderr)
+    note("features were not correlated: repeats are not looked for")
 
 
 def _report_summary(

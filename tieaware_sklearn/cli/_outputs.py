@@ -190,6 +190,11 @@ class NotWrittenError(Exception):
         self.errors = errors
 
 
+def note(text: str) -> None:
+    """Say something beside the results."""
+    print(f"tieaware: {printable(text)}", file=sys.stderr)
+
+
 def in_words(error: Exception) -> str:
     """What to say of an error."""
     if isinstance(error, OSError):

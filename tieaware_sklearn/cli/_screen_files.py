@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
-from .._display.terminal import printable
 from ..feature_selection import RankingFeatureSelector
 from ..feature_selection._rule import AUTO_REDUNDANCY
 from ..io._batches import rows_of_batch, scan_files, track
@@ -25,6 +23,7 @@ from ..measures import Measure
 from ..measures._gains import refused_label
 from ..measures._parse import parse_measures
 from ._checkpoint import Progress
+from ._outputs import note
 from ._slow import note_missing_kernel
 
 #: files that would take more memory at once are read in batches, which take as much
@@ -101,7 +100,7 @@ def screen_files(
         if not progress.done.parts:
             raise
         interrupted = stopped
-        _note(
+        note(
             "interrupted: the results are those of the first "
             f"{progress.done.n_documents} of {scan.n_rows} documents"
         )
@@ -130,7 +129,7 @@ def _leave_repeats(
             "(--batch-rows 0)"
         )
     selector.set_params(max_correlation=None)
-    _note(
+    note(
         f"more than {AUTO_REDUNDANCY} features in batches: repeats are not looked for "
         "(--batch-rows 0 does)"
     )
@@ -161,7 +160,7 @@ def _look_through(
     if scan.scattered and arguments.sort:
         scan = sort_rows(scan)
     elif scan.scattered and free:
-        _note(
+        note(
             "the rows of a query are not together: everything is read at once (--sort "
             "sorts them on disk)"
         )
@@ -175,7 +174,7 @@ def sort_rows(scan: Scan[Any]) -> Scan[Any]:
     """The rows sorted by query, and a line that says so."""
     found = sorted_by_query(scan)
     if isinstance(found, SortedScan):
-        _note(
+        note(
             "the rows of a query are not together: they are sorted by query on disk "
             f"with {found.engine.name}, in {tempfile.gettempdir()}"
         )
@@ -204,17 +203,13 @@ def _check_kinds(arguments: argparse.Namespace, paths: list[Location]) -> None:
                 )
 
 
-def _note(text: str) -> None:
-    print(f"tieaware: {printable(text)}", file=sys.stderr)
-
-
 def _note_left_out(names: list[str]) -> None:
     nameless = [name for name in names if is_nameless(name)]
     if nameless:
-        _note(f"left out, without a name in the header: {', '.join(nameless)}")
+        note(f"left out, without a name in the header: {', '.join(nameless)}")
     if len(names) > len(nameless):
         others = (name for name in names if name not in nameless)
-        _note(f"left out, not numeric: {', '.join(others)}")
+        note(f"left out, not numeric: {', '.join(others)}")
 
 
 def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
