@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine.digests import by_content, row_digests, value_bits
+from tieaware_sklearn._engine.digests import row_digests, value_bits
 
 MATRICES = [
     np.asarray,
@@ -258,16 +258,3 @@ def test_digests_are_the_same_in_every_process():
         for seed in ("1", "2")
     }
     assert len(found) == 1
-
-
-def test_an_order_by_content_is_that_of_no_order_of_rows():
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    y, weight = np.arange(60) % 3, np.arange(60.0)
-    X[10:20] = X[0]
-    offsets = np.array([0, 25, 25, 60])
-    rows = by_content(X, offsets, y, weight)
-    assert sorted(rows[:25]) == list(range(25))
-    mixed = np.r_[np.random.default_rng(1).permutation(25), 25:60]
-    again = mixed[by_content(X[mixed], offsets, y[mixed], weight[mixed])]
-    assert np.array_equal(again, rows)
-    assert not np.array_equal(by_content(X, offsets, y, weight, salt=1), rows)

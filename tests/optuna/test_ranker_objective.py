@@ -27,7 +27,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRanker
 
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, ranking_score
-from tieaware_sklearn._engine.digests import by_content
+from tieaware_sklearn._engine.row_order import by_content
+from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import RankerObjective
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -79,10 +80,8 @@ def test_cross_validated_value_by_hand(web, prune):
     study = objective.create_study(0, prune=prune)
     study.optimize(objective, n_trials=4)
     first = study.trials[0]
-    order = np.argsort(web.qid, kind="stable")
-    starts = np.searchsorted(web.qid[order], np.unique(web.qid))
-    content = by_content(web.data[order], np.r_[starts, len(order)], web.target[order])
-    rows = order[content]
+    queries = check_qid(web.qid, n_rows=len(web.qid))
+    rows = by_content(web.data, queries, web.target).order
     X, y, qid = web.data[rows], web.target[rows], web.qid[rows]
     values = []
     for train, test in cv.split(X, groups=qid):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .qid_column import count_rows, list_columns
-from .segments import FloatArray, IntArray, owners, sum_segments
+from .segments import FloatArray, IntArray, sum_segments
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
@@ -62,11 +62,11 @@ def row_digests(X: Any) -> Digests:
     They are the same for equal rows, be the matrix dense, sparse or a data frame.
     """
     if hasattr(X, "tocsr"):
-        X = _canonical(X.tocsr())
+        X = stored_once(X.tocsr())
         entries = _placed(X.data, X.indices)
         return sum_segments(entries, np.diff(X.indptr), np.uint64)
     out = np.zeros(count_rows(X), dtype=np.uint64)
-    for j, column in enumerate(_columns_of(X)):
+    for j, column in enumerate(columns_of(X)):
         out += _placed(column, j)
     return out
 
@@ -80,19 +80,19 @@ def column_digests(
     a sparse matrix, which may have many, those that store less than `filled` cells.
     """
     if hasattr(X, "tocsc"):
-        X = _canonical(X.tocsc())
+        X = stored_once(X.tocsc())
         if columns is None:
             columns = np.flatnonzero(np.diff(X.indptr) >= filled).tolist()
         for j in columns:
             stored = slice(X.indptr[j], X.indptr[j + 1])
             yield j, X.indices[stored], _placed(X.data[stored], j)
     else:
-        for j, column in enumerate(_columns_of(X)):
+        for j, column in enumerate(columns_of(X)):
             if columns is None or j in columns:
                 yield j, slice(None), _placed(column, j)
 
 
-def _canonical(X: Any) -> Any:
+def stored_once(X: Any) -> Any:
     """A compressed matrix that stores no cell twice."""
     if not X.has_canonical_format:
         X = X.copy()
@@ -100,7 +100,7 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _columns_of(X: Any) -> Iterator[NDArray[Any]]:
+def columns_of(X: Any) -> Iterator[NDArray[Any]]:
     """The cells of each column of an array, data frame or Arrow table."""
     if list_columns(X):
         for j in range(X.shape[1]):
@@ -303,33 +303,6 @@ def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
     Labels stand query by query.
     """
     return sum_segments(bits_of(labels), np.diff(offsets), np.uint64)
-
-
-def by_content(X: Any, offsets: IntArray, *values: Any, salt: int = 0) -> IntArray:
-    """Rows of each query in an order that their contents alone decide.
-
-    Parameters
-    ----------
-    X : matrix of any kind
-        Its rows query by query.
-    offsets : ndarray of shape (n_queries + 1,)
-    *values : array-like of shape (n_rows,) or (n_rows, n), or None
-        Labels, and whatever else goes with a row.
-    salt : int
-        Another one gives another order.
-    """
-    return by_digests(row_digests(X), offsets, *values, salt=salt)
-
-
-def by_digests(
-    rows: Digests, offsets: IntArray, *values: Any, salt: int = 0
-) -> IntArray:
-    """The order of `by_content`, for rows that have these digests."""
-    digest = mixed(rows + mixed(np.array([salt % 2**64], np.uint64)))
-    for value in values:
-        if value is not None:
-            digest = mixed(digest + _FIRST) ^ row_digests(np.asarray(value))
-    return np.lexsort((digest, owners(np.diff(offsets))))
 
 
 _ZERO = bits_of(np.zeros(1))[0]

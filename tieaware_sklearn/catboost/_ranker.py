@@ -62,12 +62,13 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         for arrays), in `fit`, in its evaluation sets, and in `predict` where X
         still has it. It is never a feature. By default `fit` takes ``qid``.
     row_order : {"canonical", "input"}, default="canonical"
-        The order in which CatBoost gets the rows of X. With ``"canonical"``, queries
-        come in the order of their ids, and the rows of a query in an order drawn from
-        their contents and the seed, so that the trees are the same, to the last bit, in
-        whatever order X is. With ``"input"``, queries come in order of first
-        appearance, and rows in the order of X, so that X with the rows of each query
-        together gives exactly the trees of `CatBoostRanker`.
+        The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
+        id, and the rows of a query by label, then by column; then it permutes these
+        places by the seed. The trees are the same, to the last bit, in whatever order X
+        is, and also if a column is appended that no tree uses, or scaled by a power of
+        two, or if cells move by one unit in the last place. ``"input"`` takes queries
+        in order of first appearance, and rows in the order of X, so that X with the
+        rows of each query together gives exactly the trees of `CatBoostRanker`.
     **options
         Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` are those of the

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display.progress import show_progress
-from .._engine.digests import by_content
 from .._engine.qid_column import array_of, count_rows, ids_of, take_rows, warn_one_query
+from .._engine.row_order import by_content
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray
 from .._engine.validation import (
@@ -133,32 +133,31 @@ def query_permutation_importance(
     Notes
     -----
     Intervals and p-values refer to other queries ranked by the same model, not to a
-    model trained anew; `importances_std` refers to other permutations. Before the
-    permutation, rows are put into an order that depends only on their contents, so that
-    no result depends on the order of rows. There is no tie std, because permuted data
-    are never used for ranking.
+    model trained anew; `importances_std` refers to other permutations. Rows are put
+    into the canonical order of our rankers first, so that no result depends on the
+    order of rows. There is no tie std, because permuted data are never used for
+    ranking.
 
     Examples
     --------
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from tieaware_sklearn import query_permutation_importance
+    >>> from tieaware_sklearn import LinearRanker, query_permutation_importance
     >>> from tieaware_sklearn import train_test_split_queries
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> web = make_web_search(n_queries=80, n_noise=1, n_duplicates=0, random_state=0)
     >>> web.feature_names
     ['in_degree', 'clicks', 'page_visits', 'url_length', 'n_slashes', 'text_score',
      'noise_1']
-    >>> X, X_test, y, y_test, _, qid_test = train_test_split_queries(
+    >>> X, X_test, y, y_test, qid, qid_test = train_test_split_queries(
     ...     web.data, web.target, qid=web.qid, random_state=0)
-    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    >>> ranker = LinearRanker(coef=[1, 2, 1, -1, -1, 4, 0], transforms="rank")
     >>> print(query_permutation_importance(
-    ...     forest, X_test, y_test, qid=qid_test, measures="ndcg@10",
+    ...     ranker.fit(X, y, qid=qid), X_test, y_test, qid=qid_test, measures="ndcg@10",
     ...     columns={"clicks": 1, "text and url": [3, 4, 5], "noise": 6}))
-    NDCG@10 0.6070     loss       95% interval  ±repeats  p (holm)
-    --------------------------------------------------------------
-    text and url     0.1273   [0.0561, 0.1985]    0.0179    0.0014
-    clicks           0.1083   [0.0713, 0.1452]    0.0140   <0.0001
-    noise           -0.0093  [-0.0292, 0.0106]    0.0081    0.8310
+    NDCG@10 0.6442    loss      95% interval  ±repeats  p (holm)
+    ------------------------------------------------------------
+    text and url    0.2316  [0.1560, 0.3072]    0.0241   <0.0001
+    clicks          0.1174  [0.0833, 0.1516]    0.0214   <0.0001
+    noise           0.0000  [0.0000, 0.0000]    0.0000    1.0000
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged)
     check_count(n_repeats, "n_repeats")
@@ -230,13 +229,11 @@ class Measured:
             raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
         labels = check_labels(y, unjudged=asked.unjudged, name="y")
         check_length(labels, count_rows(X), "y")
-        queries = check_qid(ids, n_rows=len(labels)).by_id()
+        queries = by_content(X, check_qid(ids, n_rows=len(labels)), labels)
         weight = check_query_weight(query_weight, queries)
-        X, labels = take_rows(X, queries.order), queries.arrange(labels)
-        order = by_content(X, queries.offsets, labels)
-        self.X = take_rows(X, order)
+        self.X = take_rows(X, queries.order)
         gathered = Queries(queries.qid, queries.offsets, None)
-        self.prepared = Prepared(labels[order], gathered, weight, keep=True)
+        self.prepared = Prepared(queries.arrange(labels), gathered, weight, keep=True)
         by_row = np.repeat(queries.qid, queries.sizes)
         self.ids = by_row if hand_on and ids is not None else None
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
-from .._engine.digests import by_content
 from .._engine.exact import show
 from .._engine.qid_column import (
     array_of,
@@ -19,6 +18,7 @@ from .._engine.qid_column import (
     split_qid_column,
     take_rows,
 )
+from .._engine.row_order import by_content
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     Queries,
@@ -61,14 +61,12 @@ class QueryRows:
             raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
         labels = check_labels(y, unjudged=unjudged, name="y")
         check_length(labels, count_rows(X), "y")
-        given = check_qid(ids, n_rows=len(labels)).by_id()
+        given = by_content(X, check_qid(ids, n_rows=len(labels)), labels)
         self.weight = check_query_weight(query_weight, given)
-        X, labels = take_rows(X, given.order), given.arrange(labels)
-        order = by_content(X, given.offsets, labels)
-        self.X, self.labels = take_rows(X, order), labels[order]
+        self.X, self.labels = take_rows(X, given.order), given.arrange(labels)
         self.queries = Queries(given.qid, given.offsets, None)
         # where each of these rows was
-        self._given = given.given(order)
+        self._given = given.given(np.arange(given.n_rows))
         names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
         self.names = tuple(map(str, names))
 

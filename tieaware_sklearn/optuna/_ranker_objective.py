@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from .._engine.digests import by_content
 from .._engine.qid_column import take_rows
+from .._engine.row_order import by_content
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
 from ..model_selection._fitting import fit_on_queries
@@ -139,10 +138,7 @@ class RankerObjective(QueryObjective):
         self._folds = self._deal(X, cv)
 
     def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
-        gathered = take_rows(X, queries.order)
-        rows = by_content(gathered, queries.offsets, queries.arrange(labels))
-        order = rows if queries.order is None else queries.order[rows]
-        return replace(queries, order=order)
+        return by_content(X, queries, labels)
 
     def _deal(self, X: Any, cv: Any) -> list[_Fold]:
         """Folds of the rows as they were given."""

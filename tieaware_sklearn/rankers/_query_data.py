@@ -5,12 +5,10 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.digests import Digests, by_digests, row_digests
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
     how_to_pass_qid,
@@ -19,6 +17,7 @@ from .._engine.qid_column import (
     resolve_qid,
     take_rows,
 )
+from .._engine.row_order import by_content
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
@@ -58,8 +57,6 @@ class QueryData(NamedTuple):
     queries: Queries
     weight: Any
     init_score: Any
-    #: of the rows of X, where they were needed
-    digests: Digests | None = None
 
     def labels_as_given(self) -> FloatArray:
         """Labels of the rows as they came, for messages."""
@@ -87,8 +84,8 @@ def gather_queries(
     evaluation : bool
         Messages speak of ``eval_X`` and so on, and weights are those of queries.
     row_order : {"canonical", "input"}
-        Queries in the order of their ids, rows of a query in one that their contents
-        decide; or queries in order of first appearance, rows as given.
+        Queries in the order of their ids, rows in that of `by_content`; or queries in
+        order of first appearance, rows as given.
     salt : int
         Another one gives another canonical order.
 
@@ -138,36 +135,14 @@ def gather_queries(
         init_score = check_scores(
             init_score, n_rows=len(labels), name=f"{name}init_score"
         )
-    data = QueryData(X, labels, queries, weight, init_score)
-    return _arranged(data) if row_order == "input" else _by_content(data, salt)
-
-
-def _arranged(data: QueryData) -> QueryData:
-    """Values as they came, now query by query."""
-    X, labels, queries, *values = data
-    weight, init_score, digests = (
-        None if value is None else queries.arrange(value) for value in values
+    if row_order == "canonical":
+        queries = by_content(X, queries, labels, weight, init_score, salt=salt)
+    weight, init_score = (
+        None if value is None else queries.arrange(value)
+        for value in (weight, init_score)
     )
     X = take_rows(X, queries.order)
-    return QueryData(X, queries.arrange(labels), queries, weight, init_score, digests)
-
-
-def _by_content(data: QueryData, salt: int) -> QueryData:
-    """Values as they came, now in an order that no order of the rows changes."""
-    queries = data.queries.by_id()
-    digests = row_digests(data.X)
-
-    def refined(digests: Digests, *values: Any) -> Queries:
-        arranged = [queries.arrange(value) for value in (digests, *values)]
-        rows = by_digests(arranged[0], queries.offsets, *arranged[1:], salt=salt)
-        return replace(queries, order=queries.given(rows))
-
-    # equal rows go by their weights, which so have no say in the order of others
-    for value in (data.weight, data.init_score):
-        if value is not None:
-            queries = refined(row_digests(value))
-    queries = refined(digests, data.y)
-    return _arranged(data._replace(queries=queries, digests=digests))
+    return QueryData(X, queries.arrange(labels), queries, weight, init_score)
 
 
 def columns_of(X: Any) -> list[Any]:

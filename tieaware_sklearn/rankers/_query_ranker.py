@@ -90,7 +90,7 @@ class QueryRankerMixin(RankerMixin):
         return plain and one.same_rows(own)
 
     def _salt(self) -> int:
-        """What the canonical order of rows adds to their digests."""
+        """The seed of the canonical order of rows."""
         if self.row_order == "input":  # draws nothing
             return 0
         params = self.get_params()  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ class QueryRankerMixin(RankerMixin):
         names = list_columns(X)
         features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
         self._columns_ = _Columns(names, is_feature, features)
-        self._fitted_queries_ = FittedQueries.of(train.X, train.queries, train.digests)
+        self._fitted_queries_ = FittedQueries.of(train.X, train.queries)
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a model that came from a file: there, all columns."""
