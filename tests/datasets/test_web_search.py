@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,19 @@ def test_web_search_is_what_was_asked_for():
     assert np.array_equal(X.to_numpy(), web.data)
     assert np.array_equal(y, web.target)
     assert np.array_equal(qid, web.qid)
+
+
+def test_the_bits_are_those_of_every_machine():
+    """Pages print what follows from these data."""
+
+    def digest(**options):
+        X, *rest = make_web_search(**options, return_X_y_qid=True)
+        parts = [np.asarray(part, dtype="<f8").tobytes() for part in (X, *rest)]
+        return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+
+    assert digest() == "5999522f3814ca27"
+    options = {"strength": 0.9, "tie_rate": 0.2, "shuffle": True, "random_state": 3}
+    assert digest(n_queries=200, n_duplicates=3, **options) == "126f65180fcdec2d"
 
 
 def test_web_search_strength_and_ties():

@@ -24,7 +24,13 @@ url_length, n_slashes            small integers, lower is better
 text_score                       continuous, higher is better
 noise_*                          unrelated to the labels, discrete and continuous
 log_*                            log(1 + x) of a feature above: the same ranking
+
+The features have the same bits on every machine: continuous ones have 6 decimals,
+logarithms 8.
 """
+# what is drawn or computed by exp and log ends in another bit on another machine: it is
+# rounded, so that the features are the same everywhere
+_DECIMALS, _LOG_DECIMALS = 6, 8
 
 
 def make_web_search(
@@ -143,13 +149,13 @@ def make_web_search(
         **counts,
         "url_length": np.floor(length / step) * step,
         "n_slashes": np.floor(2.5 * np.exp(-0.5 * latent(0.5))),
-        "text_score": 10 + 4 * latent(0.9),
+        "text_score": np.round(10 + 4 * latent(0.9), _DECIMALS),
     }
     for i in range(n_noise):
-        noise = rng.standard_normal(n)
+        noise = np.round(rng.standard_normal(n), _DECIMALS)
         features[f"noise_{i + 1}"] = noise if i % 2 else np.floor(3 * np.abs(noise))
     for name in list(counts)[:n_duplicates]:
-        features[f"log_{name}"] = np.log1p(counts[name])
+        features[f"log_{name}"] = np.round(np.log1p(counts[name]), _LOG_DECIMALS)
 
     data = np.column_stack(list(features.values()))
     if shuffle:
