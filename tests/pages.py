@@ -4,6 +4,10 @@
 into the page; without a page, into all of them. A block of ``python`` with prompts is a
 doctest, one without is run; ``console`` has commands after ``$`` and what they print.
 All blocks of a page share one namespace and one folder.
+
+Fitted models differ in digits between machines and versions. A block that prints
+figures of one has a comment before it, ``<!-- fitted: 0.03 -->``: decimal numbers may
+differ by this much, and nothing else may.
 """
 
 from __future__ import annotations
@@ -18,14 +22,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tieaware_sklearn.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"^(?:<!-- fitted: (?P<tolerance>[\d.]+) -->\n\n?)?"
+    r"```(?P<kind>python|console)\n(?P<inside>.*?)^```$",
+    re.M | re.S,
+)
+DECIMAL = re.compile(r"-?\d*\.\d+")
 
 
 def pages() -> list[Path]:
@@ -43,11 +52,23 @@ class Example:
     stop: int
     want: str
     got: str
+    tolerance: float = 0.0
 
     def holds(self) -> bool:
         """Whether the page says what was printed."""
         want = self.want.replace("<BLANKLINE>", "")
+        if self.tolerance:
+            return alike(want, self.got, self.tolerance)
         return doctest.OutputChecker().check_output(want, self.got, FLAGS)
+
+
+def alike(want: str, got: str, tolerance: float) -> bool:
+    """Whether texts are the same but for layout and for digits of decimal numbers."""
+    texts = [re.sub(r"[-\s]+", " ", DECIMAL.sub("#", text)) for text in (want, got)]
+    numbers = [[float(one) for one in DECIMAL.findall(text)] for text in (want, got)]
+    return texts[0] == texts[1] and all(
+        abs(a - b) <= tolerance for a, b in zip(*numbers, strict=True)
+    )
 
 
 class _Recorder(doctest.DocTestRunner):
@@ -119,14 +140,16 @@ def run(page: Path) -> list[Example]:
     names: dict[str, object] = {"__name__": "page"}
     found = []
     for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start(2))
-        kind, inside = block.groups()
-        if kind == "console":
-            found += _run_console(inside, line)
+        line = text.count("\n", 0, block.start("inside"))
+        inside, tolerance = block["inside"], float(block["tolerance"] or 0)
+        if block["kind"] == "console":
+            examples = _run_console(inside, line)
         elif ">>> " in inside:
-            found += _run_doctests(inside, line, names)
+            examples = _run_doctests(inside, line, names)
         else:
             exec(compile(inside, str(page), "exec"), names)
+            continue
+        found += [replace(one, tolerance=tolerance) for one in examples]
     return found
 
 

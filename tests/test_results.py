@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import operator
 import re
 import runpy
 import shlex
+from functools import partial
 from glob import glob
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -28,12 +30,13 @@ from benchmarks.results import (
     split_queries,
     winners,
 )
+from tests.pages import alike
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import dump_letor, load_trec, make_web_search
 from tieaware_sklearn.score_precision import round_scores
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
-#: figures of models, and of which versions they are
+#: figures of models, which differ in digits between machines, and by which versions
 VERSIONS = {
     "early_stopping": ("lightgbm", "4.7"),
     "early_stopping_xgboost": ("xgboost", "3.2"),
@@ -107,7 +110,12 @@ def test_commands_print_what_the_page_shows(number, shared_data, monkeypatch, ca
         arguments = [*arguments, "--trials", "2"]
     now = printed(module, arguments, monkeypatch, capsys)
     assert len(lines) >= 3
-    assert [line for line in lines if line not in now] == []
+    same = operator.eq
+    if module in VERSIONS:
+        same = partial(alike, tolerance=0.03)
+        # where training stops, unless at once
+        lines, now = ([re.sub(r" \d\d+ ", " ## ", x) for x in y] for y in (lines, now))
+    assert [line for line in lines if not any(same(line, one) for one in now)] == []
 
 
 @pytest.mark.parametrize(
