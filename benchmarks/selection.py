@@ -26,8 +26,8 @@ from sklearn.linear_model import Ridge
 from benchmarks.tables import format_table
 from tieaware_sklearn import (
     FusedRankingSelector,
+    QueryKFold,
     RankingFeatureSelector,
-    RepeatedQueryKFold,
     SelectionCurve,
     selection_curve,
 )
@@ -228,8 +228,11 @@ def main() -> None:
                 qid=own.qid,
                 n_features=[k for k in SIZES if k < own.X.shape[1]],
                 measure=MEASURE,
-                cv=RepeatedQueryKFold(
-                    arguments.folds, n_repeats=arguments.repeats, random_state=0
+                cv=QueryKFold(
+                    arguments.folds,
+                    shuffle=True,
+                    random_state=0,
+                    n_repeats=arguments.repeats,
                 ),
                 n_jobs=arguments.jobs,
             )

@@ -1,4 +1,4 @@
-"""The public surface as tables; ``python -m tests.signatures`` writes the page."""
+"""The public surface: parameters of all that is public, attributes of results."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
-
-from numpydoc.docscrape import NumpyDocString
 
 from tieaware_sklearn import Measure, RankingScorer, SubtopicMeasure
 from tieaware_sklearn._display.result import Result
 
-PAGE = Path(__file__).parents[1] / "docs" / "api" / "signatures.md"
 MODULES = [
     "tieaware_sklearn",
     *(
@@ -40,7 +36,6 @@ class Taken(NamedTuple):
 
     owner: str
     default: str
-    meaning: str
 
 
 def public() -> Iterator[tuple[str, str, Any]]:
@@ -94,31 +89,6 @@ def parameters(call: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-def spelled(call: Callable[..., Any]) -> str:
-    """The names of the parameters, keyword-only ones after a star."""
-    names, starred = [], False
-    for parameter in parameters(call):
-        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
-            names.append("*")
-            starred = True
-        starred |= parameter.kind is parameter.VAR_POSITIONAL
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
-        names.append(stars.get(parameter.kind, "") + parameter.name)
-    return f"({', '.join(names)})"
-
-
-def meanings(thing: Any) -> dict[str, str]:
-    """The first sentence on each parameter, where it does not refer to another."""
-    out = {}
-    for given in NumpyDocString(inspect.getdoc(thing) or "")["Parameters"]:
-        text = " ".join(given.desc).strip()
-        names = [name.strip(" *") for name in given.name.split(",")]
-        if text and not text.startswith("As in"):
-            sentence = re.split(r"(?<=[^.][.:;])\s", text, maxsplit=1)[0]
-            out.update(dict.fromkeys(names, sentence.rstrip(".:;")))
-    return out
-
-
 def taken() -> dict[str, list[Taken]]:
     """Every parameter of functions, classes and methods: who takes it, and how."""
     out = defaultdict(list)
@@ -126,15 +96,13 @@ def taken() -> dict[str, list[Taken]]:
         if inspect.isclass(thing) and issubclass(thing, MEASURES):
             continue
         for owner, call in calls(name, thing):
-            told = meanings(call)
             for parameter in parameters(call):
                 if parameter.kind is parameter.VAR_KEYWORD:
                     continue
                 default = "" if parameter.default is parameter.empty else None
                 if default is None:
                     default = repr(parameter.default)
-                meaning = told.get(parameter.name, "")
-                out[parameter.name].append(Taken(owner, default, meaning))
+                out[parameter.name].append(Taken(owner, default))
     return out
 
 
@@ -146,56 +114,3 @@ def attributes() -> dict[str, list[str]]:
             for field in fields(thing):
                 out[field.name].append(name)
     return out
-
-
-def table(header: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def page() -> str:
-    """The page of the reference that lists it all."""
-    lines = [
-        "# All signatures",
-        "",
-        "Every public function, class and method with its parameters, and every",
-        "parameter with its default and meaning: a name means one thing wherever it",
-        "is taken. Made from the code by `python -m tests.signatures`.",
-    ]
-    for module in MODULES:
-        rows = [
-            [f"`{owner}`", f"`{spelled(call)}`"]
-            for of, name, thing in public()
-            if of == module
-            for owner, call in calls(name, thing)
-        ]
-        lines += ["", f"## {module}", "", *table(["call", "parameters"], rows)]
-    rows = []
-    for name, uses in sorted(taken().items(), key=lambda item: item[0].lower()):
-        defaults = sorted({use.default for use in uses} - {""})
-        # the best known first
-        told = sorted(
-            uses, key=lambda use: use.owner not in ("ranking_score", "evaluate")
-        )
-        meaning = next((use.meaning for use in told if use.meaning), "")
-        rows.append(
-            [
-                f"`{name}`",
-                " or ".join(f"`{default}`" for default in defaults),
-                meaning.replace("|", r"\|"),
-                str(len(uses)),
-            ]
-        )
-    lines += ["", "## Parameters", "", "The number says how many take it.", ""]
-    lines += table(["parameter", "default", "meaning", "taken by"], rows)
-    rows = [
-        [f"`{name}`", ", ".join(owners)]
-        for name, owners in sorted(attributes().items(), key=lambda item: item[0])
-    ]
-    lines += ["", "## Attributes of results", ""]
-    lines += table(["attribute", "of"], rows)
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page())

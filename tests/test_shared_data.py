@@ -19,7 +19,6 @@ from tieaware_sklearn import (
     QueryKFold,
     QueryShuffleSplit,
     RankingFeatureSelector,
-    StratifiedQueryKFold,
     evaluate,
     make_ranking_scorer,
     precision_study,
@@ -150,7 +149,10 @@ def test_splits_and_importances_do_not_go_by_the_order_of_rows(shared_data, with
         X, y, qid = data.data[rows], data.target[rows], data.qid[rows]
         cuts = [
             [sorted(set(qid[test])) for _, test in cv.split(X, y, qid)]
-            for cv in (StratifiedQueryKFold(4), QueryShuffleSplit(3, random_state=0))
+            for cv in (
+                QueryKFold(4, stratify="n_relevant"),
+                QueryShuffleSplit(3, random_state=0),
+            )
         ]
         _, X_test, _, y_test, _, test = train_test_split_queries(
             X, y, qid=qid, stratify=y, random_state=0

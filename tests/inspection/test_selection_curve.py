@@ -19,7 +19,6 @@ from tieaware_sklearn import (
     QueryKFold,
     QueryShuffleSplit,
     RankingFeatureSelector,
-    RepeatedQueryKFold,
     ranking_score,
     selection_curve,
 )
@@ -131,7 +130,7 @@ def test_training_and_test_queries_have_none_in_common():
 
 
 def test_values_of_a_query_are_averaged_over_repeats():
-    cv = RepeatedQueryKFold(2, n_repeats=2, random_state=1)
+    cv = QueryKFold(2, shuffle=True, n_repeats=2, random_state=1)
     found = curve(cv=cv)
     folds = list(cv.split(X, groups=QID))
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict, cross_val_score
 
-from tieaware_sklearn import QueryKFold, RepeatedQueryKFold, make_ranking_scorer
+from tieaware_sklearn import QueryKFold, make_ranking_scorer
 from tieaware_sklearn.datasets import make_web_search
 
 SIZES = st.lists(st.integers(1, 40), min_size=5, max_size=30)
@@ -174,7 +174,10 @@ def test_a_column_and_a_routed_qid_can_be_kept_apart():
 
 def test_repr_clone_and_pickle():
     cv = QueryKFold(3, qid="query", shuffle=True, random_state=0)
-    text = "QueryKFold(n_splits=3, qid='query', random_state=0, shuffle=True)"
+    text = (
+        "QueryKFold(n_repeats=1, n_splits=3, qid='query', random_state=0, shuffle=True,"
+        "\n      stratify=False)"
+    )
     assert repr(cv) == text
     for other in (pickle.loads(pickle.dumps(cv)), clone(cv, safe=False)):
         assert repr(other) == text
@@ -239,7 +242,7 @@ def test_errors_of_options():
 def test_repeats_are_shuffled_folds_of_one_stream():
     qid = np.repeat(np.arange(20), 3)
     X = np.zeros((60, 1))
-    cv = RepeatedQueryKFold(4, n_repeats=3, random_state=7)
+    cv = QueryKFold(4, shuffle=True, n_repeats=3, random_state=7)
     found = [test.tolist() for _, test in cv.split(X, groups=qid)]
     rng = np.random.RandomState(7)
     expected = []
@@ -249,9 +252,8 @@ def test_repeats_are_shuffled_folds_of_one_stream():
     assert found == expected
     assert len({str(sorted(found[i : i + 4])) for i in (0, 4, 8)}) == 3
     assert cv.get_n_splits() == 12
-    with pytest.raises(ValueError, match=r"number of queries \(20\), got 21"):
-        RepeatedQueryKFold(21).split(X, groups=qid)
-    for options in ({"n_splits": 1}, {"n_repeats": 0}, {"n_repeats": 2.0}):
-        (name,) = options
-        with pytest.raises(ValueError, match=f"{name} must be an integer >="):
-            RepeatedQueryKFold(**options)
+    for n_repeats in (0, 2.0):
+        with pytest.raises(ValueError, match=f"n_repeats must .*got {n_repeats}"):
+            QueryKFold(4, shuffle=True, n_repeats=n_repeats)
+    with pytest.raises(ValueError, match=r"n_repeats must be 1 without shuffle.*got 2"):
+        QueryKFold(4, n_repeats=2)

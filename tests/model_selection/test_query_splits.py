@@ -19,8 +19,6 @@ from tieaware_sklearn import (
     QueryKFold,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
-    RepeatedQueryKFold,
-    StratifiedQueryKFold,
     make_ranking_scorer,
 )
 
@@ -32,11 +30,13 @@ X = RNG.normal(size=(len(QID), 3))
 MAKE = {
     "k-fold": lambda **k: QueryKFold(4, **k),
     "drawn k-fold": lambda **k: QueryKFold(4, shuffle=True, random_state=0, **k),
-    "repeated": lambda **k: RepeatedQueryKFold(3, n_repeats=2, random_state=0, **k),
+    "repeated": lambda **k: QueryKFold(
+        3, shuffle=True, n_repeats=2, random_state=0, **k
+    ),
     "shuffled": lambda **k: QueryShuffleSplit(3, random_state=0, **k),
-    "stratified": lambda **k: StratifiedQueryKFold(4, **k),
-    "drawn stratified": lambda **k: StratifiedQueryKFold(
-        4, by="mean_label", shuffle=True, random_state=0, **k
+    "stratified": lambda **k: QueryKFold(4, stratify="n_relevant", **k),
+    "drawn stratified": lambda **k: QueryKFold(
+        4, stratify="mean_label", shuffle=True, random_state=0, **k
     ),
     "in time": lambda **k: QueryTimeSeriesSplit(3, **k),
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedGroupKFold
 
-from tieaware_sklearn import QueryKFold, StratifiedQueryKFold
+from tieaware_sklearn import QueryKFold
 
 
 def relevant_per_query(qid, y, rel=1):
@@ -40,7 +40,7 @@ def figures(cv, qid, y):
 def test_folds_are_alike(seed, by, options):
     qid, y = skewed(seed)
     rows, queries, without, relevant = figures(
-        StratifiedQueryKFold(5, by=by, **options), qid, y
+        QueryKFold(5, stratify=by, **options), qid, y
     )
     largest = np.bincount(qid).max()
     assert rows <= largest
@@ -54,25 +54,24 @@ def test_folds_are_alike(seed, by, options):
 
 def test_more_even_in_queries_than_stratified_group_k_fold():
     qid, y = skewed(4)
-    ours = figures(StratifiedQueryKFold(5), qid, y)
+    ours = figures(QueryKFold(5, stratify="n_relevant"), qid, y)
     theirs = figures(StratifiedGroupKFold(5), qid, (y >= 1).astype(int))
     assert ours[1] < theirs[1]
     assert ours[2] < theirs[2]
 
 
-def test_rel_and_grades():
+def test_grades():
     # eight queries of four: half with a document of grade 1, half of grade 3
     qid = np.repeat(np.arange(8), 4)
     y = np.zeros(32)
     y[::4] = [1, 1, 1, 1, 3, 3, 3, 3]
-    for options in ({"rel": 3}, {"by": "mean_label"}):
-        for _, test in StratifiedQueryKFold(4, **options).split(y[:, None], y, qid):
-            assert sorted(y[test][y[test] > 0]) == [1, 3]
+    for _, test in QueryKFold(4, stratify="mean_label").split(y[:, None], y, qid):
+        assert sorted(y[test][y[test] > 0]) == [1, 3]
     # the mean looks at the share: 2 of 4 is as good as 1 of 2
     sizes = [4, 4, 2, 2]
     qid = np.repeat(np.arange(4), sizes)
     y = np.array([1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], dtype=float)
-    for _, test in StratifiedQueryKFold(2, by="mean_label").split(y[:, None], y, qid):
+    for _, test in QueryKFold(2, stratify="mean_label").split(y[:, None], y, qid):
         assert len(set(qid[test]) & {0, 2}) == 1
 
 
@@ -80,7 +79,7 @@ def test_means_of_labels_do_not_go_by_the_order_of_rows():
     qid = np.repeat(np.arange(12), 3)
     y = np.tile([0.1, 0.2, 0.3], 12)
     rng = np.random.default_rng(0)
-    cv = StratifiedQueryKFold(3, by="mean_label")
+    cv = QueryKFold(3, stratify="mean_label")
 
     def folds(order):
         parts = cv.split(np.zeros((36, 1)), y[order], qid[order])
@@ -95,7 +94,7 @@ def test_shuffling_draws_other_folds():
     qid, y = skewed(0)
 
     def first(seed):
-        cv = StratifiedQueryKFold(5, shuffle=True, random_state=seed)
+        cv = QueryKFold(5, shuffle=True, random_state=seed, stratify="n_relevant")
         return frozenset(qid[next(cv.split(y[:, None], y, qid))[1]])
 
     assert len({first(seed) for seed in range(8)}) == 8
@@ -106,8 +105,8 @@ def test_unjudged_is_not_relevant():
     qid, y = skewed(1)
     holes = np.where(y == 0, np.nan, y)
     for (_, test), (_, again) in zip(
-        StratifiedQueryKFold(5).split(y[:, None], y, qid),
-        StratifiedQueryKFold(5).split(y[:, None], holes, qid),
+        QueryKFold(5, stratify="n_relevant").split(y[:, None], y, qid),
+        QueryKFold(5, stratify="n_relevant").split(y[:, None], holes, qid),
         strict=True,
     ):
         assert np.array_equal(test, again)
@@ -116,22 +115,19 @@ def test_unjudged_is_not_relevant():
 @pytest.mark.parametrize(
     ("options", "y", "message"),
     [
-        ({}, None, "y must hold the labels by which StratifiedQueryKFold"),
+        ({}, None, "y must hold the labels .* by n_relevant, got None"),
         ({}, [0, 1, -1, 0], "y must be >= 0, got -1.0 in row 2"),
         ({}, [0, 1], r"y must have one value per row \(4\), got 2"),
         ({"n_splits": 3}, [0, 1, 1, 0], r"number of queries \(2\), got 3"),
     ],
 )
 def test_errors(options, y, message):
-    cv = StratifiedQueryKFold(**{"n_splits": 2, **options})
+    cv = QueryKFold(**{"n_splits": 2, "stratify": "n_relevant", **options})
     with pytest.raises(ValueError, match=message):
         cv.split(np.zeros((4, 1)), y, [1, 1, 2, 2])
 
 
 def test_errors_of_options():
-    with pytest.raises(ValueError, match="by must be one of"):
-        StratifiedQueryKFold(by="label")
-    with pytest.raises(ValueError, match="rel must be a number > 0, got 0"):
-        StratifiedQueryKFold(rel=0)
-    with pytest.raises(ValueError, match="n_splits=1"):
-        StratifiedQueryKFold(1)
+    for stratify in ("label", True, None):
+        with pytest.raises(ValueError, match=f"stratify must .*got {stratify!r}"):
+            QueryKFold(stratify=stratify)

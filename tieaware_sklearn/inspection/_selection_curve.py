@@ -74,8 +74,8 @@ def selection_curve(
         Measure, as in `parse_measure`.
     cv : int or cross-validator, default=5
         Number of folds of `QueryKFold`, or a cross-validator, which is given the query
-        ids as `groups`. `RepeatedQueryKFold` repeats the folds; then the values of a
-        query are averaged over repeats.
+        ids as `groups`. With its `n_repeats`, the values of a query are averaged over
+        repeats.
     response_method
         As in `make_ranking_scorer`.
     confidence : float, default=0.95

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from heapq import heapreplace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import BaseCrossValidator, GroupKFold
+from sklearn.model_selection import GroupKFold
 
 from .._engine.exact import show
 from .._engine.seeds import check_seed
-from .._engine.validation import Queries, check_count
-from ._query_splits import Part, QuerySplits
+from .._engine.segments import FloatArray, IntArray, count_segments
+from .._engine.validation import (
+    Queries,
+    check_choice,
+    check_count,
+    check_labels,
+    check_length,
+)
+from ._query_splits import Part, QuerySplits, query_means
+
+_RELEVANCE = ("n_relevant", "mean_label")
 
 
 class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
@@ -35,20 +43,29 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         Whether to draw the folds at random. They stay balanced.
     random_state : int, RandomState instance or None, default=None
         With `shuffle`, an int gives the same folds at every call.
+    n_repeats : int, default=1
+        With `shuffle`, how many times folds are drawn.
+    stratify : {False, "n_relevant", "mean_label"}, default=False
+        What to balance over folds beside documents: the number of relevant documents of
+        a query (labels of at least 1), or the mean of its labels, which takes account
+        of grades and not of the number of documents. It matters when there are few
+        queries or when they differ much.
 
     Raises
     ------
     ValueError
-        If `n_splits` is less than 2, or if `random_state` is given without `shuffle`.
-        The split raises it if there are no query ids, or fewer queries than folds.
+        If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` or
+        repeats are asked for without `shuffle`, or if `stratify` is not allowed. The
+        split raises it if there are no query ids, fewer queries than folds or, with
+        `stratify`, no `y` or labels that are negative or infinite.
 
     See Also
     --------
-    StratifiedQueryKFold : Also balances relevance.
-    RepeatedQueryKFold, QueryShuffleSplit : Draw several times.
+    QueryShuffleSplit : Test sets of any size, which may overlap.
     QueryTimeSeriesSplit : Tests on later queries.
     sklearn.model_selection.GroupKFold : The same for any groups; it does not
         balance shuffled folds.
+    sklearn.model_selection.StratifiedGroupKFold : Balances the classes of rows.
 
     Notes
     -----
@@ -56,13 +73,22 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at random among
     those that exceed the smallest fold by fewer rows than the query has. Queries of
     equal size come in the order of their ids, or in random order with `shuffle`. So
-    folds do not depend on the order of rows.
+    folds do not depend on the order of rows. Scores of the same queries in several
+    repeats are not independent: a test that assumes independence finds differences too
+    easily.
+
+    With `stratify`, queries are sorted by relevance, and queries of equal relevance by
+    size. Each run of `n_splits` consecutive queries is spread over the folds, one query
+    to each, the largest to the fold with the fewest rows so far; the runs whose sizes
+    differ most are assigned first. So the folds' numbers of queries differ by at most
+    1. A document with a NaN label counts as not relevant.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
     `HalvingRandomSearchCV` start with a sample of rows, which they draw from each fold
     without regard to queries, so that they rank only parts of queries. A resource of
-    the estimator, such as the number of trees, keeps queries whole, as in the second
-    example. For learning curves, see `query_learning_curve`.
+    the estimator, such as the number of trees, keeps queries whole, as in the last
+    example. `sklearn.model_selection.learning_curve` takes the first so many rows, too:
+    to train on some of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
 
     Examples
     --------
@@ -73,6 +99,12 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     ...     print(qid[train], qid[test])
     ['b' 'b' 'd'] ['a' 'a' 'c']
     ['a' 'a' 'c'] ['b' 'b' 'd']
+
+    >>> y = np.array([1, 0, 0, 0, 0, 1])
+    >>> cv = QueryKFold(2, shuffle=True, random_state=0, n_repeats=2,
+    ...                 stratify="n_relevant")
+    >>> [qid[test].tolist() for _, test in cv.split(np.zeros((6, 1)), y, qid)]
+    []
 
     A search by halving over the number of trees:
 
@@ -104,101 +136,19 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
         qid: str | int | None = None,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        n_repeats: int = 1,
+        stratify: bool | str = False,
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
-        self.qid = qid
-
-    def _parts(self, queries: Queries, y: Any) -> list[Part]:
-        check_n_splits(self.n_splits, queries)
-        fold = self._folds(queries, y)
-        return [(fold != number, fold == number) for number in range(self.n_splits)]
-
-    def _folds(self, queries: Queries, y: Any) -> NDArray[np.int64]:
-        """The fold of each query."""
-        rng, order = self._drawn_order(queries)
-        order = order[np.argsort(-queries.sizes[order], kind="stable")]
-        sizes = queries.sizes[order].tolist()
-        if rng is None:
-            dealt = _lightest(sizes, self.n_splits)
-        else:
-            dealt = _drawn(sizes, self.n_splits, rng)
-        fold = np.empty(queries.n_queries, dtype=np.int64)
-        fold[order] = np.fromiter(dealt, np.int64, len(sizes))
-        return fold
-
-    def _drawn_order(
-        self, queries: Queries
-    ) -> tuple[np.random.RandomState | None, NDArray[np.intp]]:
-        """What draws, and queries by id or in random order."""
-        order = np.arange(queries.n_queries)
-        if not self.shuffle:
-            return None, order
-        rng = check_seed(self.random_state)
-        return rng, rng.permutation(order)
-
-
-class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
-    """Repeat `QueryKFold`, shuffled anew each time.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-        Number of folds, at least 2 and at most the number of queries.
-    n_repeats : int, default=10
-        Number of times that folds are drawn.
-    qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
-        arrays); this works without metadata routing. By default the ids come as ``qid``
-        through metadata routing, which needs no request, or as `groups`.
-    random_state : int, RandomState instance or None, default=None
-        An int gives the same folds at every call.
-
-    Raises
-    ------
-    ValueError
-        If `n_splits` is less than 2 or `n_repeats` less than 1. The split raises it if
-        there are no query ids, or fewer queries than folds.
-
-    See Also
-    --------
-    QueryKFold : The same without repeats.
-    QueryShuffleSplit : Test sets of any size, which may overlap.
-    sklearn.model_selection.RepeatedKFold : The same for rows.
-
-    Notes
-    -----
-    Folds do not depend on the order of rows. Scores of the same queries in several
-    repeats are not independent: a test that assumes independence finds differences too
-    easily.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tieaware_sklearn import RepeatedQueryKFold
-    >>> qid = np.repeat(["a", "b", "c", "d"], 2)
-    >>> cv = RepeatedQueryKFold(2, n_repeats=2, random_state=2)
-    >>> for _, test in cv.split(np.zeros((8, 1)), groups=qid):
-    ...     print(np.unique(qid[test]))
-    ['a' 'c']
-    ['b' 'd']
-    ['c' 'd']
-    ['a' 'b']
-    """
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        n_repeats: int = 10,
-        qid: str | int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        check_count(n_splits, "n_splits", least=2)
         check_count(n_repeats, "n_repeats")
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
+        if n_repeats > 1 and not shuffle:
+            raise ValueError(
+                f"n_repeats must be 1 without shuffle=True, got {n_repeats}"
+            )
+        check_choice(stratify, "stratify", (False, *_RELEVANCE))
         self.qid = qid
-        self.random_state = random_state
+        self.n_repeats = n_repeats
+        self.stratify = stratify
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds in all repeats.
@@ -211,22 +161,67 @@ class RepeatedQueryKFold(QuerySplits, BaseCrossValidator):  # type: ignore[misc]
         -------
         int
         """
-        return self.n_splits * self.n_repeats
+        return int(self.n_splits * self.n_repeats)
 
     def _parts(self, queries: Queries, y: Any) -> Iterator[Part]:
-        check_n_splits(self.n_splits, queries)
-        rng = check_seed(self.random_state)
-        once = QueryKFold(self.n_splits, shuffle=True, random_state=rng)
-        return (part for _ in range(self.n_repeats) for part in once._parts(queries, y))
-
-
-def check_n_splits(n_splits: int, queries: Queries) -> None:
-    """Refuse more folds than queries."""
-    if queries.n_queries < n_splits:
-        raise ValueError(
-            f"n_splits must be at most the number of queries ({queries.n_queries}), "
-            f"got {n_splits}"
+        n_splits = self.n_splits
+        if queries.n_queries < n_splits:
+            raise ValueError(
+                f"n_splits must be at most the number of queries ({queries.n_queries})"
+                f", got {n_splits}"
+            )
+        relevance = self._relevance(queries, y) if self.stratify else None
+        rng = check_seed(self.random_state) if self.shuffle else None
+        folds = (
+            _folds(n_splits, queries, relevance, rng) for _ in range(self.n_repeats)
         )
+        return ((fold != k, fold == k) for fold in folds for k in range(n_splits))
+
+    def _relevance(self, queries: Queries, y: Any) -> FloatArray | IntArray:
+        """What each query is stratified by."""
+        if y is None:
+            raise ValueError(
+                f"y must hold the labels to balance folds by {self.stratify}, got None"
+            )
+        labels = np.maximum(check_labels(y, unjudged="nonrelevant", name="y"), 0.0)
+        check_length(labels, queries.n_rows, "y")
+        if self.stratify == "mean_label":
+            return query_means(labels, queries)
+        return count_segments(queries.arrange(labels) >= 1, queries.sizes)
+
+
+def _folds(
+    n_splits: int,
+    queries: Queries,
+    relevance: NDArray[Any] | None,
+    rng: np.random.RandomState | None,
+) -> IntArray:
+    """The fold of each query, balanced in rows, and in relevance if that is given."""
+    order = np.arange(queries.n_queries)
+    if rng is not None:
+        order = rng.permutation(order)
+    by_size = -queries.sizes[order]
+    if relevance is None:
+        runs = [order[np.argsort(by_size, kind="stable")]]
+    else:
+        order = order[np.lexsort((by_size, relevance[order]))]
+        runs = _by_spread(order, queries.sizes, n_splits)
+    fold = np.empty(queries.n_queries, dtype=np.int64)
+    loads = [0] * n_splits
+    # plain numbers: calls of NumPy for each query would take most of a split
+    for run in runs:
+        free = list(range(n_splits))
+        sizes = queries.sizes[run].tolist()
+        for query, size in zip(run.tolist(), sizes, strict=True):
+            limit = min(loads[k] for k in free) + (1 if rng is None else size)
+            near = [k for k in free if loads[k] < limit]
+            # there is nothing to draw of one
+            drawn = 0 if rng is None or len(near) == 1 else rng.randint(len(near))
+            fold[query] = near[drawn]
+            loads[near[drawn]] += size
+            if relevance is not None:
+                free.remove(near[drawn])
+    return fold
 
 
 def check_cv(cv: Any) -> Any:
@@ -280,27 +275,20 @@ def query_folds(
     return folds
 
 
-# plain numbers below: calls of NumPy for each query take most of a split
+def _by_spread(
+    order: NDArray[np.intp], sizes: IntArray, n_splits: int
+) -> list[NDArray[np.intp]]:
+    """Neighbours, the largest first; those that differ most in size come first.
 
+    What is left over stands at the start, where queries have the least to lose.
+    """
+    first = len(order) % n_splits
+    starts = range(first, len(order), n_splits)
+    groups = [order[:first], *(order[start : start + n_splits] for start in starts)]
+    groups = [some[np.argsort(-sizes[some], kind="stable")] for some in groups]
 
-def _lightest(sizes: list[int], n_splits: int) -> Iterator[int]:
-    """The fold of each query, the one with the fewest rows so far."""
-    loads = [(0, fold) for fold in range(n_splits)]
-    for size in sizes:
-        load, fold = loads[0]
-        heapreplace(loads, (load + size, fold))
-        yield fold
+    def spread(some: NDArray[np.intp]) -> int:
+        least = sizes[some[-1]] if len(some) == n_splits else 0
+        return int(sizes[some[0]] - least)
 
-
-def _drawn(
-    sizes: list[int], n_splits: int, rng: np.random.RandomState
-) -> Iterator[int]:
-    """The fold of each query, drawn among those that are not ahead by its size."""
-    loads = [0] * n_splits
-    for size in sizes:
-        limit = min(loads) + size
-        near = [fold for fold, load in enumerate(loads) if load < limit]
-        # there is nothing to draw of one
-        fold = near[rng.randint(len(near))] if len(near) > 1 else near[0]
-        loads[fold] += size
-        yield fold
+    return sorted(filter(len, groups), key=spread, reverse=True)

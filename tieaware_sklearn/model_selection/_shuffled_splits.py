@@ -61,7 +61,7 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
     See Also
     --------
     train_test_split_queries : The same for one split of arrays.
-    RepeatedQueryKFold : Repeated folds, whose test sets do not overlap within a repeat.
+    QueryKFold : Folds, whose test sets do not overlap.
     sklearn.model_selection.GroupShuffleSplit : The same for any groups.
 
     Notes
