@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display.progress import show_progress
-from .._engine.qid_column import array_of, count_rows, ids_of, take_rows, warn_one_query
+from .._display.result import Result
+from .._display.tables import Ranges, Table, number, probability
+from .._engine.exact import show
+from .._engine.qid_column import (
+    array_of,
+    count_rows,
+    ids_of,
+    list_columns,
+    qid_index,
+    take_rows,
+    warn_one_query,
+)
 from .._engine.row_order import by_content
 from .._engine.seeds import check_seed
-from .._engine.ties import FloatArray
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     Queries,
     check_choice,
@@ -34,8 +46,221 @@ from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ..model_selection._predictions import check_response_method, predicted_scores
-from ._columns import column_groups, with_rows
-from ._result import PermutationImportance
+
+
+def column_groups(
+    X: Any, columns: Any, qid_column: str | int | None
+) -> dict[str, list[int]]:
+    """Places of the columns of X that are permuted together, by name.
+
+    Raises
+    ------
+    ValueError
+        For columns that are no list or mapping, a column that X does not have, one of
+        query ids, one that is twice in a group, groups without a column and two of
+        one name.
+    """
+    names = [str(name) for name in list_columns(X)]
+    names = names or [f"x{j}" for j in range(X.shape[1])]
+    left_out = None if qid_column is None else qid_index(X, qid_column)
+    if columns is None:
+        asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
+    elif isinstance(columns, Mapping):
+        asked = [(str(name), _places(X, group)) for name, group in columns.items()]
+    elif isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ValueError(
+            f"columns must be a list or a mapping of columns, got {show(columns)}"
+        )
+    else:
+        groups = [_places(X, group) for group in columns]
+        asked = [(", ".join(names[j] for j in places), places) for places in groups]
+    for name, places in asked:
+        if left_out in places:
+            raise ValueError(
+                f"columns must leave out the query ids, got {qid_column!r} in {name!r}"
+            )
+        if not places or len(set(places)) < len(places):
+            what = "a column twice" if places else "no column"
+            raise ValueError(
+                "columns must have at least one column in each group, and each column "
+                f"once, got {what} in {name!r}"
+            )
+    found = dict(asked)
+    if not found or len(found) < len(asked):
+        got = [name for name, _ in asked]
+        raise ValueError(
+            "columns must have at least one entry, and different names, got "
+            f"{show(got)}"
+        )
+    return found
+
+
+def _places(X: Any, group: Any) -> list[int]:
+    """Where the columns of a group stand, or the one column that it is."""
+    is_one = isinstance(group, str) or not isinstance(group, Iterable)
+    # names of several levels are tuples
+    if is_one or (isinstance(group, tuple) and group in list_columns(X)):
+        group = [group]
+    return [qid_index(X, column, "columns") for column in group]
+
+
+def with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
+    """X, of any kind, with some columns taken from other rows, each row once."""
+    if hasattr(X, "isetitem"):  # pandas
+        out = X.copy(deep=False)
+        for j in places:
+            out.isetitem(j, X.iloc[:, j].array.take(rows))
+        return out
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(X[:, j][rows] for j in places)
+    if hasattr(X, "set_column"):  # Arrow
+        out = X
+        for j in places:
+            out = out.set_column(j, X.schema.field(j), X.column(j).take(rows))
+        return out
+    if hasattr(X, "tocsr"):
+        cells = X.tocoo()
+        row, column = cells.coords
+        goes_to = np.empty(len(rows), dtype=row.dtype)
+        goes_to[rows] = np.arange(len(rows))
+        row = np.where(np.isin(column, places), goes_to[row], row)
+        return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
+    out = X.copy(order="K")
+    out[:, places] = X[rows[:, None], places]
+    return out
+
+
+#: rows of a table in print
+_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationImportance(Result):
+    """Permutation importances of the columns of X, which print as tables.
+
+    `query_permutation_importance` returns it. There is one table for each measure, with
+    the value on the unpermuted data in its header and the most important columns on
+    top.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns or groups of columns.
+    measures : tuple of str
+        Names of the measures.
+    baseline : ndarray of shape (n_measures,)
+        Mean over queries on the unpermuted data.
+    importances : ndarray of shape (n_columns, n_measures, n_repeats)
+        Loss in the mean with each permutation: `baseline` minus the mean with the
+        column permuted, or the reverse where lower is better.
+    importances_mean, importances_std : ndarray of shape (n_columns, n_measures)
+        Mean and standard deviation of `importances` over repeats.
+    interval : ndarray of shape (n_columns, n_measures, 2)
+        t interval of `importances_mean` over queries, clipped to the possible range:
+        [-1, 1] for normalised measures.
+    pvalues, adjusted_pvalues : ndarray of shape (n_columns, n_measures)
+        p-values of the one-sided paired t test over queries of whether the mean gets
+        worse, uncorrected and corrected for the number of columns.
+    ranking : ndarray of shape (n_columns,), int
+        Ranks of the columns by the first measure; 1 is the most important column.
+    qid : ndarray of shape (n_queries,)
+        Query ids, ascending.
+    differences : ndarray of shape (n_queries, n_columns, n_measures)
+        Loss of each query, averaged over repeats; NaN where it is undefined.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weights of the queries.
+    within_queries : bool
+        Whether rows were permuted only within queries.
+    confidence : float
+        Confidence level of `interval`.
+    correction : str or None
+        Correction of `adjusted_pvalues`.
+
+    See Also
+    --------
+    query_permutation_importance : Returns such a result.
+    tieaware_sklearn.plots.PermutationImportanceDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from tieaware_sklearn import query_permutation_importance
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> X, y, qid = make_web_search(n_queries=20, as_frame=True, return_X_y_qid=True)
+    >>> model = LinearRegression().fit(X, y)
+    >>> found = query_permutation_importance(model, X, y, qid=qid, measures="ap")
+    >>> found.measures, found.importances_mean.shape
+    (('AP',), (12, 1))
+    """
+
+    columns: tuple[str, ...]
+    measures: tuple[str, ...]
+    baseline: FloatArray
+    importances: FloatArray
+    importances_mean: FloatArray
+    interval: FloatArray
+    pvalues: FloatArray
+    adjusted_pvalues: FloatArray
+    qid: NDArray[Any]
+    differences: FloatArray
+    query_weight: FloatArray | None
+    within_queries: bool
+    confidence: float
+    correction: str | None
+
+    @property
+    def importances_std(self) -> FloatArray:
+        return np.asarray(self.importances.std(axis=2))
+
+    @property
+    def ranking(self) -> IntArray:
+        return np.argsort(self._order(0)) + 1
+
+    def _order(self, measure: int) -> IntArray:
+        """Columns, the most important by a measure first."""
+        return np.argsort(-self.importances_mean[:, measure], kind="stable")
+
+    def _columns(self) -> dict[str, Any]:
+        figures = {
+            "importances_mean": self.importances_mean,
+            "importances_std": self.importances_std,
+            "interval_low": self.interval[..., 0],
+            "interval_high": self.interval[..., 1],
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+        }
+        return {
+            "column": np.repeat(np.array(self.columns, object), len(self.measures)),
+            "measure": list(self.measures) * len(self.columns),
+            **{name: values.ravel() for name, values in figures.items()},
+        }
+
+    def _tables(self) -> list[Table]:
+        return [self._table(m) for m in range(len(self.measures))]
+
+    def _table(self, m: int) -> Table:
+        order = self._order(m)
+        shown, more = order[:_SHOWN], len(order) - _SHOWN
+        pvalues: tuple[str, FloatArray] = ("p", self.pvalues)
+        if self.correction is not None and len(order) > 1:
+            pvalues = (f"p ({self.correction})", self.adjusted_pvalues)
+        head, corrected = pvalues
+        lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
+        interval = f"{self.confidence:.0%} interval"
+        return Table.of(
+            (
+                f"{self.measures[m]} {number(self.baseline[m])}",
+                [self.columns[j] for j in shown],
+            ),
+            ("loss", lost),
+            (interval, self.interval[shown, m]),
+            ("±repeats", self.importances_std[shown, m]),
+            (head, corrected[shown, m], probability),
+            drop=(3,),
+            notes=[f"... and {more} more"] if more > 0 else [],
+            ranges=Ranges(low, lost, high, head=interval),
+        )
+
 
 Columns = Iterable[Any] | Mapping[str, Any] | None
 

@@ -1,27 +1,329 @@
-"""A measure on held-out queries by the number of features, selection included."""
+"""Scores by the number of selected features."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display.progress import show_progress
+from .._display.result import Result
+from .._display.tables import Table, bracketed, number
 from .._engine.exact import show
+from .._engine.qid_column import (
+    array_of,
+    count_rows,
+    ids_of,
+    list_columns,
+    split_qid_column,
+    take_rows,
+)
+from .._engine.row_order import by_content
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import Queries, check_flag, check_share
+from .._engine.validation import (
+    Queries,
+    check_flag,
+    check_labels,
+    check_length,
+    check_qid,
+    check_query_weight,
+    check_share,
+)
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURE, Prepared
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
-from ..model_selection._fitting import fit_rows
-from ..model_selection._predictions import check_response_method, predicted_scores
-from ._curve_result import SelectionCurve
-from ._query_rows import QueryRows, check_selectors, check_without_qid
+from ..model_selection._folds import query_folds
+from ..model_selection._predictions import (
+    check_response_method,
+    fit_rows,
+    predicted_scores,
+)
+
+
+class QueryRows:
+    """Features, labels and queries, sorted by the ids and contents of the rows.
+
+    Nothing that is computed of them depends on the order in which they were given.
+
+    Attributes
+    ----------
+    X, labels : features and labels
+    queries : Queries
+        By id; their rows stand in this order.
+    weight : ndarray of shape (n_queries,) or None
+    names : tuple of str
+        Names of the columns of X.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any,
+        *,
+        unjudged: str = "raise",
+        query_weight: ArrayLike | None = None,
+    ) -> None:
+        ids, is_column = ids_of(X, qid)
+        X = split_qid_column(X, qid)[0] if is_column else X
+        X = X if hasattr(X, "shape") else array_of(X)
+        if len(X.shape) != 2:
+            raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
+        labels = check_labels(y, unjudged=unjudged, name="y")
+        check_length(labels, count_rows(X), "y")
+        given = by_content(X, check_qid(ids, n_rows=len(labels)), labels)
+        self.weight = check_query_weight(query_weight, given)
+        self.X, self.labels = take_rows(X, given.order), given.arrange(labels)
+        self.queries = Queries(given.qid, given.offsets, None)
+        # where each of these rows was
+        self._given = given.given(np.arange(given.n_rows))
+        names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+        self.names = tuple(map(str, names))
+
+    def part(self, chosen: IntArray) -> tuple[Any, FloatArray, Queries]:
+        """Features, labels and queries; one that is chosen twice is two of them."""
+        rows = self.queries.rows(chosen)
+        part = self.queries.some(chosen)
+        if len(np.unique(chosen)) < len(chosen):
+            part = Queries(np.arange(len(chosen)), part.offsets, None)
+        return take_rows(self.X, rows), self.labels[rows], part
+
+    def folds(self, cv: Any) -> list[tuple[IntArray, IntArray]]:
+        """Training and test queries of each fold.
+
+        Raises
+        ------
+        ValueError
+            For no fold, and for one that splits queries or tests on a training query.
+        """
+        place = np.argsort(self._given)  # splitters see rows as they were given
+        codes = self.queries.codes[place]
+        X, labels = take_rows(self.X, place), self.labels[place]
+        return query_folds(cv, X, labels, codes, self.queries.qid)
+
+
+def check_without_qid(model: Any, name: str) -> None:
+    """Refuse an estimator, or a pipeline of one, that reads ids from a column of X."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+    for own in [model, *steps]:
+        if getattr(own, "qid", None) is not None:
+            raise ValueError(
+                f"qid must be given once, as an argument, got {name} "
+                f"{type(own).__name__}(qid={own.qid!r})"
+            )
+
+
+def check_selector(selector: Any, name: str = "selector") -> None:
+    """Refuse what is no selector of scikit-learn's interface."""
+    if isinstance(selector, type) or not (
+        hasattr(selector, "fit") and hasattr(selector, "get_support")
+    ):
+        raise ValueError(
+            f"{name} must be a selector with fit and get_support, got {show(selector)}"
+        )
+    check_without_qid(selector, "selector")
+
+
+def check_selectors(selectors: Any) -> dict[str, Any]:
+    """Selectors by name; one alone goes by its class."""
+    if not isinstance(selectors, Mapping):
+        check_selector(selectors, "selectors")
+        return {type(selectors).__name__: selectors}
+    if not selectors:
+        raise ValueError("selectors must have at least one entry, got none")
+    for name, selector in selectors.items():
+        check_selector(selector, f"selectors[{name!r}]")
+    return {str(name): selector for name, selector in selectors.items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionCurve(Result):
+    """A measure on held-out queries by the number of features; prints as a table.
+
+    `selection_curve` returns it. The last row of the table is the estimator with all
+    features. Differences are to the first selector with as many features.
+
+    Attributes
+    ----------
+    selectors : tuple of str
+        Names of the selectors; the first is the baseline of `difference`.
+    n_features : tuple of int
+        Numbers of features, ascending.
+    measure : str
+        Canonical name.
+    values : ndarray of shape (n_queries, n_selectors, n_sizes)
+        Value of each query where it was tested, averaged over repeats; NaN where it is
+        undefined, or was never tested.
+    all_features : ndarray of shape (n_queries,)
+        The same with all features.
+    mean : ndarray of shape (n_selectors, n_sizes)
+        Mean of `values` over queries.
+    interval : ndarray of shape (n_selectors, n_sizes, 2)
+        t interval of `mean` over queries, clipped to the range of the measure.
+    mean_all : float
+        Mean of `all_features` over queries.
+    interval_all : ndarray of shape (2,)
+        Its interval.
+    difference : ndarray of shape (n_selectors, n_sizes)
+        Mean over queries of the values minus those of the first selector.
+    difference_interval : ndarray of shape (n_selectors, n_sizes, 2)
+        t interval of `difference` over queries, which are paired.
+    difference_from_all : ndarray of shape (n_selectors, n_sizes)
+        Mean over queries of the values minus those with all features.
+    difference_from_all_interval : ndarray of shape (n_selectors, n_sizes, 2)
+        t interval of `difference_from_all`.
+    qid : ndarray of shape (n_queries,)
+        Query ids, ascending.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weights of the queries.
+    feature_names : tuple of str
+        Names of the features.
+    selected : ndarray of shape (n_folds, n_selectors, n_sizes, n_columns), bool
+        The features that were chosen in each fold.
+    bounds : ndarray of shape (2,)
+        Smallest and largest value that the measure can have.
+    confidence : float
+        Confidence level of the intervals.
+
+    See Also
+    --------
+    selection_curve : Returns such a result.
+    tieaware_sklearn.plots.SelectionCurveDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> X, y, qid = make_web_search(n_queries=20, as_frame=True, return_X_y_qid=True)
+    >>> curve = selection_curve(
+    ...     RankingFeatureSelector("ap"), Ridge(), X, y, qid=qid, measure="ap", cv=2)
+    >>> curve.n_features, curve.values.shape
+    ((1, 2, 5, 10), (20, 1, 4))
+    >>> curve.selected.shape
+    (2, 1, 4, 12)
+    """
+
+    selectors: tuple[str, ...]
+    n_features: tuple[int, ...]
+    measure: str
+    values: FloatArray
+    all_features: FloatArray
+    qid: NDArray[Any]
+    query_weight: FloatArray | None
+    feature_names: tuple[str, ...]
+    selected: NDArray[np.bool_]
+    bounds: FloatArray
+    confidence: float
+
+    @property
+    def mean(self) -> FloatArray:
+        return self._moments(self.values).averages()
+
+    @property
+    def interval(self) -> FloatArray:
+        return np.clip(self._interval(self.values), *self.bounds)
+
+    @property
+    def mean_all(self) -> float:
+        return float(self._moments(self.all_features).averages())
+
+    @property
+    def interval_all(self) -> FloatArray:
+        return np.clip(self._interval(self.all_features), *self.bounds)
+
+    @property
+    def difference(self) -> FloatArray:
+        return self._moments(self._from_first()).averages()
+
+    @property
+    def difference_interval(self) -> FloatArray:
+        return self._interval(self._from_first())
+
+    @property
+    def difference_from_all(self) -> FloatArray:
+        return self._moments(self._from_all()).averages()
+
+    @property
+    def difference_from_all_interval(self) -> FloatArray:
+        return self._interval(self._from_all())
+
+    def _from_first(self) -> FloatArray:
+        return _without_rounding(self.values - self.values[:, :1])
+
+    def _from_all(self) -> FloatArray:
+        return _without_rounding(self.values - self.all_features[:, None, None])
+
+    def _moments(self, values: FloatArray) -> QueryMoments:
+        return QueryMoments.of(values, self.query_weight)
+
+    def _interval(self, values: FloatArray) -> FloatArray:
+        return self._moments(values).interval(self.confidence)
+
+    def _columns(self) -> dict[str, Any]:
+        n_sizes = len(self.n_features)
+        names = [*np.repeat(np.array(self.selectors, object), n_sizes), "all features"]
+        low, high = self.interval.reshape(-1, 2).T
+        low_all, high_all = self.interval_all
+        columns: dict[str, Any] = {
+            "selector": names,
+            "n_features": [
+                *self.n_features * len(self.selectors),
+                len(self.feature_names),
+            ],
+            "measure": [self.measure] * len(names),
+            "mean": np.append(self.mean, self.mean_all),
+            "interval_low": np.append(low, low_all),
+            "interval_high": np.append(high, high_all),
+        }
+        for name, of_all in (("difference", np.nan), ("difference_from_all", 0.0)):
+            low, high = getattr(self, f"{name}_interval").reshape(-1, 2).T
+            columns[name] = np.append(getattr(self, name), of_all)
+            columns[f"{name}_low"] = np.append(low, of_all)
+            columns[f"{name}_high"] = np.append(high, of_all)
+        return columns
+
+    def _tables(self) -> list[Table]:
+        columns = self._columns()
+        half = (columns["interval_high"] - columns["interval_low"]) / 2
+        share = f"{self.confidence:.0%}"
+        first = self.selectors[0]
+        # a selector does not differ from itself
+        own = np.arange(len(half)) < len(self.n_features)
+        difference = np.where(own, np.nan, columns["difference"])
+        ends = np.column_stack([columns["difference_low"], columns["difference_high"]])
+        ends[own] = np.nan
+        shown: list[tuple[Any, ...]] = [
+            (self.measure, columns["selector"]),
+            ("features", columns["n_features"]),
+            ("mean", columns["mean"]),
+            (f"±{share}", half),
+        ]
+        terms = {"mean": "mean over held-out queries"}
+        if len(self.selectors) > 1:
+            shown += [
+                ("difference", difference),
+                (f"{share} interval", ends, _interval_or_dash),
+            ]
+            terms["difference"] = f"mean minus that of {first} with as many features"
+            terms[f"{share} interval"] = "t interval of the difference over queries"
+        return [Table.of(*shown, drop=(3,), terms=terms)]
+
+
+def _without_rounding(differences: FloatArray) -> FloatArray:
+    return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
+
+
+def _interval_or_dash(ends: FloatArray) -> str:
+    return number(np.nan) if np.isnan(ends).any() else bracketed(ends)
+
 
 #: parameters that say how many features a selector keeps
 _SIZES = ("n_features_to_select", "k")

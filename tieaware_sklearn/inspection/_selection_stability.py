@@ -17,8 +17,8 @@ from .._display.tables import Table, bracketed, number
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_flag, check_share
-from ..model_selection._fitting import fit_rows
-from ._query_rows import QueryRows, check_selector
+from ..model_selection._predictions import fit_rows
+from ._selection_curve import QueryRows, check_selector
 
 #: rows of the table in print
 _SHOWN = 20

@@ -1,16 +1,18 @@
-"""Cross-validation that keeps queries whole."""
+"""Folds of whole queries."""
 
 from __future__ import annotations
 
+import numbers
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from .._engine.exact import show
+from .._engine.exact import numbers_of, one_dimensional, show
+from .._engine.qid_column import column_of, count_rows, how_to_pass_qid
 from .._engine.seeds import check_seed
 from .._engine.segments import FloatArray, IntArray, count_segments
 from .._engine.validation import (
@@ -19,8 +21,137 @@ from .._engine.validation import (
     check_count,
     check_labels,
     check_length,
+    check_qid,
 )
-from ._query_splits import Part, QuerySplits, query_means
+
+#: training and test set, a flag per query
+Part = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+Rows = NDArray[np.intp]
+
+
+class QuerySplits:
+    """A splitter that keeps queries whole, whatever the order of rows.
+
+    A subclass says which queries each part has; it knows them by the order of their
+    ids, which no order of rows changes.
+
+    Attributes
+    ----------
+    qid : str, int or None
+        The column of X that holds query ids.
+    """
+
+    # scikit-learn passes `qid` on as `groups`
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": "qid"}
+    qid: str | int | None
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[Rows, Rows]]:
+        """Generate the rows of each training and test set.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,), optional
+            Labels, which stratified folds need.
+        groups : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it.
+
+        Yields
+        ------
+        train : ndarray, int
+            Row numbers, ascending.
+        test : ndarray, int
+            Row numbers, ascending.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids, or too few queries.
+        """
+        queries = self._gather(X, groups)
+        return rows_of(queries, self._parts(queries, y))
+
+    def _parts(self, queries: Queries, y: Any) -> Iterable[Part]:
+        """Training and test queries of each split; checks come before the first."""
+        raise NotImplementedError
+
+    def _gather(self, X: Any, groups: Any) -> Queries:
+        """The queries, by id."""
+        qid = given_or_column(X, self.qid, groups, "qid", "groups")
+        if qid is None:
+            raise ValueError(
+                "groups must hold the query of each row, got None. "
+                f"{how_to_pass_qid()}, {type(self).__name__}(qid=<name or index>)"
+            )
+        return check_qid(qid, n_rows=count_rows(X), name="groups").by_id()
+
+
+def given_or_column(
+    X: Any, column: str | int | None, given: Any, name: str, argument: str
+) -> Any:
+    """Values per row, from a column of X or as the argument of `split`."""
+    if column is None:
+        return given
+    if given is not None:
+        raise ValueError(
+            f"{name} must be given once: it is column {column!r} of X already (with "
+            f"metadata routing, set_split_request({argument}=False) keeps the argument "
+            "away)"
+        )
+    return column_of(X, column, name)
+
+
+def rows_of(queries: Queries, parts: Iterable[Part]) -> Iterator[tuple[Rows, Rows]]:
+    """Row numbers of training and test queries."""
+    query = queries.row_codes()
+    return (
+        (np.flatnonzero(train[query]), np.flatnonzero(test[query]))
+        for train, test in parts
+    )
+
+
+def flags(n_queries: int, chosen: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """A flag per query: whether it is one of the chosen."""
+    out = np.zeros(n_queries, dtype=bool)
+    out[chosen] = True
+    return out
+
+
+def are_numbers(values: Any, name: str) -> bool:
+    """Whether values are numbers, of one type or of several."""
+    array = one_dimensional(values, name)
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "biuf"
+    return all(isinstance(value, numbers.Real) for value in array)
+
+
+def query_means(values: FloatArray, queries: Queries) -> FloatArray:
+    """The mean over the rows of each query, the same bits in any order of rows."""
+    arranged = queries.arrange(values)
+    ascending = arranged[np.lexsort((arranged, queries.codes))]
+    sums = np.add.reduceat(ascending, queries.offsets[:-1])
+    return np.asarray(sums / queries.sizes)
+
+
+def query_ranks(values: Any, queries: Queries, name: str) -> IntArray:
+    """Ranks of queries by a value of any type that is constant within a query."""
+    if are_numbers(values, name):
+        values = numbers_of(values, name)
+    distinct = check_qid(values, n_rows=queries.n_rows, name=name, empty=True).by_id()
+    rank = queries.arrange(distinct.row_codes())
+    varies = queries.varying(rank)
+    if varies.any():
+        row = int(np.argmax(varies))
+        query = int(queries.codes[row])
+        first = rank[queries.offsets[query]]
+        raise ValueError(
+            f"{name} must be constant within a query, got {distinct.name(first)} and "
+            f"{distinct.name(rank[row])} in query {queries.name(query)}"
+        )
+    return np.asarray(rank[queries.offsets[:-1]])
+
 
 _RELEVANCE = ("n_relevant", "mean_label")
 
@@ -292,3 +423,155 @@ def _by_spread(
         return int(sizes[some[0]] - least)
 
     return sorted(filter(len, groups), key=spread, reverse=True)
+
+
+class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
+    """Folds of whole queries in the order of time.
+
+    In each fold, the test queries are later than the training queries, as they are in
+    production.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds.
+    max_train_size : int, optional
+        Largest number of queries in a training set, which then holds the latest ones.
+    test_size : int, optional
+        Number of queries in a test set; by default ``n_queries // (n_splits + 1)``.
+    gap : int, default=0
+        Number of queries left out between the training set and the test set.
+    qid : str or int, optional
+        The column of X that holds query ids (a name for data frames, an index for
+        arrays); this works without metadata routing. By default the ids come as ``qid``
+        through metadata routing, which needs no request, or as `groups`.
+    time : str or int, optional
+        The column of X that holds the time of each row's query: numbers, dates, or
+        anything that sorts. By default the time comes as ``time`` through metadata
+        routing, which needs no request; without it, queries are ordered by their ids.
+
+    Raises
+    ------
+    ValueError
+        If `n_splits` is less than 2, or `max_train_size`, `test_size` or `gap` is not a
+        number of queries. The split raises it if there are no query ids or too few
+        queries, or if the time is missing or varies within a query.
+
+    See Also
+    --------
+    QueryKFold : Folds without regard to time.
+    sklearn.model_selection.TimeSeriesSplit : The same for rows.
+
+    Notes
+    -----
+    Queries with the same time come in the order of their ids. Folds do not depend on
+    the order of rows. An estimator that is given a column of times uses it as a
+    feature: the second example drops it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import QueryTimeSeriesSplit
+    >>> qid = np.array(["a", "b", "a", "c", "b", "d"])
+    >>> day = np.array([3, 1, 3, 2, 1, 4])
+    >>> cv = QueryTimeSeriesSplit(2, test_size=1)
+    >>> for train, test in cv.split(np.zeros((6, 1)), groups=qid, time=day):
+    ...     print(qid[train], qid[test])
+    ['b' 'c' 'b'] ['a' 'a']
+    ['a' 'b' 'a' 'c' 'b'] ['d']
+
+    Here ids and times are columns of X, and the ranker learns from neither:
+
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tieaware_sklearn import make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.lightgbm import QueryLGBMRanker
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> day = pd.Timestamp("2024-01-01") + pd.to_timedelta(web.qid % 20, unit="D")
+    >>> X = pd.DataFrame(web.data, columns=web.feature_names)
+    >>> X = X.assign(day=day, qid=web.qid)
+    >>> without_day = make_column_transformer(("drop", ["day"]),
+    ...                                       remainder="passthrough")  # qid stays last
+    >>> ranker = QueryLGBMRanker(n_estimators=5, verbosity=-1, qid=-1)
+    >>> scores = cross_val_score(make_pipeline(without_day, ranker), X, web.target,
+    ...                          cv=QueryTimeSeriesSplit(3, qid="qid", time="day"),
+    ...                          scoring=make_ranking_scorer("ndcg@10", qid="qid"))
+    >>> bool((scores > 0.3).all())
+    True
+    """
+
+    __metadata_request__split: ClassVar[dict[str, Any]] = {
+        "groups": "qid",
+        "time": True,
+    }
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        max_train_size: int | None = None,
+        test_size: int | None = None,
+        gap: int = 0,
+        qid: str | int | None = None,
+        time: str | int | None = None,
+    ) -> None:
+        super().__init__(
+            n_splits, max_train_size=max_train_size, test_size=test_size, gap=gap
+        )
+        for name in ("max_train_size", "test_size"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
+        check_count(gap, "gap", least=0)
+        self.qid = qid
+        self.time = time
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None, time: Any = None
+    ) -> Iterator[tuple[Rows, Rows]]:
+        """Generate the rows of each training and test set.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+        y : ignored
+        groups : array-like of shape (n_rows,), optional
+            Query of each row, unless a column of X holds it.
+        time : array-like of shape (n_rows,), optional
+            Time of each row's query, unless a column of X holds it.
+
+        Yields
+        ------
+        train : ndarray, int
+            Row numbers, ascending.
+        test : ndarray, int
+            Row numbers, ascending.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids or too few queries, or if the time varies within a
+            query.
+        """
+        queries = self._gather(X, groups)
+        time = given_or_column(X, self.time, time, "time", "time")
+        return rows_of(queries, self._parts(queries, time))
+
+    def _parts(self, queries: Queries, time: Any) -> Iterator[Part]:
+        n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
+        test_size = self.test_size or n_queries // (n_splits + 1)
+        if test_size < 1 or n_queries - gap - n_splits * test_size < 1:
+            raise ValueError(
+                "n_splits, test_size and gap must leave queries for training, got "
+                f"n_splits={n_splits}, test_size={test_size}, gap={gap} for "
+                f"{n_queries} queries"
+            )
+        order = np.arange(n_queries)
+        if time is not None:
+            order = np.argsort(query_ranks(time, queries, "time"), kind="stable")
+        return (
+            (flags(n_queries, order[train]), flags(n_queries, order[test]))
+            for train, test in TimeSeriesSplit.split(self, order)
+        )

@@ -16,9 +16,12 @@ from .._engine.qid_column import take_rows
 from .._engine.row_order import by_content
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
-from ..model_selection._fitting import fit_on_queries
 from ..model_selection._folds import check_cv
-from ..model_selection._predictions import check_response_method, predicted_scores
+from ..model_selection._predictions import (
+    check_response_method,
+    fit_on_queries,
+    predicted_scores,
+)
 from ..rankers._signature import options_of
 from ._query_buckets import Step
 from ._query_objective import QueryObjective

@@ -23,7 +23,7 @@ from .._engine.validation import (
     is_number,
     reject,
 )
-from ._query_splits import (
+from ._folds import (
     Part,
     QuerySplits,
     are_numbers,
