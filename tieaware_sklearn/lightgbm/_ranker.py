@@ -118,7 +118,9 @@ random_state, n_jobs, importance_type
     rows within queries moved held-out NDCG@10 by a standard deviation of .004 (225
     queries) to .015 (50), as another `random_state` does, and without bias: rows in
     order of relevance gain nothing. The canonical order changes only with the labels
-    and with the first columns that tell rows of one label apart.
+    and with the first columns that tell rows of one label apart. With a column of noise
+    appended, 20 times, the standard deviation was .0145 (.0150 with ``"input"``; three
+    libraries on generated data, MSLR and OHSUMED).
 
     `fit` takes ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
     ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
