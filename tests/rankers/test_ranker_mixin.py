@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from tieaware_sklearn import (
     LinearRanker,
     QueryKFold,
+    SplitQueriesWarning,
     make_ranking_scorer,
     ranking_score,
 )
@@ -148,28 +149,24 @@ def test_query_ids_are_given_once():
     )
 
 
-def test_split_queries_are_refused():
+def test_split_queries_are_warned_of():
     """As the scorer does, for a ranker inside another one, too."""
     ids = np.array([f"q{q}" for q in QID])
-    half = np.arange(len(Y)) % 2 == 0
+    half = np.arange(len(Y)) % 3 == 0
     inner = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
     for ranker in (inner, CoarseRanker(inner, "decimals=2")):
         model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
-        with pytest.raises(
-            ValueError, match="QueryLGBMRanker was fitted on other rows"
-        ):
+        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
             model.score(X[~half], Y[~half], qid=ids[~half])
         assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
 
 
-def test_split_queries_are_refused_with_a_column_of_ids():
-    half = np.arange(len(Y)) % 2 == 0
+def test_split_queries_are_warned_of_with_a_column_of_ids():
+    half = np.arange(len(Y)) % 3 == 0
     Z = np.column_stack([X, QID + 1000])
     model = QueryLGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1, qid=-1)
     model.fit(Z[half], Y[half])
     for rows in (Z[~half], X[~half]):
         given = {} if rows.shape[1] == 13 else {"qid": QID[~half] + 1000}
-        with pytest.raises(
-            ValueError, match="QueryLGBMRanker was fitted on other rows"
-        ):
+        with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
             model.score(rows, Y[~half], **given)

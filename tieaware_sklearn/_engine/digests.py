@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -69,27 +69,6 @@ def row_digests(X: Any) -> Digests:
     for j, column in enumerate(columns_of(X)):
         out += _placed(column, j)
     return out
-
-
-def column_digests(
-    X: Any, *, filled: float = 0, columns: Sequence[int] | None = None
-) -> Iterator[tuple[int, Any, Digests]]:
-    """Columns, their rows with a cell, and 64 bits of each cell: 0 for a cell of 0.
-
-    Sums over the cells of a row are its digest. All columns but these are left out; of
-    a sparse matrix, which may have many, those that store less than `filled` cells.
-    """
-    if hasattr(X, "tocsc"):
-        X = stored_once(X.tocsc())
-        if columns is None:
-            columns = np.flatnonzero(np.diff(X.indptr) >= filled).tolist()
-        for j in columns:
-            stored = slice(X.indptr[j], X.indptr[j + 1])
-            yield j, X.indices[stored], _placed(X.data[stored], j)
-    else:
-        for j, column in enumerate(columns_of(X)):
-            if columns is None or j in columns:
-                yield j, slice(None), _placed(column, j)
 
 
 def stored_once(X: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine.fitted_queries import FittedQueries
-from .._engine.qid_column import how_to_pass_qid, take_rows, warn_one_query
+from .._engine.qid_column import how_to_pass_qid, warn_one_query
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
@@ -62,8 +62,7 @@ class TrainingData(NamedTuple):
 
     def fitted_queries(self) -> FittedQueries:
         """What tells later that a ranker is scored on parts of these queries."""
-        rows = take_rows(self.X, self.given.order)
-        return FittedQueries.of(rows, replace(self.given, order=None))
+        return FittedQueries.of(self.given)
 
 
 class FusedFeatures(FeatureColumns):

@@ -102,15 +102,14 @@ optional
     ------
     ValueError
         If a measure or option is unknown. The scorer raises it if there are no query
-        ids, if predictions are NaN, and if a ranker of this library was fitted on other
-        rows of the queries that it is scored on, as happens with an integer ``cv`` (see
-        the notes).
+        ids, and if predictions are NaN.
 
     Warns
     -----
-    UserWarning
-        The scorer warns if queries may have been split, but may also be other queries
-        with the same ids.
+    SplitQueriesWarning
+        The scorer warns, once a call, if a ranker of this library was fitted on the
+        same ids with other numbers of rows, as happens with an integer ``cv`` (see the
+        notes).
 
     See Also
     --------
@@ -131,23 +130,14 @@ optional
     A name such as ``scoring="ndcg@10"`` is not accepted: scikit-learn looks names up in
     a list of its own, which other libraries cannot extend.
 
-    A scorer sees only the test rows. It detects that folds split queries if the ranker
-    keeps digests of its training queries (at most 8192), as `QueryLGBMRanker`,
-    `QueryXGBRanker` and `QueryCatBoostRanker` do, also inside pipelines, searches and
-    other meta-estimators. With other rankers, it cannot detect this. A test query whose
-    id was in the training data is classified as follows:
-
-    - If its rows are the same, its score is a training score, which is allowed.
-    - If some of its rows are the same, the query was split.
-    - If all its rows differ, features that are constant within queries (such as inverse
-      document frequencies) decide: where they have the values of training, the query
-      was split; where they differ, it is another query, which is allowed.
-    - If there are no such features, ids that count from 0 or 1 in both data sets prove
-      little, and the scorer warns. With other ids, the query was split.
-
-    The case that holds for at least half of these queries (for half of 256, if there
-    are more) decides, and split queries are an error. Training data with permuted
-    columns, as in `sklearn.inspection.permutation_importance`, are still training data.
+    A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
+    `QueryCatBoostRanker`, `LinearRanker` and `FusedRanker` keep a digest of each query
+    id of `fit` and its number of rows. If they, alone or inside pipelines, searches and
+    other meta-estimators, are scored on a known id with another number of rows, the
+    scorer warns: most often, folds have split the queries. Equal halves of a query are
+    not noticed, nor is anything with other rankers. Other data with the same ids warn,
+    too: make ids unique, or silence the warning by
+    ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
     McRank ranks by the expected label, too (Li, Burges and Wu, NIPS 2007).
 
@@ -389,7 +379,7 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         ids = self._query_ids(X, qid)
         queries = check_qid(ids, n_rows=len(labels))
         weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, X, queries)
+        check_whole_queries(estimator, queries)
         scores = predicted_scores(
             estimator, X, len(labels), family.response_method, method_caller, ids
         )

@@ -345,7 +345,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         queries = given.by_id()
         if weight is not None:
             weight = weight[given.sorted()]
-        seen = FittedQueries.of(queries.arrange(X), queries)
+        seen = FittedQueries.of(queries)
         X = queries.arrange(self._transform(X))
         everything = np.arange(queries.n_queries)
         prepared = Prepared(

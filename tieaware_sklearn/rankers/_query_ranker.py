@@ -109,7 +109,7 @@ class QueryRankerMixin(RankerMixin):
         names = list_columns(X)
         features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
         self._columns_ = _Columns(names, is_feature, features)
-        self._fitted_queries_ = FittedQueries.of(train.X, train.queries)
+        self._fitted_queries_ = FittedQueries.of(train.queries)
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a model that came from a file: there, all columns."""

@@ -57,15 +57,13 @@ class RankerMixin:
         Raises
         ------
         ValueError
-            If there are no query ids, if labels or weights break a rule above, or if
-            the ranker was fitted on other rows of the same queries (see the notes of
-            `make_ranking_scorer`).
+            If there are no query ids, or if labels or weights break a rule above.
 
         Warns
         -----
-        UserWarning
-            If queries may have been split, but may also be other queries with the same
-            ids.
+        SplitQueriesWarning
+            If the ranker was fitted on the same ids with other numbers of rows: see the
+            notes of `make_ranking_scorer`.
         """
         check_is_fitted(self)
         column = self._qid_column(X)
@@ -81,7 +79,7 @@ class RankerMixin:
         check_length(labels, count_rows(X), "y")
         queries = check_qid(ids, n_rows=len(labels))
         check_query_weight(sample_weight, queries, name="sample_weight")
-        check_whole_queries(self, X, queries)
+        check_whole_queries(self, queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
         by_query = column is None and "qid" in signature(predict).parameters
         scores: FloatArray = predict(X, **({"qid": ids} if by_query else {}))
