@@ -10,7 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
-from tieaware_sklearn import Measure, RankingScorer, SubtopicMeasure
+from tieaware_sklearn import (
+    Measure,
+    RankingScorer,
+    SplitQueriesWarning,
+    SubtopicMeasure,
+)
 from tieaware_sklearn._display.result import Result
 
 MODULES = [
@@ -59,8 +64,8 @@ def is_result(thing: Any) -> bool:
 def calls(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What of it takes parameters: a function, a class, the methods of its own."""
     is_measure = inspect.isclass(thing) and issubclass(thing, MEASURES)
-    # a scorer is made by make_ranking_scorer
-    if not is_result(thing) and thing is not RankingScorer:
+    # a scorer is made by make_ranking_scorer, and a warning has no parameters
+    if not is_result(thing) and thing not in (RankingScorer, SplitQueriesWarning):
         yield name, thing
     if inspect.isclass(thing) and not is_measure:
         for method, value in inspect.getmembers(thing):
