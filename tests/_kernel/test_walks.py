@@ -262,8 +262,8 @@ class PooledIdeal(NDCG):
 
 @dataclass(frozen=True)
 class OtherIdeal(NDCG):
-    def ideal_sum(self, groups):
-        return 2 * super().ideal_sum(groups)
+    def normaliser(self, groups):
+        return 2 * super().normaliser(groups)
 
 
 @dataclass(frozen=True)
@@ -358,10 +358,10 @@ class OtherMaximum(NDCG):
     maximum: ClassVar[float] = 2.0
 
 
-WITHOUT = [TopHeavy(3), OtherIdeal(3), HalfPrecision(3), ReversedPrecision(2)]
+WITHOUT = [TopHeavy(3), HalfPrecision(3), ReversedPrecision(2)]
 WITHOUT += [OtherExpected(), OtherBest(), OtherWorst(), OtherStd(2), OtherChance(3)]
 WITHOUT += [OtherVariance(2), SomeDefined(3), HalvedDCG(3), ChildOfHalf(3)]
-WITH = [PooledIdeal(5), BinaryGain(3), Flipped(3), SlowDiscount(4), OtherMaximum(3)]
+WITH = [PooledIdeal(5), OtherIdeal(3), BinaryGain(3), Flipped(3), SlowDiscount(4), OtherMaximum(3)]
 
 
 def test_a_subclass_with_formulas_of_its_own_has_no_walk():

@@ -53,25 +53,6 @@ LONGEST = 2**62
 _COUNTED = 4
 
 
-class Reach(NamedTuple):
-    """How far down a ranking a measure looks.
-
-    Attributes
-    ----------
-    depth : int or None
-        Down to this rank.
-    rel : float or None
-        Down to the first document with a label of at least this.
-    """
-
-    depth: int | None = None
-    rel: float | None = None
-
-    @property
-    def is_limited(self) -> bool:
-        return self.depth is not None or self.rel is not None
-
-
 class Documents(NamedTuple):
     """Places of the ranking, query by query, down to a cut-off.
 
@@ -99,14 +80,14 @@ class Documents(NamedTuple):
 
 
 def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
-    """A method that `TieGroups` remember: one of theirs, or of a measure.
+    """A method that `Totals` remember: one of theirs, or of a measure.
 
     It has one argument, which for a method of a measure are the groups.
     """
 
     @wraps(compute)
     def remembered(own: A, other: B) -> Found:
-        groups, key = (own, other) if isinstance(own, TieGroups) else (other, own)
+        groups, key = (own, other) if isinstance(own, Totals) else (other, own)
         found: Found = groups.memo(  # type: ignore[union-attr]
             (compute, key), lambda: compute(own, other)
         )
@@ -123,8 +104,8 @@ class Totals:
     n_queries : int
     everything : TieGroups
         All documents of each query, not retrieved ones included, in one group.
-    retrieved : ndarray of shape (n_queries,)
-        Documents of each query in the ranking.
+    retrieved : ndarray of shape (n_queries,) or (n_columns, n_queries)
+        Documents of each query in the ranking, or in each of several.
     """
 
     n_queries: int
@@ -133,6 +114,22 @@ class Totals:
         self.n_queries = everything.n_queries
         self.everything = everything
         self.retrieved = retrieved
+        # what is asked for again
+        self._memo: dict[Hashable, Any] = {}
+
+    def memo(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """`compute()`, once per `key`; see `once_per_block`."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]
+
+    def walked(self, measure: Hashable) -> FloatArray | None:
+        """Numerators of a measure by the kernel, if it has added them up.
+
+        Mean, best, worst and standard deviation, or the first of these, along the
+        first axis.
+        """
+        return None
 
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
@@ -186,17 +183,9 @@ class TieGroups(Totals):
         self.lo: IntArray = start - np.repeat(
             starts_of(retrieved), self.n_groups_of_query
         )
-        # what is asked for again
-        self._memo: dict[Hashable, Any] = {}
         # as large as the ranking itself: see `forget`
         self._documents: dict[int | None, Documents] = {}
         self._ordered: dict[tuple[bytes, bool], TieGroups] = {}
-
-    def memo(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """`compute()`, once per `key`; see `once_per_block`."""
-        if key not in self._memo:
-            self._memo[key] = compute()
-        return self._memo[key]
 
     def forget(self) -> None:
         """Let go of what was remembered, but for counts and values per query."""

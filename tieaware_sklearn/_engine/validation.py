@@ -125,13 +125,6 @@ class Queries:
         """These queries, as if there were no others; their rows are `rows(chosen)`."""
         return Queries(self.qid[chosen], offsets_of(self.sizes[chosen]), None)
 
-    def copies(self, number: int) -> Queries:
-        """The same queries so many times, each time as others, of further rows."""
-        shift = self.n_rows * np.arange(number)[:, None]
-        offsets = np.append(shift + self.offsets[:-1], self.n_rows * number)
-        order = None if self.order is None else (shift + self.order).ravel()
-        return Queries(np.tile(self.qid, number), offsets, order)
-
     def by_id(self) -> Queries:
         """The same rows, the queries in the order of their ids."""
         by_id = self.sorted()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.segments import FloatArray, IntArray, offsets_of, owners
-from .._engine.ties import TieGroups, dense_ranks, once_per_block
+from .._engine.ties import TieGroups, Totals, dense_ranks, once_per_block
 from .._engine.validation import is_retrieved
 from .engines import compiled
 from .walks import Walk
@@ -27,6 +27,16 @@ _FREE_BITS = 29
 MOST_ROWS = 2**31 - 1
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
+#: of what a walk adds up: mean, best, worst, variance
+_VARIANCE = 3
+
+
+class _Measure(Protocol):
+    """What may have a walk."""
+
+    def __hash__(self) -> int: ...
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None: ...
 
 
 class ArrangedLabels:
@@ -85,35 +95,129 @@ class ArrangedLabels:
         return self._arranged(0)
 
     @cached_property
-    def everything(self) -> TieGroups:
+    def everything(self) -> _AllTied:
         """One group per query, of all its documents."""
-        n_queries = len(self.sizes)
+        n_queries, start = len(self.sizes), self.offsets[:-1]
         return _AllTied(
-            n_queries,
-            self.levels,
-            np.arange(n_queries),
-            self.offsets[:-1],
-            self.by_level[1],
-            retrieved=self.sizes,
-        )
+            n_queries, self.levels, np.arange(n_queries), start, self.by_level[1],
+            None, self.sizes,
+        )  # fmt: skip
 
-    def of_labels(self, walks: list[Any]) -> tuple[FloatArray, FloatArray]:
-        """Mean and best of each query and walk if all documents tied."""
-        out = np.empty((2, len(self.sizes), len(walks)))
-        compiled.walk_labels(walks, self.by_level[1], self.offsets, out)
-        return out[0], out[1]
+    def walks(self, measures: Sequence[_Measure]) -> dict[Hashable, OwnWalk]:
+        """Those of the measures that have a walk down these labels."""
+        everything = self.everything
+        for measure in measures:
+            if measure not in everything.walks:
+                walk = measure.walk(self.levels, self.longest)
+                everything.walks[measure] = (
+                    None if walk is None else self._compiled(walk)
+                )
+        found = {measure: everything.walks[measure] for measure in measures}
+        return {measure: walk for measure, walk in found.items() if walk is not None}
+
+    def _compiled(self, walk: Walk) -> OwnWalk:
+        """A walk as the kernel takes it, checked: it reads where it is told to."""
+        gain, tables, n_levels = (
+            _floats(walk.gain),
+            _floats(walk.tables),
+            len(self.levels),
+        )
+        if gain is not None and gain.shape != (n_levels,):
+            raise ValueError(
+                f"gains must give one number for each of {n_levels} labels, got shape "
+                f"{gain.shape}"
+            )
+        if tables is not None:
+            depth = self.longest if walk.depth is None else walk.depth
+            least = 3, min(depth, self.longest) + 1
+            if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
+                raise ValueError(
+                    f"tables of a walk must have shape {least} or more columns, got "
+                    f"{tables.shape}"
+                )
+        given = walk._replace(gain=gain, tables=tables)
+        return OwnWalk(compiled.Walk(*given.arguments()), walk.scale)
+
+
+class OwnWalk(NamedTuple):
+    """A walk of the kernel, and what one document counts."""
+
+    walk: Any
+    scale: float
 
 
 class _AllTied(TieGroups):
-    """One group per query, whose labels ascend: the relevant ones are found at once."""
+    """One group per query, whose labels ascend: much is found at once.
+
+    Attributes
+    ----------
+    walks : dict
+        Of measures: those of `ArrangedLabels.walks`, None for none.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.walks: dict[Hashable, OwnWalk | None] = {}
+        self._offsets = np.append(self.start, len(self.label))
+        self._walked: dict[Hashable, FloatArray] = {}
 
     @once_per_block
     def relevant(self, rel: float) -> IntArray:
         out: IntArray = np.empty(self.n_queries, dtype=np.int64)
         least = int(np.searchsorted(self.levels, rel))
-        offsets = np.append(self.start, len(self.label))
-        compiled.relevant(self.label, offsets, least, out)
+        compiled.relevant(self.label, self._offsets, least, out)
         return out
+
+    def walked(self, measure: Hashable) -> FloatArray | None:
+        """Mean and best, of all measures that are asked for at a time."""
+        if self.walks.get(measure) is None:
+            return None
+        if measure not in self._walked:
+            new = {
+                one: own
+                for one, own in list(self.walks.items())
+                if own is not None and one not in self._walked
+            }
+            out = np.empty((2, self.n_queries, len(new)))
+            walks = [own.walk for own in new.values()]
+            compiled.walk_labels(walks, self.label, self._offsets, out)
+            self._walked.update(_by_measure(out, new))
+        return self._walked[measure]
+
+
+class WalkedRows(Totals):
+    """Numerators of rankings by score columns, for measures that have a walk.
+
+    Measures take this for `TieGroups`; what they give has the shape (n_columns,
+    n_queries) or (n_queries,).
+    """
+
+    #: the kernel tells by itself where nothing is
+    mixed = True
+
+    def __init__(
+        self,
+        everything: TieGroups,
+        retrieved: IntArray,
+        walked: dict[Hashable, FloatArray],
+    ) -> None:
+        super().__init__(everything, retrieved)
+        self._walked = walked
+
+    def walked(self, measure: Hashable) -> FloatArray | None:
+        return self._walked.get(measure)
+
+
+def _by_measure(
+    found: FloatArray, walks: dict[Hashable, OwnWalk]
+) -> dict[Hashable, FloatArray]:
+    """Numerators of each measure, of what walks added up: variances are the last."""
+    if len(found) > _VARIANCE:
+        np.sqrt(found[_VARIANCE], out=found[_VARIANCE])
+    return {
+        measure: found[..., at] if own.scale == 1 else found[..., at] * own.scale
+        for at, (measure, own) in enumerate(walks.items())
+    }
 
 
 class SortedRows:
@@ -169,18 +273,24 @@ class SortedRows:
         return True
 
     def walk(
-        self, walks: list[Any], n_statistics: int, *, backwards: bool = False
-    ) -> FloatArray:
-        """Mean, best, worst and variance, or the first of these.
-
-        Of shape (n_statistics, n_columns, n_queries, n_walks).
-        """
-        out: FloatArray = np.empty((n_statistics, *self.retrieved.shape, len(walks)))
-        compiled.walk(
-            walks, self._keys, self._label, self._labels.by_level[1], out,
-            backwards=backwards, split=self._split,
-        )  # fmt: skip
-        return out
+        self,
+        walks: dict[Hashable, OwnWalk],
+        n_statistics: int,
+        *,
+        backwards: bool = False,
+    ) -> WalkedRows:
+        """Mean, best, worst and standard deviation, or the first of these."""
+        labels, retrieved = self._labels, self.retrieved
+        out: FloatArray = np.empty((n_statistics, *retrieved.shape, len(walks)))
+        if n_statistics:
+            compiled.walk(
+                [own.walk for own in walks.values()], self._keys, self._label,
+                labels.by_level[1], out, backwards=backwards, split=self._split,
+            )  # fmt: skip
+        if (retrieved == labels.sizes).all():
+            # normalisers of one column are those of all
+            retrieved = labels.sizes
+        return WalkedRows(labels.everything, retrieved, _by_measure(out, walks))
 
     def midranks(self, *, both_ways: bool) -> FloatArray:
         """Twice the midrank of each row, less its mean, (n_rows, n_rankings).
@@ -216,29 +326,6 @@ class SortedRows:
             )  # fmt: skip
             found.append(groups)
         return found
-
-
-def compiled_walks(walks: Iterable[Walk], labels: ArrangedLabels) -> list[Any]:
-    """The same as the kernel takes them, checked: it reads where it is told to."""
-    n_levels, out = len(labels.levels), []
-    for walk in walks:
-        gain, tables = _floats(walk.gain), _floats(walk.tables)
-        if gain is not None and gain.shape != (n_levels,):
-            raise ValueError(
-                f"gains must give one number for each of {n_levels} labels, got shape "
-                f"{gain.shape}"
-            )
-        if tables is not None:
-            depth = labels.longest if walk.depth is None else walk.depth
-            least = 3, min(depth, labels.longest) + 1
-            if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
-                raise ValueError(
-                    f"tables of a walk must have shape {least} or more columns, got "
-                    f"{tables.shape}"
-                )
-        given = walk._replace(gain=gain, tables=tables)
-        out.append(compiled.Walk(*given.arguments()))
-    return out
 
 
 def _floats(values: Any) -> FloatArray | None:

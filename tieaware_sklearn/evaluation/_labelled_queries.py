@@ -9,9 +9,16 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from .._engine.segments import offsets_of
-from .._engine.ties import FloatArray, IntArray, Reach
-from .._engine.validation import Queries
+from .._engine.segments import consecutive, offsets_of, owners
+from .._engine.ties import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    all_tied,
+    dense_ranks,
+    find_ties,
+)
+from .._engine.validation import Queries, is_retrieved
 from .._kernel.arranged import (
     MOST_ROWS,
     ArrangedLabels,
@@ -22,19 +29,55 @@ from .._kernel.arranged import (
 from .._kernel.engines import engine
 from ..measures import Measure
 from ._judged_rows import JudgedRows
-from ._ranked_queries import GroupedQueries, RankedQueries, WalkedQueries
-from ._row_blocks import RowBlock
+from ._ranked_queries import RankedQueries
 
 # documents of a block: memory stays flat, and calls of NumPy cost little a document
 BLOCK_ROWS = 1 << 18
 Result = TypeVar("Result")
-Block = ArrangedLabels | RowBlock
 STATISTICS = ("expected", "best", "worst", "std")
 #: a block of its own costs as much as filling up so many cells
 _SPARE_CELLS = 1 << 14
-_EVERYWHERE = (Reach(),)
-#: kept of the same queries several times over
-_COPIES = 4
+
+
+class FlatLabels:
+    """The labels of some queries, one after another: what NumPy ranks.
+
+    Parameters are those of `ArrangedLabels`, its twin of the kernel.
+    """
+
+    def __init__(
+        self,
+        code: NDArray[np.integer[Any]],
+        order: IntArray | None,
+        start: IntArray,
+        sizes: IntArray,
+        levels: FloatArray,
+    ) -> None:
+        rows = consecutive(start, sizes)
+        self._rows = rows if order is None else order[rows]
+        self._query = owners(sizes)
+        self._label = code[self._rows]
+        self.everything = all_tied(sizes, self._label, levels)
+
+    def ties(
+        self, scores: NDArray[Any], *, ascending: bool, input_order: bool
+    ) -> TieGroups:
+        """The ties of these queries; `scores` are those of all rows."""
+        own = scores[self._rows]
+        ranks, n_ranks = dense_ranks(own)
+        place = ranks if ascending else n_ranks - 1 - ranks
+        place[ranks < 0] = n_ranks
+        return find_ties(
+            self._query,
+            place,
+            self._label,
+            self.everything,
+            retrieved=is_retrieved(own),
+            input_order=input_order,
+        )
+
+
+Block = ArrangedLabels | FlatLabels
 
 
 class LabelledQueries:
@@ -65,21 +108,21 @@ class LabelledQueries:
         if self._judged is not None:
             labels, queries = self._judged.labels, self._judged.queries
         self.queries = queries
-        self._labels = labels
         self._compiled = engine() == "compiled" and queries.n_rows <= MOST_ROWS
         self._codes: NDArray[np.integer[Any]]
-        find = level_codes if self._compiled else label_codes
-        self._levels, self._codes = find(labels)
+        if self._compiled:
+            self._levels, self._codes = level_codes(labels)
+        else:
+            self._levels, self._codes = np.unique(labels, return_inverse=True)
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_ranges(sizes, block_rows))
         self._keep = keep
         self._kept: list[Block] | None = None
-        self._copies: dict[int, LabelledQueries] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel
-        return {**self.__dict__, "_kept": None, "_copies": {}}
+        return {**self.__dict__, "_kept": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -88,12 +131,9 @@ class LabelledQueries:
 
     def _make(self, first: int, stop: int) -> Block:
         queries = self._by_length[first:stop]
-        if not self._compiled:
-            return RowBlock.of(self.queries, queries, self._codes, self._levels)
         start, sizes = self.queries.offsets[queries], self.queries.sizes[queries]
-        return ArrangedLabels(
-            self._codes, self.queries.order, start, sizes, self._levels
-        )
+        made = ArrangedLabels if self._compiled else FlatLabels
+        return made(self._codes, self.queries.order, start, sizes, self._levels)
 
     def _block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
@@ -121,12 +161,10 @@ class LabelledQueries:
         n_queries, n_measures). Statistics are methods of `Measure`: expected, best,
         worst, std, chance, ideal, normaliser. `options` are those of `each_block`.
         """
-        if scores.ndim == 2 and not self._compiled:
-            return self._values_of_copies(measures, scores, statistics, **options)
         parts = self.each_block(
             lambda ranked: ranked.statistics(measures, statistics),
             scores,
-            reaches=[measure.reach for measure in measures],
+            depth=deepest(measures),
             **options,
         )
         return self._by_name(statistics, zip(*parts, strict=True), scores.ndim - 1)
@@ -153,7 +191,6 @@ class LabelledQueries:
             return down, up
 
         def walk_both_ways(ranked: RankedQueries) -> list[FloatArray]:
-            assert isinstance(ranked, WalkedQueries)
             down = ranked.statistics(measures, statistics)
             return down + ranked.turned().statistics(measures, statistics)
 
@@ -164,32 +201,6 @@ class LabelledQueries:
             self._by_name(statistics, found[n:], scores.ndim - 1),
         )
 
-    def _values_of_copies(
-        self,
-        measures: Sequence[Measure],
-        scores: NDArray[Any],
-        statistics: Sequence[str],
-        **options: Any,
-    ) -> dict[str, FloatArray]:
-        """Score columns as so many times the same queries, in one call.
-
-        A column alone costs as much as thousands of documents.
-        """
-        number, shape = len(scores), (len(scores), self.queries.n_queries, -1)
-        if self._judged is not None:
-            scores = self._judged.scores(scores)
-        copies = self._copies.get(number)
-        if copies is None:
-            labels, queries = np.tile(self._labels, number), self.queries.copies(number)
-            copies = LabelledQueries(labels, queries, keep=True)
-            if len(self._copies) == _COPIES:
-                self._copies = {}
-            self._copies[number] = copies
-        found = copies.values(
-            measures, scores.ravel(), statistics=statistics, **options
-        )
-        return {name: values.reshape(shape) for name, values in found.items()}
-
     def each_block(
         self,
         compute: Callable[[RankedQueries], Result],
@@ -198,50 +209,41 @@ class LabelledQueries:
         n_jobs: int | None = None,
         ascending: bool = False,
         input_order: bool = False,
-        reaches: Sequence[Reach] = _EVERYWHERE,
+        depth: int | None = None,
     ) -> list[Result]:
         """`compute` of the queries of each block, ranked by the scores of all rows.
 
-        NaN ties below everything; -inf is not retrieved. Ties are found once, in
-        NumPy only as far as `reaches` look. Blocks are not in the order of the
-        queries: see `in_order`.
+        NaN ties below everything; -inf is not retrieved. Ties are found once. Blocks
+        are not in the order of the queries: see `in_order`.
 
         Parameters
         ----------
         compute : callable
         scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
-            Several columns by the kernel alone.
         n_jobs : int, optional
             Threads.
         ascending : bool
             Lower scores rank first.
         input_order : bool
             Break ties by the order of the rows.
-        reaches : sequence of Reach
-            How far measures look.
+        depth : int, optional
+            Measures look no further down, and not from the end.
         """
         several = scores.ndim == 2
         if self._judged is not None:
             scores = self._judged.scores(scores)
-        columns = score_columns(np.atleast_2d(scores)) if self._compiled else scores
-        depths = [reach.depth for reach in reaches if reach.depth is not None]
-        depth = max(depths) if len(depths) == len(reaches) else None
+        columns = np.atleast_2d(scores)
+        if self._compiled:
+            columns = score_columns(columns)
+        how = {"ascending": ascending, "input_order": input_order}
 
         def result(number: int) -> Result:
             block = self._block(number)
             if isinstance(block, ArrangedLabels):
-                rows = SortedRows(
-                    block,
-                    columns,
-                    ascending=ascending,
-                    input_order=input_order,
-                    depth=depth,
-                )
-                return compute(WalkedQueries(block, rows, several=several))
-            groups = block.groups(
-                columns, ascending=ascending, input_order=input_order, reaches=reaches
-            )
-            return compute(GroupedQueries(groups))
+                rows = SortedRows(block, columns, depth=depth, **how)
+                return compute(RankedQueries(rows, block, several=several))
+            ties = [block.ties(column, **how) for column in columns]
+            return compute(RankedQueries(ties, several=several))
 
         numbers = range(len(self._ranges))
         if len(numbers) == 1 or effective_n_jobs(n_jobs) == 1:
@@ -264,33 +266,17 @@ class LabelledQueries:
         """Statistics of each query and measure that need no scores."""
         parts = []
         for block in self.blocks():
-            if isinstance(block, ArrangedLabels):
-                ranked: RankedQueries = WalkedQueries(block)
-            else:
-                ranked = GroupedQueries(block.everything)
+            labels = block if isinstance(block, ArrangedLabels) else None
+            ranked = RankedQueries([block.everything], labels)
             parts.append(ranked.statistics(measures, statistics))
             block.everything.forget()
         return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
 
 
-def label_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.integer[Any]]]:
-    """The distinct labels, ascending, and the place of each label among them."""
-    low, high = float(labels.min()), float(labels.max())
-    if low >= -1.0 and high < 254.0:
-        small = np.empty(len(labels), dtype=np.uint8)
-        there = np.zeros(256, dtype=bool)
-        for start in range(0, len(labels), BLOCK_ROWS):
-            part = labels[start : start + BLOCK_ROWS] + 1
-            own = part.astype(np.uint8)
-            if (own != part).any():
-                break
-            there |= np.bincount(own, minlength=256) > 0
-            small[start : start + BLOCK_ROWS] = own
-        else:
-            code = (np.cumsum(there) - 1).astype(np.uint8)
-            return np.flatnonzero(there).astype(np.float64) - 1, code[small]
-    levels, codes = np.unique(labels, return_inverse=True)
-    return levels, codes.astype(np.uint8) if len(levels) <= 256 else codes
+def deepest(measures: Iterable[Any]) -> int | None:
+    """The rank down to which any of the measures looks."""
+    found = [measure.reach for measure in measures]
+    return None if None in found else max(found)
 
 
 def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:

@@ -32,7 +32,7 @@ from ..measures._subtopics import parse_subtopic_measures
 from ._averages import column_sums
 from ._ideal_subtopics import ideal_scores
 from ._intervals import QueryMoments
-from ._labelled_queries import LabelledQueries
+from ._labelled_queries import LabelledQueries, deepest
 from ._ranked_queries import RankedQueries
 from ._undefined import check_zero_relevance
 
@@ -330,11 +330,7 @@ class _SubtopicLists:
             groups = ranked.groups
             return np.column_stack([measure.of_lists(groups) for measure in measures])
 
-        parts = self._lists.each_block(
-            compute,
-            ranked_by[self._rows],
-            reaches=[measure.reach for measure in measures],
-        )
+        parts = self._lists.each_block(compute, ranked_by[self._rows])
         # where a subtopic does not count, its value is 0
         values = self._lists.in_order(parts) * self._list_weights
         return self._over_subtopics(values)
@@ -353,14 +349,12 @@ class _SubtopicLists:
         found: dict[int, FloatArray] = {}
         for (alpha, rel), members in alike.items():
             some = [measures[j] for j in members]
-            depths = [measure.reach.depth for measure in some]
-            known = [depth for depth in depths if depth is not None]
             ideal = ideal_scores(
                 (self._labels >= rel) & weighs,
                 self._queries,
                 self._weights,
                 1 - alpha,
-                max(known) if len(known) == len(some) else None,
+                deepest(some),
             )
             found.update(zip(members, self.sums(some, ideal).T, strict=True))
         return found

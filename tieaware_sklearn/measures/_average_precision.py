@@ -74,7 +74,7 @@ class _SumOverPairs(RelevanceMeasure):
         Neither part changes if all a_j of a group, or all u_j, are less by the same:
         deep in a list, where they hardly differ, those of the last place are left out.
         """
-        r, inside = groups.relevant(self.rel), groups.inside(self.reach.depth)
+        r, inside = groups.relevant(self.rel), groups.inside(self.reach)
         chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
         inside, lo = inside[chosen], groups.lo[chosen]
         owner, before = expand(inside)

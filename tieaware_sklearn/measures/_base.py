@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray, Reach, TieGroups, Totals, once_per_block
+from .._engine.ties import FloatArray, TieGroups, Totals, once_per_block
 from .._kernel.walks import Walk
 from ._distribution import Distribution
 from ._fields import RemembersArguments, cutoff, number, spelled
@@ -22,10 +22,11 @@ from ._user_models import UserModel
 BoolArray = NDArray[np.bool_]
 #: what a walk stands for: a measure that has another of these has no walk
 _FORMULAS = {
-    "numerator", "numerator_variance", "gains_of", "ideal_sum", "defined", "expected",
-    "std", "best", "worst", "ideal", "chance", "sampling_error", "std_is_estimate",
-    "_divide", "_extreme",
+    "numerator", "numerator_variance", "gains_of", "defined", "expected", "std", "best",
+    "worst", "ideal", "chance", "sampling_error", "std_is_estimate", "found",
 }  # fmt: skip
+#: numerators, as `found` has them
+MEAN, BEST, WORST, STD = range(4)
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
@@ -96,9 +97,9 @@ class Measure(UserModel, RemembersArguments, ABC):
                 object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> int | None:
         """The rank down to which this measure looks: deeper documents do not count."""
-        return Reach(getattr(self, "k", None))
+        return getattr(self, "k", None)
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         """What the kernel adds up for `numerator`; None leaves that to NumPy.
@@ -137,22 +138,36 @@ class Measure(UserModel, RemembersArguments, ABC):
     def _gains(self, everything: TieGroups) -> FloatArray:
         return self.gains(everything.levels)
 
-    def _divide(self, numerator: FloatArray, groups: TieGroups) -> FloatArray:
-        denominator = self.normaliser(groups)
+    def found(self, groups: TieGroups, which: int) -> FloatArray:
+        """One of the numerators of each query: by the kernel, or by NumPy."""
+        walked = groups.walked(self)
+        if walked is not None:
+            return np.asarray(walked[which])
+        if which == MEAN:
+            return self.numerator(groups)
+        if which == STD:
+            return np.sqrt(self.numerator_variance(groups))
+        # no group of these mixes gains: the mean is the best, or the worst
+        gains = self.gains_of(groups)
+        return self.numerator(groups.ordered(gains, descending=which == BEST))
+
+    def _value(self, groups: TieGroups, which: int) -> FloatArray:
+        """A numerator of each query, divided; NaN where the measure is undefined."""
+        numerator, denominator = self.found(groups, which), self.normaliser(groups)
         # nothing over nothing is 0 where a measure is defined (P of an empty list)
-        values = np.zeros(groups.n_queries)
+        values = np.zeros(numerator.shape)
         np.divide(numerator, denominator, out=values, where=denominator > 0)
-        values[~self.defined(groups)] = np.nan
+        np.copyto(values, np.nan, where=~self.defined(groups))
         return values
 
     @once_per_block
     def expected(self, groups: TieGroups) -> FloatArray:
         """The mean value of each query over all orders of its tied documents."""
-        return self._divide(self.numerator(groups), groups)
+        return self._value(groups, MEAN)
 
     def std(self, groups: TieGroups) -> FloatArray:
         """The standard deviation of each query over the same orders."""
-        return self._divide(np.sqrt(self.numerator_variance(groups)), groups)
+        return self._value(groups, STD)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
         """The standard error of `expected` where it is an estimate, 0 where exact."""
@@ -191,20 +206,19 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     def best(self, groups: TieGroups) -> FloatArray:
         """The value of each query in the most favourable order."""
-        return self._extreme(groups, favourable=True)
+        return self._bound(groups, BEST)
 
     def worst(self, groups: TieGroups) -> FloatArray:
         """The value of each query in the least favourable order."""
-        return self._extreme(groups, favourable=False)
+        return self._bound(groups, WORST)
 
-    def _extreme(self, groups: TieGroups, *, favourable: bool) -> FloatArray:
+    def _bound(self, groups: TieGroups, which: int) -> FloatArray:
         expected = self.expected(groups)
         if not groups.mixed:
             return expected
-        order = groups.ordered(self.gains_of(groups), descending=favourable)
-        bound = np.maximum if favourable == self.greater_is_better else np.minimum
+        bound = np.maximum if (which == BEST) == self.greater_is_better else np.minimum
         # worst <= expected <= best holds in floats too, not only on paper
-        return np.asarray(bound(self.expected(order), expected))
+        return np.asarray(bound(self._value(groups, which), expected))
 
     def ideal(self, groups: TieGroups) -> FloatArray:
         """The best value of each query if all its documents are retrieved and tie."""

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups, Totals
+from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
 from .._kernel.walks import Walk
+from ._base import BEST
 from ._fields import cutoff
 from ._gains import gains_of, normalise_gain
 from ._weighted_sum import WeightedSum
@@ -157,4 +158,9 @@ class NDCG(_GainMeasure):
     }
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        return self.ideal_sum(groups)
+        # added up as numerators are, so that a perfect ranking is worth just 1
+        return self._ideal_sum(groups.everything)
+
+    @once_per_block
+    def _ideal_sum(self, everything: TieGroups) -> FloatArray:
+        return self.found(everything, BEST)

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
-from .._engine.ties import FloatArray, IntArray, Reach, TieGroups, Totals
+from .._engine.ties import FloatArray, IntArray, TieGroups, Totals
 from .._engine.validation import UNJUDGED_LABEL
 from .._kernel.walks import Walk
 from ._base import (
@@ -134,11 +134,6 @@ class Precision(_CountMeasure, BinaryMeasure):
     # with Set in front: ir-measures' names for measures of the whole list
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"precision": (), "SetP": ("k",)}
     denominator: str = choice("cutoff", "retrieved")
-
-    @property
-    def reach(self) -> Reach:
-        # the length of a list needs all of it
-        return super().reach if self.denominator == "cutoff" else Reach()
 
     def normaliser(self, groups: Totals) -> FloatArray:
         if self.denominator == "retrieved":
@@ -374,11 +369,6 @@ class Judged(_CountMeasure):
     #: every judged document has a label of at least 0
     rel: ClassVar[float] = 0.0  # type: ignore[misc]
     k: int | None = cutoff()
-
-    @property
-    def reach(self) -> Reach:
-        # the length of a list needs all of it
-        return Reach()
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)

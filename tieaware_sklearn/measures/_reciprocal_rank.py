@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._engine.segments import starts_of
-from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._kernel.walks import Walk
 from ._base import BinaryMeasure, Outcomes
 from ._user_models import even
@@ -88,10 +88,6 @@ class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
     maximum: ClassVar[float] = 1.0
-
-    @property
-    def reach(self) -> Reach:
-        return Reach(rel=self.rel) if self.k is None else Reach(self.k)
 
     def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
         return _first_relevant(groups, self.rel, self.k)

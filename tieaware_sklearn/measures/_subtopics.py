@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine.exact import show
-from .._engine.ties import FloatArray, IntArray, Reach, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from ._base import Measure, relevance
 from ._fields import RemembersArguments, cutoff, number, spelled
 from ._names import OF_SUBTOPICS, Named
@@ -72,9 +72,9 @@ class SubtopicMeasure(RemembersArguments, ABC):
                 object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> int | None:
         """The rank down to which this measure looks."""
-        return Reach(getattr(self, "k", None))
+        return getattr(self, "k", None)
 
     @property
     def maximum(self) -> float:
@@ -160,8 +160,8 @@ class IntentAware(SubtopicMeasure):
     measure: Any = field(metadata={"check": _checked_measure})
 
     @property
-    def reach(self) -> Reach:
-        reach: Reach = self.measure.reach
+    def reach(self) -> int | None:
+        reach: int | None = self.measure.reach
         return reach
 
     @property

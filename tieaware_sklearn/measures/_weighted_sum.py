@@ -8,7 +8,7 @@ import numpy as np
 
 from .._engine.exact import show
 from .._engine.segments import count_segments, expand, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
+from .._engine.ties import FloatArray, IntArray, TieGroups
 from .._kernel.walks import Walk
 from ._base import Measure
 from ._rank_weights import log_discount, n_ranks, rank_tables
@@ -83,15 +83,3 @@ class WeightedSum(Measure):
         variance[chosen] *= spread
         variance[inside == 0] = 0.0
         return groups.sum_groups(variance)
-
-    def ideal_sum(self, groups: Totals) -> FloatArray:
-        """The sum in the best order of all documents, retrieved or not.
-
-        It is added up as `numerator` is, so that a perfect ranking is worth just 1.
-        """
-        return self._ideal_of(groups.everything)
-
-    @once_per_block
-    def _ideal_of(self, everything: TieGroups) -> FloatArray:
-        gains = self.gains_of(everything)
-        return self.numerator(everything.ordered(gains, descending=True))
