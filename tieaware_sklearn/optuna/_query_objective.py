@@ -13,19 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine.digests import query_marks
-from .._engine.qid_column import take_rows
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
-    Queries,
-    check_count,
-    check_labels,
-    check_qid,
-    check_query_weight,
-)
+from .._engine.validation import Queries, check_count
 from ..evaluation._averages import means, stds_of_means
 from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._ranked_queries import RankedQueries
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
@@ -297,29 +291,18 @@ class QueryObjective(StudyCreator):
         if report_every is not None:
             check_count(report_every, "report_every")
         self._seed = seed_of(random_state)
-        labels = check_labels(y, unjudged=asked.unjudged, name="y")
-        queries = check_qid(qid, n_rows=len(labels)).by_id()
-        weight = check_query_weight(query_weight, queries)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.shape[0] != queries.n_rows:
-            raise ValueError(
-                f"X must have one row per label ({queries.n_rows}), got {X.shape[0]}"
-            )
-        self._queries = self._ordered(X, labels, queries)
-        self._X = take_rows(X, self._queries.order)
-        prepared = Prepared(
-            self._queries.arrange(labels),
-            Queries(queries.qid, queries.offsets, None),
-            weight,
-            keep=True,
-        )
-        self._data = QueryBuckets(prepared, asked)
+        given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        self._queries = self._ordered(given)
+        rows = given.sorted(self._queries)
+        self._X = rows.X
+        self._data = QueryBuckets(rows.prepared(), asked)
         self._zero_relevance = zero_relevance
         self._report_every = report_every
 
-    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
-        """The queries, the rows of each in the order in which they are scored."""
-        return queries
+    def _ordered(self, given: QueryRows) -> Queries:
+        """The queries by id, the rows of each in the order in which they are scored."""
+        return given.queries.by_id()
 
     @property
     def direction(self) -> str:

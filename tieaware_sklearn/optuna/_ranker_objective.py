@@ -13,12 +13,13 @@ from sklearn.base import clone
 
 from .._engine.qid_column import take_rows
 from .._engine.row_order import by_content
-from .._engine.ties import FloatArray, IntArray
+from .._engine.ties import IntArray
 from .._engine.validation import Queries
+from ..evaluation._query_rows import QueryRows
 from ..model_selection._fitting import fit_on_queries
 from ..model_selection._folds import check_cv
 from ..model_selection._predictions import check_response_method, predicted_scores
-from ..rankers._signature import options_of
+from ..rankers._query_ranker import options_of
 from ._query_objective import QueryObjective, Step
 from ._studies import best_trial, optuna
 
@@ -135,8 +136,8 @@ class RankerObjective(QueryObjective):
         )
         self._folds = self._deal(X, cv)
 
-    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
-        return by_content(X, queries, labels)
+    def _ordered(self, given: QueryRows) -> Queries:
+        return by_content(given.X, given.queries, given.labels)
 
     def _deal(self, X: Any, cv: Any) -> list[_Fold]:
         """Folds of the rows as they were given."""

@@ -15,14 +15,9 @@ from .._engine.qid_column import list_columns, take_rows
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_scores
 from ..rankers import LinearRanker
-from ..rankers._linear_scores import (
-    TRANSFORMS,
-    check_transforms,
-    linear_scores,
-    scales,
-    transformed,
-)
-from ..rankers._signature import options_of
+from ..rankers._coordinate_ascent import linear_scores
+from ..rankers._linear import TRANSFORMS, check_transforms, scales, transformed
+from ..rankers._query_ranker import options_of
 from ._query_objective import QueryObjective, Step
 from ._studies import best_trial, optuna
 
