@@ -1,8 +1,8 @@
 """What pruning of Optuna's trials costs, and what it saves.
 
 ``python -m benchmarks.pruning`` tunes functions of several costs on 10^4 to 10^6
-documents: CPU seconds of whole studies without pruning, with it, and where the first
-trial decides. A layer takes about 100 ms for a million documents.
+documents: CPU seconds of whole studies without pruning, and with it. A layer takes
+about 100 ms for a million documents.
 """
 
 from __future__ import annotations
@@ -37,14 +37,12 @@ def boosted(trial: Any, X: np.ndarray, *, layers: int) -> np.ndarray:
     return scores + 1e-6 * hidden[:, 0] if layers else scores
 
 
-def tune(
-    objective: ScoringObjective, n_trials: int, prune: bool | str
-) -> tuple[float, optuna.Study]:
+def tune(objective: ScoringObjective, n_trials: int, prune: bool) -> float:
     """CPU seconds of a study."""
     study = objective.create_study(0, prune=prune)
     start = time.process_time()
     study.optimize(objective, n_trials=n_trials)
-    return time.process_time() - start, study
+    return time.process_time() - start
 
 
 def compare(
@@ -53,20 +51,13 @@ def compare(
     n_trials: int,
     repeats: int,
 ) -> list[str]:
-    """Median seconds of each way, in turns, and what the first trial found."""
+    """Median seconds of each way, in turns."""
     objective = ScoringObjective(score, web.data, web.target, qid=web.qid)
-    seconds: dict[bool | str, list[float]] = {False: [], True: [], "auto": []}
+    seconds: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(repeats):
         for prune, found in seconds.items():
-            taken, study = tune(objective, n_trials, prune)
-            found.append(taken)
-    told = study.user_attrs
-    return [
-        *(f"{median(found):.2f}" for found in seconds.values()),
-        f"{1e3 * told['scoring_seconds']:.2f}",
-        f"{1e3 * told['checking_seconds']:.2f}",
-        "yes" if told["prune"] else "no",
-    ]
+            found.append(tune(objective, n_trials, prune))
+    return [f"{median(found):.2f}" for found in seconds.values()]
 
 
 def main() -> None:
@@ -91,9 +82,9 @@ def main() -> None:
             score = partial(boosted, layers=layers)
             found = compare(score, web, arguments.trials, arguments.repeats)
             rows.append([str(len(web.qid)), str(layers), *found])
-    print(f"CPU seconds of {arguments.trials} trials; milliseconds of a block\n")
-    header = ["documents", "layers", "never", "always", "auto"]
-    print(format_table([*header, "scoring", "checking", "prunes"], rows))
+    print(f"CPU seconds of {arguments.trials} trials\n")
+    header = ["documents", "layers", "never", "always"]
+    print(format_table(header, rows))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def hard_pruner():
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "rr", "fallout@5"])
-@pytest.mark.parametrize("prune", [False, True, "auto"])
+@pytest.mark.parametrize("prune", [False, True])
 def test_values_and_attributes_are_those_of_evaluate(web, measure, prune):
     weight = web.qid % 3 + 1.0
     objective = scoring(web, measure=measure, query_weight=weight)
@@ -103,7 +103,7 @@ def test_fixed_buckets_are_reported_in_an_order_of_each_trial(web, report_every)
 def test_at_most_256_values_are_reported():
     many = make_web_search(n_queries=700, n_documents=3, random_state=0)
     objective = scoring(many)
-    study = objective.create_study(0)
+    study = objective.create_study(0, prune=True)
     study.optimize(objective, n_trials=1)
     assert 200 < len(study.trials[0].intermediate_values) <= 256
 
@@ -169,8 +169,7 @@ def test_the_best_trial_is_never_a_pruned_one(web, pruner, weighted):
             random_state=seed,
         )
         given = hard_pruner() if pruner == "hard" else pruner
-        prune = True if given is None else "auto"
-        study = objective.create_study(seed, pruner=given, prune=prune)
+        study = objective.create_study(seed, pruner=given, prune=given is None)
         study.optimize(objective, n_trials=20)
         best = study.best_trial
         assert not best.user_attrs["pruned"]
@@ -192,22 +191,20 @@ def test_patience_around_a_paired_pruner_is_refused(web):
 def test_a_study_holds_reports_of_one_kind(web):
     storage = optuna.storages.InMemoryStorage()
     objective = scoring(web)
-    objective.create_study(0, storage=storage, study_name="z", prune=True).optimize(
-        objective, n_trials=2
-    )
+    options = {"storage": storage, "study_name": "z", "load_if_exists": True}
+    options["prune"] = True
+    objective.create_study(0, **options).optimize(objective, n_trials=2)
     loaded = optuna.load_study(study_name="z", storage=storage)
     again = scoring(web)
     with pytest.raises(ValueError, match="got values of buckets of NDCG@10"):
         loaded.optimize(again, n_trials=1)
     for other in (scoring(web, measure="rr"), scoring(web, random_state=1)):
-        study = other.create_study(
-            0, storage=storage, study_name="z", load_if_exists=True
-        )
+        study = other.create_study(0, **options)
         with pytest.raises(ValueError, match="must hold reports of this objective"):
             study.optimize(other, n_trials=1)
     with pytest.raises(ValueError, match="got values of buckets"):
         loaded.optimize(objective, n_trials=1)
-    study = again.create_study(0, storage=storage, study_name="z", load_if_exists=True)
+    study = again.create_study(0, **options)
     study.optimize(again, n_trials=1)
     assert len([t for t in study.trials if t.state.name == "COMPLETE"]) == 3
 
@@ -407,7 +404,7 @@ def test_lower_is_better_is_minimised(web):
 
 
 def test_bad_data(web):
-    with pytest.raises(ValueError, match=r"one row per label \(\d+\), got 3"):
+    with pytest.raises(ValueError, match=r"y must have one value per row \(3\), got \d+"):
         ScoringObjective(boosted, web.data[:3], web.target, qid=web.qid)
     with pytest.raises(ValueError, match="qid must have one value per row"):
         ScoringObjective(boosted, web.data, web.target, qid=[1, 2])

@@ -1,4 +1,4 @@
-"""Studies shared by several workers."""
+"""Studies shared by several workers, and whether they prune."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 
 import optuna
+import pytest
+from optuna.pruners import MedianPruner, NopPruner, WilcoxonPruner
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from tests.optuna.helpers import scoring
+from tests.optuna.helpers import linear, scoring
+from tieaware_sklearn.optuna import ScorePrecisionObjective
 
 WORKER = """
 import sys, optuna
@@ -92,3 +95,105 @@ def test_workers_derive_their_seeds(web, tmp_path):
     second = objective.create_study(3, **options)
     second.optimize(objective, n_trials=2)
     assert len({t.params["boost"] for t in second.trials}) == 4
+
+
+def told(study):
+    return {name: v for name, v in study.user_attrs.items() if name == "prune"}
+
+
+def records(study):
+    return [
+        (t.params, t.value, t.intermediate_values, t.user_attrs) for t in study.trials
+    ]
+
+
+def studied(objective, n_trials=12, **options):
+    study = objective.create_study(1, **options)
+    study.optimize(objective, n_trials=n_trials)
+    return study
+
+
+def test_nothing_is_pruned_unless_asked_for(web):
+    study = studied(scoring(web))
+    assert told(study) == {"prune": False}
+    assert isinstance(study.pruner, NopPruner)
+    assert not any(t.intermediate_values for t in study.trials)
+
+
+def test_workers_prune_as_the_first_one(web, tmp_path):
+    storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
+    options = {"storage": storage, "study_name": "s", "load_if_exists": True}
+    objective = scoring(web)
+    first = objective.create_study(0, prune=True, **options)
+    second = objective.create_study(0, prune=True, **options)
+    second.optimize(objective, n_trials=2)
+    assert told(first) == told(second) == {"prune": True}
+    assert all(t.intermediate_values for t in first.trials)
+    for other in ({}, {"pruner": NopPruner()}):
+        with pytest.raises(ValueError, match="that of the study, True, got False"):
+            objective.create_study(0, **other, **options)
+
+
+def test_a_study_that_does_not_prune_goes_on_so_with_any_pruner(web, tmp_path):
+    storage = JournalStorage(JournalFileBackend(str(tmp_path / "log")))
+    objective = scoring(web)
+    objective.create_study(0, storage=storage, study_name="s")
+    loaded = optuna.load_study(study_name="s", storage=storage, pruner=MedianPruner())
+    loaded.optimize(objective, n_trials=3)
+    assert not any(t.intermediate_values for t in loaded.trials)
+
+
+def test_pruners_that_are_given_prune_as_told(web):
+    objective = scoring(
+        web,
+        lambda trial, X: X @ [trial.suggest_float(f"w{j}", -1, 1) for j in range(12)],
+        block_size=5,
+    )
+    with pytest.warns(optuna.exceptions.ExperimentalWarning):
+        pruner = WilcoxonPruner(p_threshold=0.4)
+    study = studied(objective, pruner=pruner)
+    assert told(study) == {"prune": True}
+    assert any(t.user_attrs["pruned"] for t in study.trials)
+    own = optuna.create_study(direction="maximize", pruner=pruner)
+    own.sampler = optuna.samplers.TPESampler(seed=1)
+    own.optimize(objective, n_trials=12)
+    assert told(own) == {}
+    assert records(own) == records(study)
+    assert studied(objective, 1, pruner=MedianPruner()).user_attrs["prune"] is True
+    assert studied(objective, 1, pruner=NopPruner()).user_attrs["prune"] is False
+
+
+def test_linear_scores_are_pruned_when_asked(web):
+    objective = linear(web.data, web.target, web.qid)
+    study = studied(objective, 2)
+    assert told(study) == {"prune": False}
+    study = studied(objective, 2, prune=True)
+    assert isinstance(study.pruner, WilcoxonPruner)
+    assert study.trials[0].intermediate_values
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prune": "auto"}, "prune must be True or False, got 'auto'"),
+        ({"prune": None}, "prune must be True or False, got None"),
+        (
+            {"prune": True, "pruner": MedianPruner()},
+            "left out if pruner is given, got True and MedianPruner",
+        ),
+    ],
+)
+def test_bad_options(web, options, message):
+    with pytest.raises(ValueError, match=message):
+        scoring(web).create_study(0, **options)
+
+
+@pytest.mark.parametrize("options", [{"prune": True}, {"pruner": MedianPruner()}])
+def test_several_objectives_are_not_pruned(web, options):
+    for objective in (
+        scoring(web, measure=["ndcg@10", "ap"]),
+        ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid),
+    ):
+        with pytest.raises(ValueError, match="several objectives cannot prune, got"):
+            objective.create_study(0, **options)
+        assert told(objective.create_study(0)) == {"prune": False}

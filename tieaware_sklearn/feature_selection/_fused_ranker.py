@@ -16,7 +16,7 @@ from .._engine.qid_column import how_to_pass_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import check_qid
 from ..measures import Measure
-from ..rankers._ranker_mixin import RankerMixin
+from ..rankers._query_ranker import RankerMixin
 from ._borda import BordaScores
 from ._fused_features import FusedFeatures, TrainingData, direction_names
 from ._fusion import by_length

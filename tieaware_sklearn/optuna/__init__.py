@@ -5,11 +5,10 @@ order, and a tuner chases noise. The exact mean depends on the scores alone, and
 values for single queries show early whether a trial is promising.
 """
 
-from ._linear_scoring_objective import LinearScoringObjective
 from ._query_objective import QueryObjective
 from ._ranker_objective import RankerObjective
 from ._score_precision_objective import ScorePrecisionObjective, coarsest
-from ._scoring_objective import ScoringObjective
+from ._scoring_objective import LinearScoringObjective, ScoringObjective
 
 __all__ = [
     "LinearScoringObjective",

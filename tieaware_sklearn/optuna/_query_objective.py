@@ -7,33 +7,184 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._engine.digests import query_marks
-from .._engine.qid_column import take_rows
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
-    Queries,
-    check_count,
-    check_labels,
-    check_qid,
-    check_query_weight,
-)
+from .._engine.validation import Queries, check_count
+from ..evaluation._averages import means, stds_of_means
+from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._undefined import ask
+from ..evaluation._query_rows import QueryRows
+from ..evaluation._ranked_queries import RankedQueries
+from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._query_buckets import Measured, QueryBuckets, Step, Summary
-from ._reports import Reports, TimedReports, is_paired
-from ._studies import AUTO, PRUNE, StudyCreator, optuna
+from ._studies import PRUNE, StudyCreator, optuna
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
 _REPORTS = "reports"
+#: WilcoxonPruner is asked about trials that have reported so many values
+_LEAST_PAIRS = 14
+
+
+class Measured(NamedTuple):
+    """Exact values of some queries.
+
+    `values` are arrays of shape (n_chosen, n_measures); `tied` and `ranked` count
+    documents.
+    """
+
+    chosen: IntArray
+    values: dict[str, FloatArray]
+    tied: int
+    ranked: int
+
+
+class Step(NamedTuple):
+    """Queries measured together, and the places in them of each of their buckets."""
+
+    measured: Measured
+    buckets: list[tuple[int, IntArray]]
+    is_last: bool
+
+
+class Summary(NamedTuple):
+    """Averages over queries: a value per measure, and how ties move it."""
+
+    mean: list[float]
+    best: list[float]
+    worst: list[float]
+    tie_std: list[float]
+    tied_documents: float
+    n_queries: int
+
+
+class QueryBuckets:
+    """Labels of queries, measured for any choice of them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The queries in the order of their ids, their rows query by query.
+    asked : Asked
+    """
+
+    def __init__(self, prepared: Prepared, asked: Asked) -> None:
+        self.prepared = prepared
+        self._asked = asked
+        (chance,) = prepared.of_labels(asked, ["chance"])
+        weight = prepared.weight
+        self._weight = np.ones(len(chance)) if weight is None else weight
+        counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
+        for j, measure in enumerate(asked.measures):
+            if not counts[:, j].any():
+                raise ValueError(
+                    f"y must have a query for which {measure} is defined"
+                    f"{'' if weight is None else ' and that has weight'}, got "
+                    f"none (of {prepared.queries.n_queries} queries)"
+                )
+
+    def measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
+        """Exact values of these queries, given scores of their rows in order."""
+        some = self.prepared
+        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
+            some = some.of_queries(chosen)
+
+        def compute(ranked: RankedQueries) -> tuple[list[FloatArray], int, int]:
+            found = ranked.statistics(self._asked.measures, STATISTICS)
+            groups = ranked.groups
+            tied = int(groups.n[groups.n > 1].sum())
+            return found, tied, int(groups.n.sum())
+
+        parts, tied, ranked = zip(
+            *some.labelled.each_block(compute, scores), strict=True
+        )
+        stacked = map(some.labelled.in_order, zip(*parts, strict=True))
+        found = dict(zip(STATISTICS, stacked, strict=True))
+        filled = self._asked.fill_statistics(found, some.queries)
+        return Measured(chosen, filled, sum(tied), sum(ranked))
+
+    def means(
+        self, measured: Measured, part: IntArray | slice = slice(None)
+    ) -> list[float]:
+        """Mean values of some of the queries, NaN where none is defined."""
+        weight = self._weight[measured.chosen[part]]
+        found: list[float] = means(measured.values["expected"][part], weight).tolist()
+        return found
+
+    def summary(self, parts: list[Measured]) -> Summary:
+        """Averages over all that was measured."""
+        chosen = np.concatenate([part.chosen for part in parts])
+        weight = self._weight[chosen]
+        expected, best, worst, std = (
+            np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
+        )
+        tied, ranked = sum(p.tied for p in parts), sum(p.ranked for p in parts)
+        return Summary(
+            mean=means(expected, weight).tolist(),
+            best=means(best, weight).tolist(),
+            worst=means(worst, weight).tolist(),
+            tie_std=stds_of_means(std, weight).tolist(),
+            tied_documents=tied / max(ranked, 1),
+            n_queries=len(chosen),
+        )
+
+
+def is_paired(pruner: Any) -> bool:
+    """Whether a pruner compares trials value by value."""
+    return isinstance(pruner, optuna.pruners.WilcoxonPruner)
+
+
+class Reports:
+    """What one trial reports, step by step.
+
+    Parameters
+    ----------
+    trial : optuna.trial.Trial
+    data : QueryBuckets
+    measure : Measure
+    paired : bool
+        Report the value of each bucket, not running means.
+    """
+
+    def __init__(
+        self, trial: Any, data: QueryBuckets, measure: Measure, paired: bool
+    ) -> None:
+        self._trial = trial
+        self._data = data
+        self._measure = measure
+        self._paired = paired
+        self._n_values = 0
+
+    def end(self, step: Step, parts: list[Measured]) -> bool:
+        """Report what a step adds; whether the trial ends with it."""
+        if self._paired:
+            values = [
+                (number, self._data.means(step.measured, part)[0])
+                for number, part in step.buckets
+            ]
+        else:
+            so_far = self._data.summary(parts)
+            values = [(so_far.n_queries, so_far.mean[0])]
+        for number, value in values:
+            if not math.isnan(value):
+                self._trial.report(value, step=number)
+                self._n_values += 1
+
+        asks = not self._paired or self._n_values >= _LEAST_PAIRS
+        if step.is_last or not asks or not self._trial.should_prune():
+            return False
+        if not self._paired:
+            return True
+        # a part of the queries must not pass for the best trial
+        value, best = self._data.summary(parts).mean[0], self._trial.study.best_value
+        return bool(value < best if self._measure.greater_is_better else value > best)
 
 
 class QueryObjective(StudyCreator):
@@ -86,28 +237,13 @@ class QueryObjective(StudyCreator):
 
     Notes
     -----
-    **Pruning.** `create_study` sets `WilcoxonPruner`, and by default
-    (``prune="auto"``) the first trial decides whether to use it. For each block of
-    queries, pruning takes additional time to gather the queries (about as long as to
-    measure them), to report up to 256 values (.3 ms each in a journal) and to check
-    them (.5 to 1.5 ms). It saves the time of *scoring*, and so it is used only if a
-    block takes longer to score than this overhead. The table has the CPU seconds of 40
-    trials of 16 blocks on one core, for functions that take 9, 100 and 350 ms for a
-    million documents (``python -m benchmarks.pruning``):
-
-    ==========  =======  ======  =======  =====
-    documents   ms/10^6   never   always   auto
-    ==========  =======  ======  =======  =====
-    10^4              9      .1       .5     .1
-    10^4            350      .2       .6     .3
-    10^5              9      .3       .6     .3
-    10^5            100      .8       .8     .7
-    10^5            350     1.9      1.3    1.3
-    5 x 10^5          9      .9      1.4    1.1
-    5 x 10^5        100     4.1      2.4    2.7
-    10^6              9     1.9      3.0    2.2
-    10^6            350    27.3     12.1   12.0
-    ==========  =======  ======  =======  =====
+    **Pruning.** ``create_study(prune=True)`` sets Optuna's `WilcoxonPruner`, which
+    stops a trial once it is clearly worse, query by query, than the best one. Queries
+    are then scored in blocks, and each block takes additional time: to gather and
+    measure it, to report up to 256 values (.3 ms each in a journal) and to check them
+    (.5 to 1.5 ms). So it pays where *scoring* is dear: for rankers, except on the
+    smallest data, and for functions that take longer than about 100 ms for a million
+    documents, but not for linear scores.
 
     `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
     drawn anew for each trial. It is consulted only after 14 values are reported. A
@@ -155,29 +291,18 @@ class QueryObjective(StudyCreator):
         if report_every is not None:
             check_count(report_every, "report_every")
         self._seed = seed_of(random_state)
-        labels = check_labels(y, unjudged=asked.unjudged, name="y")
-        queries = check_qid(qid, n_rows=len(labels)).by_id()
-        weight = check_query_weight(query_weight, queries)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.shape[0] != queries.n_rows:
-            raise ValueError(
-                f"X must have one row per label ({queries.n_rows}), got {X.shape[0]}"
-            )
-        self._queries = self._ordered(X, labels, queries)
-        self._X = take_rows(X, self._queries.order)
-        prepared = Prepared(
-            self._queries.arrange(labels),
-            Queries(queries.qid, queries.offsets, None),
-            weight,
-            keep=True,
-        )
-        self._data = QueryBuckets(prepared, asked)
+        given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        self._queries = self._ordered(given)
+        rows = given.sorted(self._queries)
+        self._X = rows.X
+        self._data = QueryBuckets(rows.prepared(), asked)
         self._zero_relevance = zero_relevance
         self._report_every = report_every
 
-    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
-        """The queries, the rows of each in the order in which they are scored."""
-        return queries
+    def _ordered(self, given: QueryRows) -> Queries:
+        """The queries by id, the rows of each in the order in which they are scored."""
+        return given.queries.by_id()
 
     @property
     def direction(self) -> str:
@@ -231,7 +356,9 @@ class QueryObjective(StudyCreator):
         pruner = self._check_study(trial)
         paired = is_paired(pruner)
         order = np.random.default_rng([self._seed, trial.number]) if paired else None
-        reports = None if pruner is None else self._reports(trial, paired)
+        reports = None
+        if pruner is not None:
+            reports = Reports(trial, self._data, self._measures[0], paired)
         parts: list[Measured] = []
         pruned = False
         for step in self._steps(trial, order, reports is not None):
@@ -242,8 +369,6 @@ class QueryObjective(StudyCreator):
         summary = self._data.summary(parts)
         for name, attribute in self._attributes(summary, pruned).items():
             trial.set_user_attr(name, attribute)
-        if reports is not None:
-            reports.finish()
         if pruned and not paired:
             (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
@@ -264,11 +389,6 @@ class QueryObjective(StudyCreator):
             "n_queries": summary.n_queries,
             "pruned": pruned,
         }
-
-    def _reports(self, trial: Any, paired: bool) -> Reports:
-        if trial.study.user_attrs.get(PRUNE) == AUTO:
-            return TimedReports(trial, self._data, self._measures[0])
-        return Reports(trial, self._data, self._measures[0], paired)
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
@@ -295,12 +415,6 @@ class QueryObjective(StudyCreator):
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
-        if said == AUTO and not is_paired(pruner):
-            raise ValueError(
-                "the study must be joined with WilcoxonPruner, by objective."
-                "create_study(..., load_if_exists=True), until its first trial has "
-                f"decided whether to prune, got {type(pruner).__name__}"
-            )
         self._check_reports(study, pruner)
         return pruner
 
@@ -334,9 +448,6 @@ class QueryObjective(StudyCreator):
 
     def _metric_names(self) -> list[str]:
         return [] if self._is_one else list(map(str, self._measures))
-
-    def _prunes(self) -> bool | str:
-        return AUTO if len(self._measures) == 1 else False
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""

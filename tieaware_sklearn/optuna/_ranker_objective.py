@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +13,17 @@ from sklearn.base import clone
 
 from .._engine.qid_column import take_rows
 from .._engine.row_order import by_content
-from .._engine.ties import FloatArray, IntArray
+from .._engine.ties import IntArray
 from .._engine.validation import Queries
+from ..evaluation._query_rows import QueryRows
 from ..model_selection._folds import check_cv
 from ..model_selection._predictions import (
     check_response_method,
     fit_on_queries,
     predicted_scores,
 )
-from ..rankers._signature import options_of
-from ._query_buckets import Step
-from ._query_objective import QueryObjective
+from ..rankers._query_ranker import options_of
+from ._query_objective import QueryObjective, Step
 from ._studies import best_trial, optuna
 
 
@@ -82,8 +81,8 @@ class RankerObjective(QueryObjective):
     this order, as XGBoost's and LightGBM's own rankers do; one with
     ``row_order="canonical"`` puts them into the order of its own `random_state`.
 
-    The first trial of a study decides whether fits take long enough to prune, which is
-    so except for the smallest data: see `QueryObjective`.
+    Pruning, ``create_study(prune=True)``, pays except on the smallest data: see
+    `QueryObjective`.
 
     Examples
     --------
@@ -140,8 +139,8 @@ class RankerObjective(QueryObjective):
         )
         self._folds = self._deal(X, cv)
 
-    def _ordered(self, X: Any, labels: FloatArray, queries: Queries) -> Queries:
-        return by_content(X, queries, labels)
+    def _ordered(self, given: QueryRows) -> Queries:
+        return by_content(given.X, given.queries, given.labels)
 
     def _deal(self, X: Any, cv: Any) -> list[_Fold]:
         """Folds of the rows as they were given."""
@@ -177,7 +176,6 @@ class RankerObjective(QueryObjective):
             order.shuffle(numbers)
         for number in numbers:
             fold = self._folds[number]
-            start = perf_counter()
             fitted = self._fitted(clone(model), fold.train)
             rows = self._data.prepared.queries.rows(fold.held_out)
             scores = predicted_scores(
@@ -187,9 +185,8 @@ class RankerObjective(QueryObjective):
                 self._response_method,
                 qid=self._queries.qid[self._number[rows]],
             )
-            seconds = perf_counter() - start
             measured = self._data.measured(fold.held_out, scores)
-            yield Step(measured, fold.buckets, number == numbers[-1], seconds)
+            yield Step(measured, fold.buckets, number == numbers[-1])
 
     def _step_queries(self) -> list[IntArray]:
         return [fold.held_out[part] for fold in self._folds for _, part in fold.buckets]

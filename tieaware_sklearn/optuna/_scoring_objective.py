@@ -1,24 +1,32 @@
-"""Tune a scoring function of the user's own."""
+"""Tune a scoring function of the user's own, or the weights of a linear one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from time import perf_counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import assert_all_finite, check_array
 
-from .._engine.qid_column import take_rows
-from .._engine.ties import IntArray
+from .._engine.matrix import check_kinds, check_no_nan, without_mask
+from .._engine.qid_column import list_columns, take_rows
+from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_scores
-from ..rankers._signature import options_of
-from ._query_buckets import Step
-from ._query_objective import QueryObjective
+from ..rankers import LinearRanker
+from ..rankers._coordinate_ascent import linear_scores
+from ..rankers._linear import TRANSFORMS, check_transforms, scales, transformed
+from ..rankers._query_ranker import options_of
+from ._query_objective import QueryObjective, Step
+from ._studies import best_trial, optuna
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
+#: from so many weights or trials on, CMA-ES learns more from a trial than TPE
+MANY_WEIGHTS = 20
+MANY_TRIALS = 200
+DEFAULT_BOUNDS = (-1.0, 1.0)
 
 
 class ScoringObjective(QueryObjective):
@@ -51,9 +59,6 @@ class ScoringObjective(QueryObjective):
 
     Notes
     -----
-    The first trial of a study decides whether the function is expensive enough to
-    prune: see `QueryObjective`.
-
     The score of a row may depend on the rows of its own query, but not on other rows of
     the block.
 
@@ -109,7 +114,7 @@ class ScoringObjective(QueryObjective):
             X = self._X
             if hasattr(X, "iloc") or hasattr(X, "tocsr"):
                 X = X.copy()
-            scores, _ = self._scored(trial, X)
+            scores = self._scored(trial, X)
             yield Step(self._data.measured(everything, scores), [], True)
             return
         numbers = np.arange(len(self._dealt))
@@ -120,24 +125,276 @@ class ScoringObjective(QueryObjective):
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._data.prepared.queries.rows(chosen)
-            scores, seconds = self._scored(trial, take_rows(self._X, rows))
+            scores = self._scored(trial, take_rows(self._X, rows))
             measured = self._data.measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
             is_last = start + self._per_block >= len(numbers)
             buckets = list(zip(block, places, strict=True))
-            yield Step(measured, buckets, is_last, seconds)
+            yield Step(measured, buckets, is_last)
 
     def _step_queries(self) -> list[IntArray]:
         return self._dealt
 
-    def _scored(self, trial: Any, X: Any) -> tuple[Any, float]:
-        """Checked scores, and how long they took."""
+    def _scored(self, trial: Any, X: Any) -> Any:
+        """Checked scores."""
         if isinstance(X, np.ndarray):  # what is written is written into our own data
             X = X.view()
             X.setflags(write=False)
-        start = perf_counter()
         scores = self._score(trial, X)
-        seconds = perf_counter() - start
         name = "what score(trial, X) returns"
-        return check_scores(scores, n_rows=X.shape[0], name=name), seconds
+        return check_scores(scores, n_rows=X.shape[0], name=name)
+
+
+class LinearScoringObjective(ScoringObjective):
+    """Tune the weights of a linear score over features by an exact measure.
+
+    A trial has one parameter for each feature, ``weight_<feature>``, the weight of the
+    feature divided by its standard deviation, so that weights are comparable.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_rows, n_features)
+        Features, finite numbers.
+    y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
+        As in `QueryObjective`.
+    block_size : int, optional
+        As in `ScoringObjective`.
+    feature_names : list of str, optional
+        Names of the features, by default the columns of a data frame, or ``x0``,
+        ``x1``, ...
+    bounds : pair of float, list of such or dict, default=(-1, 1)
+        Smallest and largest weight: one pair for all features, one for each, or a dict
+        of feature names to pairs, with (-1, 1) for the features that it leaves out.
+        ``(0, 1)`` excludes negative weights, ``(-1, 0)`` positive ones. For weights
+        that sum to 1, divide the tuned weights by their sum: a positive factor does not
+        change a ranking.
+    transforms : str or list of str, optional
+        Transform of all features, or of each: ``"identity"``, ``"log1p"`` or
+        ``"rank"`` as in `LinearRanker`, or ``"tune"``, which makes the transform a
+        parameter of the trial, ``transform_<feature>``.
+
+    Raises
+    ------
+    ValueError
+        If the data, a name, a bound or a transform breaks a rule above, or as in
+        `QueryObjective`.
+
+    See Also
+    --------
+    LinearRanker : The ranker whose weights are tuned.
+    ScoringObjective : The objective for any scoring function.
+
+    Notes
+    -----
+    `create_study` enqueues equal weights, the best single feature, and weights in
+    proportion to the lift of each feature alone. It samples by CMA-ES if there are more
+    than 20 weights or 200 trials, and by TPE otherwise (and if transforms are tuned, or
+    if there are several measures). Pruning does not pay: linear scores are cheap, and
+    CMA-ES learns less from the values of a part of the queries. Rows with equal
+    features get equal scores, to the last bit.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.optuna import LinearScoringObjective
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> web = make_web_search(n_queries=60, random_state=0)
+    >>> objective = LinearScoringObjective(web.data[:, [1, 5]], web.target, qid=web.qid,
+    ...                                    feature_names=["clicks", "text_score"],
+    ...                                    transforms=["log1p", "identity"])
+    >>> study = objective.create_study(seed=0)
+    >>> study.optimize(objective, n_trials=20)
+    >>> sorted(study.best_params)
+    ['weight_clicks', 'weight_text_score']
+    >>> ranker = objective.to_estimator(study)
+    >>> ranker.coef_.shape
+    (2,)
+    """
+
+    @options_of(ScoringObjective.__init__)
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        feature_names: Sequence[str] | None = None,
+        bounds: Any = DEFAULT_BOUNDS,
+        transforms: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
+        check_kinds(X)
+        data = check_array(
+            without_mask(X), dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
+        n_features = data.shape[1]
+        names = list_columns(X) if feature_names is None else feature_names
+        self.feature_names = _check_names(names, n_features)
+        check_no_nan(data, self.feature_names, "fill in missing values first")
+        assert_all_finite(data, input_name="X")
+        self._bounds = _check_bounds(bounds, self.feature_names)
+        allowed = (*TRANSFORMS, "tune")
+        self._transforms = check_transforms(transforms, n_features, allowed)
+        # `score` is given numbers of rows
+        rows = np.arange(len(data))[:, None]
+        super().__init__(self._linear, rows, y, **options)
+        kinds = set(TRANSFORMS if "tune" in self._transforms else self._transforms)
+        # each feature by each transform that it may have, and what it is divided by
+        self._columns = {
+            kind: np.column_stack([transformed(column, kind) for column in data.T])
+            for kind in kinds
+        }
+        self._scales = {kind: scales(self._columns[kind]) for kind in kinds}
+        self._given = X
+
+    def _linear(self, trial: Any, rows: Any) -> FloatArray:
+        kinds, coef = self._suggest(trial)
+        return self._scores(rows[:, 0], kinds, coef)
+
+    def _scores(self, rows: Any, kinds: Sequence[str], coef: FloatArray) -> FloatArray:
+        if len(set(kinds)) == 1:
+            data = self._columns[kinds[0]][rows]
+        else:
+            data = np.column_stack(
+                [self._columns[kind][rows, j] for j, kind in enumerate(kinds)]
+            )
+        return linear_scores(data, coef)
+
+    def _suggest(self, trial: Any) -> tuple[list[str], FloatArray]:
+        """Transforms and coefficients of a trial."""
+        kinds = [
+            trial.suggest_categorical(f"transform_{name}", TRANSFORMS)
+            if kind == "tune"
+            else kind
+            for name, kind in zip(self.feature_names, self._transforms, strict=True)
+        ]
+        bounds = zip(self.feature_names, self._bounds.tolist(), strict=True)
+        weights = [
+            trial.suggest_float(f"weight_{name}", *ends) for name, ends in bounds
+        ]
+        return kinds, self._coef(kinds, np.array(weights))
+
+    def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
+        scale = [self._scales[kind][j] for j, kind in enumerate(kinds)]
+        return np.asarray(weights / np.array(scale))
+
+    def starts(self) -> list[dict[str, Any]]:
+        """Return the parameters that a study begins with, the best last.
+
+        Returns
+        -------
+        list of dict
+            Equal weights, the best single feature, and weights in proportion to the
+            lift of each feature alone, sorted by their value. With several measures,
+            there are the latter two for each measure, and all are sorted by the value
+            of the first measure.
+        """
+        low, high = self._bounds.T
+        kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
+        everything = np.arange(self._queries.n_queries)
+        sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
+
+        def values(weights: FloatArray) -> FloatArray:
+            scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
+            found = self._data.means(self._data.measured(everything, scores))
+            return np.asarray(sign * found)
+
+        nothing = np.full(len(sign), -np.inf)
+        # of shape (n_features, n_measures)
+        down, up = (
+            np.array([values(w) if w.any() else nothing for w in np.diag(ends)])
+            for ends in (low, high)
+        )
+        chance = values(np.zeros(len(low)))
+        candidates = [np.where(high > 0, high, low)]
+        for j in range(len(sign)):
+            alone = np.maximum(down[:, j], up[:, j])
+            ends = np.where(up[:, j] >= down[:, j], high, low)
+            best = np.arange(len(ends)) == np.argmax(alone)
+            found = [np.where(best, ends, 0.0)]
+            lifts = np.maximum(alone - chance[j], 0)
+            if lifts.any():
+                found.append(ends * lifts / lifts.max())
+            # another measure may begin alike
+            before = [weights.tolist() for weights in candidates if j]
+            candidates += [w for w in found if w.tolist() not in before]
+        candidates = [np.clip(weights, low, high) for weights in candidates]
+        candidates.sort(key=lambda weights: values(weights)[0])
+        fixed = {
+            f"transform_{name}": "identity"
+            for name, kind in zip(self.feature_names, self._transforms, strict=True)
+            if kind == "tune"
+        }
+        names = [f"weight_{name}" for name in self.feature_names]
+        return [
+            {**fixed, **dict(zip(names, weights.tolist(), strict=True))}
+            for weights in candidates
+        ]
+
+    def _first_trials(self) -> list[dict[str, Any]]:
+        return self.starts()
+
+    def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
+        many = len(self.feature_names) > MANY_WEIGHTS
+        many |= n_trials is not None and n_trials > MANY_TRIALS
+        single = len(self.feature_names) < 2
+        if not many or single or "tune" in self._transforms or len(self._measures) > 1:
+            return super()._sampler(seed, n_trials)
+        return optuna.samplers.CmaEsSampler(seed=seed)
+
+    def to_estimator(self, study: Any) -> LinearRanker:
+        """Return the best trial's score as a fitted estimator, which needs no Optuna.
+
+        Parameters
+        ----------
+        study : optuna.study.Study or trial
+            A study of this objective, or one of its trials. With several measures it
+            must be a trial, such as one of ``study.best_trials``.
+
+        Returns
+        -------
+        LinearRanker
+            A ranker fitted on the X of this objective.
+
+        Raises
+        ------
+        ValueError
+            If the study has several objectives and thus no best trial.
+        """
+        trial = best_trial(study)
+        kinds, coef = self._suggest(optuna.trial.FixedTrial(trial.params))
+        return LinearRanker(coef, transforms=kinds).fit(self._given)
+
+
+def _check_names(names: Any, n_features: int) -> list[str]:
+    if not len(names):
+        names = [f"x{j}" for j in range(n_features)]
+    each = [] if isinstance(names, str) else list(map(str, names))
+    if len(each) != n_features or len(set(each)) < n_features:
+        raise ValueError(
+            f"feature_names must have a different name for each feature ({n_features}),"
+            f" got {names!r}"
+        )
+    return each
+
+
+def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
+    """Least and greatest value of each weight, of shape (n_features, 2)."""
+    each = bounds
+    if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in names]
+        if unknown:
+            raise ValueError(f"bounds must name features ({names}), got {unknown[0]!r}")
+        each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
+    try:
+        ends = np.array(each, dtype=np.float64)
+    except (TypeError, ValueError):
+        ends = np.array(np.nan)
+    fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
+    if not fits or (ends[..., 0] >= ends[..., 1]).any():
+        raise ValueError(
+            "bounds must be two finite ascending numbers, or such a pair for each "
+            f"feature ({len(names)}), got {bounds!r}"
+        )
+    return np.broadcast_to(ends, (len(names), 2))

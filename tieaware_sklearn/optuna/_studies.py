@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.validation import check_count
+from .._engine.validation import check_count, check_flag
 from .._optional import import_optional
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
 
 #: the user attribute of a study that says whether its trials may be pruned
 PRUNE = "prune"
-#: the first trial decides
-AUTO = "auto"
 _WORKER = "worker "
 
 
@@ -41,7 +39,7 @@ class StudyCreator(ABC):
         load_if_exists: bool = False,
         sampler: Any = None,
         pruner: Any = None,
-        prune: bool | str = AUTO,
+        prune: bool = False,
     ) -> Any:
         """Create a study with a sampler and a pruner that suit the objective.
 
@@ -50,10 +48,9 @@ class StudyCreator(ABC):
         Parameters
         ----------
         seed : int, optional
-            Seed of the sampler. With one worker, equal seeds and equal decisions to
-            prune give equal studies, to the last bit (see `prune`). Workers that join a
-            study derive seeds of their own: with equal seeds, all would try the same
-            parameters.
+            Seed of the sampler. With one worker, equal seeds give equal studies, to the
+            last bit. Workers that join a study derive seeds of their own: with equal
+            seeds, all would try the same parameters.
         n_trials : int, optional
             Planned number of trials, on which the choice of a sampler may depend.
         storage, study_name, load_if_exists
@@ -62,20 +59,11 @@ class StudyCreator(ABC):
         sampler, pruner : optional
             By default a sampler and a pruner that suit the objective. A given sampler
             is not changed: two workers whose samplers have the same seed try the same
-            parameters. A given pruner prunes from the second trial on, whatever its
-            overhead.
-        prune : bool or "auto", default="auto"
-            Whether the default pruner prunes. ``"auto"`` times the first trial, which
-            always runs to its end. Later trials are pruned if scoring a block of
-            queries took longer than the overhead of pruning: gathering, measuring,
-            reporting and checking the block (medians over blocks). The time never
-            changes the value of a trial that runs to its end. Where scoring and
-            overhead take about equally long, chance decides whether later trials are
-            pruned, and so what is sampled after them. The decision is kept as
-            ``study.user_attrs["prune"]``, with ``"scoring_seconds"`` and
-            ``"checking_seconds"``, and all workers follow it. Pass it as `prune` to
-            repeat a study to the last bit. Linear scores and several objectives are not
-            pruned by default.
+            parameters.
+        prune : bool, default=False
+            Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
+            scores are expensive: see the notes of `QueryObjective`. All workers of a
+            study must say the same.
 
         Returns
         -------
@@ -84,9 +72,9 @@ class StudyCreator(ABC):
         Raises
         ------
         ValueError
-            If `prune` is unknown, is given together with `pruner`, or differs from that
-            of the study that is joined, or if a study of several objectives is to
-            prune.
+            If `prune` is neither True nor False, is True although `pruner` is given, or
+            differs from that of the study that is joined, or if a study of several
+            objectives is to prune.
         """
         if seed is not None:
             check_count(seed, "seed", least=0)
@@ -98,7 +86,7 @@ class StudyCreator(ABC):
             load_if_exists=load_if_exists,
             pruner=_default_pruner(told) if pruner is None else pruner,
         )
-        _agree(study, told, is_default=prune == AUTO and pruner is None)
+        _agree(study, told)
         if names := self._metric_names():
             with _experimental():
                 study.set_metric_names(names)
@@ -134,28 +122,22 @@ class StudyCreator(ABC):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
 
-    def _prunes(self) -> bool | str:
-        """What `prune` is by default."""
-        return False
-
-    def _told(self, prune: bool | str, pruner: Any) -> bool | str:
-        """Whether the trials of a new study may be pruned."""
-        if not isinstance(prune, bool) and prune != AUTO:
-            raise ValueError(f'prune must be True, False or "auto", got {prune!r}')
-        if pruner is not None and prune != AUTO:
-            raise ValueError(
-                "prune is for the default pruner and must be left out if pruner is "
-                f"given, got {prune!r} and {type(pruner).__name__}"
-            )
-        told = self._prunes() if prune == AUTO else prune
+    def _told(self, prune: bool, pruner: Any) -> bool:
+        """Whether the trials of a study may be pruned."""
+        check_flag(prune, "prune")
         if pruner is not None:
-            told = not isinstance(pruner, optuna.pruners.NopPruner)
-        if told is True and len(self.directions) > 1:
+            if prune:
+                raise ValueError(
+                    "prune is for the default pruner and must be left out if pruner is "
+                    f"given, got True and {type(pruner).__name__}"
+                )
+            prune = not isinstance(pruner, optuna.pruners.NopPruner)
+        if prune and len(self.directions) > 1:
             raise ValueError(
                 "a study of several objectives cannot prune, got "
                 f"{'prune=True' if pruner is None else type(pruner).__name__}"
             )
-        return told
+        return bool(prune)
 
 
 def best_trial(study: Any) -> Any:
@@ -170,8 +152,8 @@ def best_trial(study: Any) -> Any:
     return study.best_trial
 
 
-def _default_pruner(told: bool | str) -> Any:
-    if told is False:
+def _default_pruner(told: bool) -> Any:
+    if not told:
         return optuna.pruners.NopPruner()
     with _experimental():
         return optuna.pruners.WilcoxonPruner()
@@ -185,17 +167,14 @@ def _experimental() -> Iterator[None]:
         yield
 
 
-def _agree(study: Any, told: bool | str, *, is_default: bool) -> None:
+def _agree(study: Any, told: bool) -> None:
     """Let a new study say what it was told, or see that one goes on as it began."""
     said = study.user_attrs.get(PRUNE)
     if said is None:
         if not study.get_trials(deepcopy=False):
             study.set_user_attr(PRUNE, told)
-    elif said != told and not is_default:
-        raise ValueError(
-            f"prune must be the decision of the study, {said!r}, or be left out, got "
-            f"{told!r}"
-        )
+    elif said != told:
+        raise ValueError(f"prune must be that of the study, {said!r}, got {told!r}")
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:

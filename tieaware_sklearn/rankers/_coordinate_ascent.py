@@ -19,7 +19,6 @@ from .._engine.ties import FloatArray, IntArray
 from ..evaluation._averages import means
 from ..evaluation._prepared_ranking import Prepared, columns_at_once
 from ..evaluation._undefined import Asked
-from ._linear_scores import linear_scores
 
 #: moves of a weight: .001, .003, .007, ..., 16.4, up and down, the smallest first
 _FIRST, _GROWTH, _N_MOVES = 0.001, 2.0, 14
@@ -29,6 +28,16 @@ _MOVES[1::2] *= -1
 _PATIENCE = 2
 #: a smaller difference of two means may be rounding
 SAME = 1e-12
+
+
+def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
+    """Σ_j X_ij coef_j, the same bits for the same row."""
+    scores = np.zeros(len(X))
+    # einsum itself cuts rows in buffers of 8192, not at the same place in each
+    for start in range(0, len(coef), 4096):
+        part = np.ascontiguousarray(X[:, start : start + 4096])
+        scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)

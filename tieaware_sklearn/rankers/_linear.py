@@ -20,16 +20,13 @@ from .._engine.qid_column import array_of, how_to_pass_qid, resolve_qid
 from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray
 from .._engine.validation import (
+    check_choice,
     check_count,
     check_flag,
-    check_labels,
-    check_length,
-    check_qid,
-    check_query_weight,
     check_share,
     is_number,
 )
-from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ._coordinate_ascent import (
@@ -39,11 +36,13 @@ from ._coordinate_ascent import (
     Stopping,
     ascend,
     lifts,
+    linear_scores,
     split_queries,
     starts,
 )
-from ._linear_scores import check_transforms, linear_scores, scales, transformed
-from ._ranker_mixin import RankerMixin
+from ._query_ranker import RankerMixin
+
+TRANSFORMS = ("identity", "log1p", "rank")
 
 
 class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
@@ -293,7 +292,7 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _tune(self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: Asked) -> None:
         """Coordinate ascents, and the attributes that they leave."""
-        rows, seen = self._gather(X, y, qid, weight, asked)
+        rows = self._gather(X, y, qid, weight, asked)
         spread = np.where(rows.varying(), scales(rows.X), np.inf)
         draw = check_seed(self.random_state)
         train, held_out = split_queries(rows, self.validation_fraction, draw)
@@ -317,41 +316,30 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         self.train_score_ = rows.sign * np.array(best.train)
         if held_out is not None:
             self.validation_score_ = rows.sign * np.array(best.held_out)
-        self._fitted_queries_ = seen
+        self._fitted_queries_ = FittedQueries.of(rows.prepared.queries)
 
     def _gather(
         self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: Asked
-    ) -> tuple[RankedRows, FittedQueries]:
-        """Transformed features and labels query by query, by id; what is remembered."""
-        labels = check_labels(y, name="y", unjudged=asked.unjudged)
-        check_length(labels, len(X), "y")
+    ) -> RankedRows:
+        """Transformed features and labels query by query, by id."""
         if qid is None:
             raise ValueError(
                 "qid must hold the query of each row, got None: pass qid to fit. "
                 f"{how_to_pass_qid()}, qid=<name or index> in the constructor. "
                 'coef="equal" needs no query ids'
             )
-        given = check_qid(qid, n_rows=len(X))
-        weight = check_query_weight(query_weight, given)
-        if given.n_queries < 2:
+        given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
+        if given.queries.n_queries < 2:
             raise ValueError(
                 "qid must have at least two queries to tune weights, got one (with "
                 f"n_samples = {len(X)})"
             )
-        if labels.max() <= 0:
+        if given.labels.max() <= 0:
             raise ValueError(
                 "y must have a label above 0 to tune weights, got no relevant document"
             )
-        queries = given.by_id()
-        if weight is not None:
-            weight = weight[given.sorted()]
-        seen = FittedQueries.of(queries)
-        X = queries.arrange(self._transform(X))
-        everything = np.arange(queries.n_queries)
-        prepared = Prepared(
-            queries.arrange(labels), queries.some(everything), weight, keep=True
-        )
-        return RankedRows(X, prepared, asked), seen
+        rows = given.sorted(given.queries.by_id())
+        return RankedRows(self._transform(rows.X), rows.prepared(), asked)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -389,3 +377,50 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
 
 #: attributes that only tuned weights leave
 _OF_TUNED = ("train_score_", "validation_score_", "n_iter_", "_fitted_queries_")
+
+
+def transformed(
+    column: FloatArray, kind: str, ordered: FloatArray | None = None
+) -> FloatArray:
+    """One feature, transformed; `ordered` are its sorted training values."""
+    if kind == "log1p":
+        return np.asarray(np.sign(column) * np.log1p(np.abs(column)))
+    if kind == "rank":
+        if ordered is None:
+            ordered = np.sort(column)
+        below = np.searchsorted(ordered, column, side="left")
+        up_to = np.searchsorted(ordered, column, side="right")
+        return np.asarray((below + up_to) / (2 * len(ordered)))
+    return column
+
+
+def scales(X: FloatArray) -> FloatArray:
+    """Standard deviations of features, infinite for constant ones."""
+    constant = (X[:1] == X).all(axis=0)
+    largest = np.abs(X).max(axis=0)
+    extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
+    if extreme.any():
+        column = int(np.argmax(extreme))
+        raise ValueError(
+            "X must have features whose largest absolute values are from 1e-100 to "
+            f"1e100, got {largest[column]:g} in column {column}"
+        )
+    # sorted first: a sum must not depend on the order of rows
+    deviations = np.sort(X, axis=0).std(axis=0)
+    return np.where(constant, np.inf, deviations)
+
+
+def check_transforms(
+    transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
+) -> tuple[str, ...]:
+    """The transform of each feature."""
+    each = "identity" if transforms is None else transforms
+    names = (each,) * n_features if isinstance(each, str) else each
+    if not isinstance(names, (list, tuple, np.ndarray)) or len(names) != n_features:
+        raise ValueError(
+            "transforms must be a name, or a list with one entry per feature "
+            f"({n_features}), got {transforms!r}"
+        )
+    for name in names:
+        check_choice(name, "transforms", allowed)
+    return tuple(names)

@@ -1,34 +1,141 @@
-"""What the rankers of LightGBM, XGBoost and CatBoost share."""
+"""What rankers share: `score` of all, and `fit` of LightGBM, XGBoost and CatBoost."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from inspect import Parameter, signature
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.fitted_queries import FittedQueries
+from .._engine.fitted_queries import FittedQueries, check_whole_queries
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
+    how_to_pass_qid,
     list_columns,
     qid_index,
+    resolve_qid,
     split_qid_column,
     spread_features,
 )
 from .._engine.seeds import seed_of
-from ._query_data import (
+from .._engine.validation import check_scores
+from ..evaluation._query_rows import QueryRows
+from ..evaluation._undefined import ask
+from ..measures import parse_measure
+from ._eval_sets import (
     GivenSet,
     QueryData,
     check_columns,
     columns_of,
     gather_queries,
+    measured,
+    name_eval_sets,
+    split_eval_sets,
 )
-from ._ranker_mixin import RankerMixin
 
 #: the names that the libraries have for the seed, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
+
+
+Init = TypeVar("Init", bound=Callable[..., None])
+
+
+def options_of(parent: Callable[..., None]) -> Callable[[Init], Init]:
+    """Show the options of `parent` in the place of ``**options``.
+
+    scikit-learn reads the parameters of an estimator there, as `help` and editors do.
+    """
+
+    def decorate(init: Init) -> Init:
+        *own, _ = signature(init).parameters.values()
+        taken = {parameter.name for parameter in own}
+        _, *theirs = signature(parent).parameters.values()
+        options = [
+            parameter.replace(kind=max(parameter.kind, Parameter.KEYWORD_ONLY))
+            for parameter in theirs
+            if parameter.name not in taken
+        ]
+        shown = sorted([*own, *options], key=attrgetter("kind"))
+        signed = signature(init).replace(parameters=shown)
+        init.__signature__ = signed  # type: ignore[attr-defined]
+        return init
+
+    return decorate
+
+
+class RankerMixin:
+    """Gives an estimator whose `predict` ranks a `score`: exact NDCG@10."""
+
+    # scikit-learn reads what metadata routing asks for from the start here
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the exact NDCG@10 of the ranking of X, the default of searches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Arrow table
+            Data of shape (n_rows, n_features).
+        y : array-like of shape (n_rows,)
+            Labels: finite and >= 0.
+        qid : array-like of shape (n_rows,)
+            Query of each row, unless a column of X holds it. Metadata routing passes it
+            without a request.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row's query in the mean: constant within a query, and not
+            all 0. Metadata routing passes it after
+            ``set_score_request(sample_weight=True)``.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids, or if labels or weights break a rule above.
+
+        Warns
+        -----
+        SplitQueriesWarning
+            If the ranker was fitted on the same ids with other numbers of rows: see the
+            notes of `make_ranking_scorer`.
+        """
+        check_is_fitted(self)
+        column = self._qid_column(X)
+        request = "set_score_request(qid=False)"
+        _, ids = resolve_qid(X, column, qid, request=request)
+        if ids is None:
+            way = ", qid=<name or index> in the constructor"
+            raise ValueError(
+                "qid must hold the query of each row, got None: pass qid to "
+                f"score. {how_to_pass_qid()}{way if hasattr(self, 'qid') else ''}"
+            )
+        rows = QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
+        check_whole_queries(self, rows.queries)
+        predict: Any = self.predict  # type: ignore[attr-defined]
+        by_query = column is None and "qid" in signature(predict).parameters
+        given = predict(X, **({"qid": ids} if by_query else {}))
+        scores = check_scores(given, n_rows=len(rows.labels), name="predictions")
+        asked = ask([parse_measure("ndcg@10")], 0.0)
+        return measured(asked, rows.prepared(keep=False), scores)[0]
+
+    def _qid_column(self, X: Any) -> str | int | None:
+        """The column of X that holds query ids."""
+        column: str | int | None = getattr(self, "qid", None)
+        return column
 
 
 class _Columns(NamedTuple):
@@ -41,11 +148,43 @@ class _Columns(NamedTuple):
     features: list[Any]
 
 
+class FitData(NamedTuple):
+    """What a booster is trained on, query by query.
+
+    Attributes
+    ----------
+    given : GivenSet
+        The training data as they were given.
+    train : QueryData
+    evals : list of QueryData
+        Evaluation sets.
+    names, shown : list of str
+        Their names by default, ``training`` for the training data, and by the user.
+    """
+
+    given: GivenSet
+    train: QueryData
+    evals: list[QueryData]
+    names: list[str]
+    shown: list[str]
+
+    @property
+    def by_name(self) -> dict[str, QueryData]:
+        """Evaluation sets by the user's names."""
+        return dict(zip(self.shown, self.evals, strict=True))
+
+    @property
+    def held_out(self) -> list[str]:
+        """The user's names of those that are not the training data."""
+        pairs = zip(self.names, self.shown, strict=True)
+        return [shown for name, shown in pairs if name != "training"]
+
+
 class QueryRankerMixin(RankerMixin):
     """Query ids, columns and the order of rows, for a booster's ranker.
 
-    The class has the parameters `qid`, `row_order` and a seed. Its `fit` calls
-    `_gather` and, at its end, `_remember`; its `predict` hands on
+    The class has the parameters `qid`, `row_order` and a seed. Its `fit` returns
+    ``self._fit(...)``, which calls its `_train`; its `predict` hands on
     ``self._features(X)``.
     """
 
@@ -55,30 +194,36 @@ class QueryRankerMixin(RankerMixin):
 
     qid: str | int | None
     row_order: str
+    #: trains the library's model on FitData with further options of `fit`, and keeps it
+    _train: Callable[..., None]
     _columns_: _Columns
+
+    def _fit(
+        self, given: GivenSet, evals: GivenSet, eval_names: Any, **options: Any
+    ) -> Self:
+        """Check and gather all data, train, and remember what was trained on."""
+        sets = split_eval_sets(evals)
+        train, gathered = self._gather(given, sets)
+        names, shown = name_eval_sets(sets, given, eval_names)
+        self._train(FitData(given, train, gathered, names, shown), **options)
+        self._remember(given.X, train)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_columns_" in self.__dict__
 
     def _gather(
         self, own: GivenSet, sets: list[GivenSet]
     ) -> tuple[QueryData, list[QueryData]]:
         """Training data and evaluation sets, query by query."""
-        salt = self._salt()
-
-        def gathered(one: GivenSet, *, evaluation: bool) -> QueryData:
-            return gather_queries(
-                one,
-                self.qid,
-                evaluation=evaluation,
-                row_order=self.row_order,
-                salt=salt,
-            )
-
-        train = gathered(own, evaluation=False)
+        options: dict[str, Any] = {"row_order": self.row_order, "salt": self._salt()}
+        train = gather_queries(own, self.qid, **options)
         evals = []
         for one in sets:
             if self._is_training(one, own):
                 evals.append(train)
                 continue
-            data = gathered(one, evaluation=True)
+            data = gather_queries(one, self.qid, evaluation=True, **options)
             check_columns(data.X, columns_of(train.X), "eval_X")
             evals.append(data)
         return train, evals

@@ -26,7 +26,7 @@ from .._engine.qid_column import count_rows, resolve_qid
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice, check_qid
 from ..model_selection._predictions import check_response_method, predicted_scores
-from ..rankers._ranker_mixin import RankerMixin
+from ..rankers._query_ranker import RankerMixin
 from ._bands import EXISTING_TIES
 from ._coarseness import Coarseness, parse_coarseness
 

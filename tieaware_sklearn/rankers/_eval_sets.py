@@ -1,13 +1,15 @@
-"""Training and evaluation data of rankers, gathered by query."""
+"""Evaluation sets of boosters: taken apart, gathered by query, measured by tree."""
 
 from __future__ import annotations
 
 import numbers
 import operator
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine.matrix import without_mask
 from .._engine.qid_column import (
@@ -18,21 +20,28 @@ from .._engine.qid_column import (
     take_rows,
 )
 from .._engine.row_order import by_content
+from .._engine.segments import offsets_of
 from .._engine.ties import FloatArray
 from .._engine.validation import (
     Queries,
     check_choice,
     check_labels,
-    check_length,
-    check_qid,
     check_query_weight,
     check_scores,
     reject,
 )
+from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._query_rows import QueryRows
+from ..evaluation._undefined import Asked, ask
+from ..measures import Measure
+from ..measures._parse import parse_measures
 
 #: the parts of an evaluation set beside eval_X
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
 ROW_ORDERS = ("canonical", "input")
+#: data sets of which a metric keeps what it prepared
+_DATA_SETS = 16
+History = dict[str, dict[str, list[float]]]
 
 
 class GivenSet(NamedTuple):
@@ -63,6 +72,11 @@ class QueryData(NamedTuple):
         labels = np.empty_like(self.y)
         labels[self.queries.given(np.arange(len(labels)))] = self.y
         return labels
+
+    def weights_of_queries(self, name: str) -> FloatArray | None:
+        """One weight per query out of one per row."""
+        arranged = replace(self.queries, order=None)
+        return check_query_weight(self.weight, arranged, name=name)
 
 
 def gather_queries(
@@ -112,7 +126,6 @@ def gather_queries(
             f"{name}y must hold the labels of {name}X: a ranker requires y to be "
             "passed, but the target y is None"
         )
-    labels = check_labels(y, name=f"{name}y")
     X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
     if len(X.shape) != 2:
         raise ValueError(
@@ -124,25 +137,26 @@ def gather_queries(
             "minimum of 1 is required. A feature selector before the ranker may have "
             "kept no feature"
         )
-    check_length(labels, X.shape[0], f"{name}y")
-    queries = check_qid(qid, n_rows=len(labels), name=f"{name}qid")
-    if evaluation:
-        check_query_weight(weight, queries, name="eval_sample_weight")
-    if weight is not None:
-        weight = check_scores(weight, n_rows=len(labels), name=f"{name}sample_weight")
-        reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
-    if init_score is not None:
-        init_score = check_scores(
-            init_score, n_rows=len(labels), name=f"{name}init_score"
-        )
-    if row_order == "canonical":
-        queries = by_content(X, queries, labels, weight, init_score, salt=salt)
+    own = weight if evaluation else None
+    rows = QueryRows.of(X, y, qid, own, prefix=name, weight=f"{name}sample_weight")
+    values = {"sample_weight": weight, "init_score": init_score}
+    n_rows = len(rows.labels)
     weight, init_score = (
-        None if value is None else queries.arrange(value)
-        for value in (weight, init_score)
+        None if value is None else check_scores(value, n_rows=n_rows, name=name + what)
+        for what, value in values.items()
     )
-    X = take_rows(X, queries.order)
-    return QueryData(X, queries.arrange(labels), queries, weight, init_score)
+    if weight is not None:
+        reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
+    queries = rows.queries
+    if row_order == "canonical":
+        queries = by_content(X, queries, rows.labels, weight, init_score, salt=salt)
+    return QueryData(
+        take_rows(X, queries.order),
+        queries.arrange(rows.labels),
+        queries,
+        None if weight is None else queries.arrange(weight),
+        None if init_score is None else queries.arrange(init_score),
+    )
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -292,3 +306,176 @@ def check_stopping(
         )
     if not measured:
         raise ValueError(f"early_stopping_rounds needs a metric, got none: {advice}")
+
+
+def ask_eval_metric(
+    eval_metric: str | Measure | Iterable[str | Measure] | None,
+    zero_relevance: float | str,
+    library: str,
+) -> Asked | None:
+    """What `eval_metric` of a ranker asks for, None for nothing.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, or one twice.
+    TypeError
+        For anything else than names and Measures.
+    """
+    if eval_metric is None:
+        return None
+    one = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
+    measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
+    for measure in measures:
+        if not isinstance(measure, (str, Measure)):
+            raise TypeError(
+                "eval_metric must be the name of a measure, a Measure or a list of "
+                f"these, got {measure!r:.80}: other metrics need {library}"
+            )
+    try:
+        parsed = parse_measures(measures)
+    except ValueError as error:
+        raise ValueError(f"eval_metric: {error}") from None
+    return ask(parsed, zero_relevance)
+
+
+def measured(asked: Asked, prepared: Prepared, scores: FloatArray) -> list[float]:
+    """The mean of each measure over the queries."""
+    values = prepared.values(asked, scores)["expected"]
+    return prepared.means(asked, values)
+
+
+class TreeByTree:
+    """Values of measures by evaluation set, in the order of the trees.
+
+    Attributes
+    ----------
+    asked : Asked
+    sets : dict of str to Prepared
+    history : dict
+        ``history["valid_0"]["NDCG@10"]``: one value per tree.
+    """
+
+    def __init__(self, asked: Asked, sets: dict[str, QueryData]) -> None:
+        self.asked = asked
+        self.sets = {
+            name: Prepared(
+                data.y,
+                replace(data.queries, order=None),
+                data.weights_of_queries("eval_sample_weight"),
+                keep=True,
+            )
+            for name, data in sets.items()
+        }
+        self.history: History = {
+            name: {measure: [] for measure in asked.names} for name in sets
+        }
+
+    def add(self, name: str, values: Iterable[float]) -> None:
+        """The values after one more tree."""
+        for kept, value in zip(self.history[name].values(), values, strict=True):
+            kept.append(value)
+
+
+class BoostingMeasures:
+    """Measures of changing scores of data sets that stay.
+
+    What scores do not change is kept of the last data sets; copies and pickles leave it
+    behind.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them
+    zero_relevance : float, "skip" or "raise"
+    """
+
+    #: the public function that makes it
+    made_by: ClassVar[str]
+
+    def __init__(
+        self,
+        measure: str | Measure | Iterable[str | Measure],
+        zero_relevance: float | str,
+    ) -> None:
+        self.single = isinstance(measure, (str, Measure))
+        self._asked = ask(parse_measures(measure), zero_relevance)
+        self.measures = self._asked.measures
+        self._prepared: dict[tuple[Any, ...], Prepared] = {}
+
+    def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
+        """Name, value and whether higher is better, as LightGBM wants them."""
+        return str(measure), value, measure.greater_is_better
+
+    def results(
+        self,
+        labels: NDArray[Any],
+        sizes: NDArray[Any] | None,
+        weight: NDArray[Any] | None,
+        scores: NDArray[Any],
+    ) -> Any:
+        """The result of each measure over a data set; of one measure it alone.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+        sizes : ndarray of shape (n_queries,) or None
+            Numbers of rows of each query, one query after another.
+        weight : ndarray of shape (n_rows,) or None
+            Weights of queries.
+        scores : ndarray of shape (n_rows,)
+        """
+        if sizes is None:
+            raise ValueError(
+                "the evaluation data must have query groups, got none: make them with "
+                "lightgbm.Dataset(X, y, group=[number of rows of the first query, of "
+                "the second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
+            )
+        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
+        prepared = self._prepare(given)
+        n_rows = prepared.queries.n_rows
+        scores = check_scores(scores, n_rows=n_rows, name="predictions")
+        means = measured(self._asked, prepared, scores)
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
+
+    def _prepare(self, given: list[NDArray[Any]]) -> Prepared:
+        """Labels, sizes of queries and, if any, weights, as they were given."""
+        key = tuple((part.dtype, part.tobytes()) for part in given)
+        if key not in self._prepared:
+            labels, sizes, *weights = given
+            checked = check_labels(shortest_decimals(labels), name="label")
+            queries = queries_of(sizes)
+            per_query = [
+                check_query_weight(shortest_decimals(weight), queries, name="weight")
+                for weight in weights
+            ]
+            if len(self._prepared) == _DATA_SETS:
+                self._prepared.clear()
+            self._prepared[key] = Prepared(checked, queries, *per_query, keep=True)
+        return self._prepared[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": {}}
+
+    def __repr__(self) -> str:
+        return f"{self.made_by}({', '.join(self._asked.names)})"
+
+
+def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
+    """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
+
+    LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
+    that names such a value is the one that was given, up to seven digits.
+    """
+    if values.dtype != np.float32:
+        return values
+    levels, codes = np.unique(values, return_inverse=True)
+    decimals = np.array([float(str(level)) for level in levels])
+    # whole numbers are exact as they are
+    return np.where(levels == np.floor(levels), levels, decimals)[codes]
+
+
+def queries_of(sizes: NDArray[Any]) -> Queries:
+    """Queries that stand one after another, by their numbers of rows."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    return Queries(np.flatnonzero(sizes > 0), offsets_of(sizes[sizes > 0]), None)

@@ -1,8 +1,13 @@
-"""XGBoost's ranker with query ids."""
+"""XGBoost with query ids, and metrics that do not depend on the order of rows.
+
+XGBoost breaks ties by the order of rows. The first trees tie many documents, so that
+on validation rows sorted by label the first tree looks perfect, and early stopping
+keeps it alone. The metrics here are exact under ties, which prevents this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,38 +15,138 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.qid_column import list_columns
-from .._engine.validation import reject
-from .._optional import import_optional
-from ..evaluation._undefined import Asked
-from ..measures import Measure
-from ..rankers._query_data import (
+from ._engine.qid_column import list_columns
+from ._engine.ties import FloatArray
+from ._engine.validation import reject
+from ._optional import import_optional
+from .measures import Measure
+from .rankers._eval_sets import (
+    BoostingMeasures,
     GivenSet,
     QueryData,
-    check_stopping,
-    name_eval_sets,
-    split_eval_sets,
-)
-from ..rankers._query_ranker import QueryRankerMixin
-from ..rankers._signature import options_of
-from ..rankers._tree_by_tree import (
     TreeByTree,
     ask_eval_metric,
+    check_stopping,
     measured,
-    prepare,
-    weights_of_queries,
 )
+from .rankers._query_ranker import FitData, QueryRankerMixin, options_of
 
 xgboost = import_optional(
     "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"
 )
 
+__all__ = ["QueryXGBRanker", "custom_metric"]
+
+#: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
+_MAXIMISED = "precise-"
 #: parameters that XGBRanker has not, or has for its own metrics
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
 #: what XGBRanker takes from a model that it loads
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
 #: the largest label of which XGBoost takes 2^label - 1
 LARGEST_LABEL = 31
+
+
+class _CustomMetric(BoostingMeasures):
+    """Called as XGBoost calls a custom metric: ``(predictions, DMatrix)``."""
+
+    made_by = "custom_metric"
+
+    @property
+    def __name__(self) -> str:
+        return ", ".join(self.result(measure, 0.0)[0] for measure in self.measures)
+
+    def result(self, measure: Measure, value: float) -> tuple[str, float]:
+        # XGBoost writes "set-name:value" and reads it back
+        name = str(measure).replace(":", "=").replace(" ", "")
+        return (_MAXIMISED + name if measure.greater_is_better else name), value
+
+    def __call__(self, predictions: FloatArray, data: Any) -> Any:
+        if not hasattr(data, "get_uint_info"):
+            raise TypeError(
+                "custom_metric takes predictions and a DMatrix, got "
+                f"{type(data).__name__}: it is for xgboost.train and xgboost.cv. "
+                "XGBRanker passes single queries to a metric and averages the values "
+                'in its own way; QueryXGBRanker(eval_metric="ndcg@10") gives exact '
+                "means"
+            )
+        starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
+        sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
+        if not len(weight):
+            weight = None
+        elif sizes is not None and len(weight) == len(sizes):
+            weight = np.repeat(weight, sizes)
+        return self.results(data.get_label(), sizes, weight, predictions)
+
+
+def custom_metric(
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    *,
+    zero_relevance: float | str = 0.0,
+) -> Callable[[FloatArray, Any], Any]:
+    """Make a tie-aware metric for `xgboost.train` and `xgboost.cv`.
+
+    `QueryXGBRanker` takes the names of measures directly.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them, default="ndcg@10"
+        Measure or measures, as in `parse_measure`. Ties are found once for all of them;
+        early stopping goes by the last.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`.
+
+    Returns
+    -------
+    callable
+        ``metric(predictions, data)`` for ``xgboost.train(custom_metric=...)``, where
+        `data` is a `DMatrix` with query ids. It returns the name and the value, or a
+        list of such tuples. The weights of `data`, one per query in XGBoost, are
+        weights of queries.
+
+    Raises
+    ------
+    ValueError
+        If a measure is unknown. In training, the metric raises it if the data have no
+        query groups, if labels break a rule of `ranking_score`, or if predictions are
+        NaN.
+    TypeError
+        In training, if `XGBRanker` calls the metric.
+
+    See Also
+    --------
+    QueryXGBRanker : Uses such metrics by default.
+
+    Notes
+    -----
+    Results are named ``precise-NDCG@10``: XGBoost maximises a metric in early stopping
+    if its name starts with a known word, such as "pre". Measures where lower is better
+    keep their plain names. XGBoost rounds custom metrics to six decimals.
+
+    The metric does not work with `XGBRanker`, which passes one query at a time to a
+    callable, weights the values by numbers of documents, and gives queries of one
+    document the value 1.
+
+    XGBoost's own metric is reported as well, unless the parameters have
+    ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
+    (``nfold=5``; it takes no ``folds`` for ranking).
+
+    Examples
+    --------
+    >>> import xgboost as xgb
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.xgboost import custom_metric
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> data = xgb.DMatrix(web.data, web.target, qid=web.qid)
+    >>> history = {}
+    >>> params = {"objective": "rank:ndcg", "disable_default_eval_metric": 1}
+    >>> booster = xgb.train(params, data, 3, evals=[(data, "train")],
+    ...                     custom_metric=custom_metric("ndcg@10"),
+    ...                     evals_result=history, verbose_eval=False)
+    >>> list(history["train"])
+    ['precise-NDCG@10']
+    """
+    return _CustomMetric(measure, zero_relevance)
 
 
 class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
@@ -52,15 +157,9 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     is given in a set, in any order.
     """
 
-    def __init__(
-        self, asked: Asked, evals: dict[str, tuple[QueryData, Any]], then: list[Any]
-    ) -> None:
+    def __init__(self, trees: TreeByTree, matrices: list[Any], then: list[Any]) -> None:
         super().__init__()
-        self._trees = TreeByTree(asked, list(evals))
-        self._evals = {
-            name: (prepare(data), matrix) for name, (data, matrix) in evals.items()
-        }
-        self._then = then
+        self._trees, self._matrices, self._then = trees, matrices, then
 
     def before_training(self, model: Any) -> Any:
         for callback in self._then:
@@ -71,7 +170,8 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        for name, (prepared, matrix) in self._evals.items():
+        sets = zip(self._trees.sets.items(), self._matrices, strict=True)
+        for (name, prepared), matrix in sets:
             # XGBoost keeps the scores of a matrix, and adds those of a new tree
             scores = model.predict(matrix)
             self._trees.add(name, measured(self._trees.asked, prepared, scores))
@@ -245,43 +345,13 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         TypeError
             If `eval_metric` has anything other than measures.
         """
-        own = GivenSet(X, y, qid, sample_weight, init_score)
-        sets = split_eval_sets(
-            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
+        return self._fit(
+            GivenSet(X, y, qid, sample_weight, init_score),
+            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score),
+            eval_names,
+            verbose=verbose,
+            init_model=init_model,
         )
-        train, evals = self._gather(own, sets)
-        self._check_limits(train)
-        names, shown = name_eval_sets(sets, own, eval_names)
-        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
-        check_stopping(
-            self.early_stopping_rounds,
-            names,
-            asked is not None,
-            advice="give eval_metric to the constructor",
-        )
-        params = self._model_params()
-        if asked is not None and evals:
-            matrices = [(data, self._matrix(data)) for data in evals]
-            by_name = dict(zip(shown, matrices, strict=True))
-            others = [a for a, b in zip(shown, names, strict=True) if b != "training"]
-            then = [*(self.callbacks or []), *self._stopping(asked.measures[0], others)]
-            if verbose:
-                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
-            params["callbacks"] = [_Evaluation(asked, by_name, then)]
-        model = xgboost.XGBRanker(**params)
-        model.fit(
-            train.X,
-            train.y,
-            group=train.queries.sizes,
-            sample_weight=weights_of_queries(train, "sample_weight"),
-            base_margin=train.init_score,
-            xgb_model=init_model,
-            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
-        )
-        model.callbacks = self.callbacks  # ours holds the evaluation sets
-        self._model_ = model
-        self._remember(X, train)
-        return self
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
@@ -383,8 +453,39 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         check_is_fitted(self)
         return self._per_column(self._model_.coef_)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model_" in self.__dict__
+    def _train(self, data: FitData, *, verbose: bool | int, init_model: Any) -> None:
+        train = data.train
+        self._check_limits(train)
+        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
+        check_stopping(
+            self.early_stopping_rounds,
+            data.names,
+            asked is not None,
+            advice="give eval_metric to the constructor",
+        )
+        params = self._model_params()
+        if asked is not None and data.evals:
+            trees = TreeByTree(asked, data.by_name)
+            matrices = list(map(self._matrix, data.evals))
+            then = [
+                *(self.callbacks or []),
+                *self._stopping(asked.measures[0], data.held_out),
+            ]
+            if verbose:
+                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+            params["callbacks"] = [_Evaluation(trees, matrices, then)]
+        model = xgboost.XGBRanker(**params)
+        model.fit(
+            train.X,
+            train.y,
+            group=train.queries.sizes,
+            sample_weight=train.weights_of_queries("sample_weight"),
+            base_margin=train.init_score,
+            xgb_model=init_model,
+            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
+        )
+        model.callbacks = self.callbacks  # ours holds the evaluation sets
+        self._model_ = model
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""
