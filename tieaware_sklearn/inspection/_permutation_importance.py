@@ -21,7 +21,6 @@ from .._engine.qid_column import (
     ids_of,
     list_columns,
     qid_index,
-    take_rows,
     warn_one_query,
 )
 from .._engine.row_order import by_content
@@ -32,16 +31,13 @@ from .._engine.validation import (
     check_choice,
     check_count,
     check_flag,
-    check_labels,
-    check_length,
-    check_qid,
-    check_query_weight,
     check_share,
 )
 from ..comparison._paired_tests import CORRECTIONS
 from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES, Prepared
+from ..evaluation._prepared_ranking import DEFAULT_MEASURES
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
@@ -452,14 +448,10 @@ class Measured:
         X = X if hasattr(X, "shape") else array_of(X)
         if len(X.shape) != 2:
             raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
-        labels = check_labels(y, unjudged=asked.unjudged, name="y")
-        check_length(labels, count_rows(X), "y")
-        queries = by_content(X, check_qid(ids, n_rows=len(labels)), labels)
-        weight = check_query_weight(query_weight, queries)
-        self.X = take_rows(X, queries.order)
-        gathered = Queries(queries.qid, queries.offsets, None)
-        self.prepared = Prepared(queries.arrange(labels), gathered, weight, keep=True)
-        by_row = np.repeat(queries.qid, queries.sizes)
+        rows = QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
+        rows = rows.sorted(by_content(rows.X, rows.queries, rows.labels))
+        self.X, self.prepared = rows.X, rows.prepared()
+        by_row = np.repeat(rows.queries.qid, rows.queries.sizes)
         self.ids = by_row if hand_on and ids is not None else None
 
     def values(self, X: Any) -> FloatArray:

@@ -18,7 +18,6 @@ from .._display.tables import Table, bracketed, number
 from .._engine.exact import show
 from .._engine.qid_column import (
     array_of,
-    count_rows,
     ids_of,
     list_columns,
     split_qid_column,
@@ -29,14 +28,11 @@ from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
     Queries,
     check_flag,
-    check_labels,
-    check_length,
-    check_qid,
-    check_query_weight,
     check_share,
 )
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURE, Prepared
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ..model_selection._folds import query_folds
@@ -47,7 +43,7 @@ from ..model_selection._predictions import (
 )
 
 
-class QueryRows:
+class QueryParts:
     """Features, labels and queries, sorted by the ids and contents of the rows.
 
     Nothing that is computed of them depends on the order in which they were given.
@@ -76,14 +72,13 @@ class QueryRows:
         X = X if hasattr(X, "shape") else array_of(X)
         if len(X.shape) != 2:
             raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
-        labels = check_labels(y, unjudged=unjudged, name="y")
-        check_length(labels, count_rows(X), "y")
-        given = by_content(X, check_qid(ids, n_rows=len(labels)), labels)
-        self.weight = check_query_weight(query_weight, given)
-        self.X, self.labels = take_rows(X, given.order), given.arrange(labels)
-        self.queries = Queries(given.qid, given.offsets, None)
+        rows = QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
+        order = by_content(X, rows.queries, rows.labels)
+        rows = rows.sorted(order)
+        self.X, self.labels, self.weight = rows.X, rows.labels, rows.weight
+        self.queries = rows.queries
         # where each of these rows was
-        self._given = given.given(np.arange(given.n_rows))
+        self._given = order.given(np.arange(order.n_rows))
         names = list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
         self.names = tuple(map(str, names))
 
@@ -447,7 +442,7 @@ def selection_curve(
     check_flag(progress, "progress")
     method = check_response_method(response_method)
     asked = ask([parse_measure(measure)], zero_relevance, unjudged)
-    rows = QueryRows(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
+    rows = QueryParts(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
     sizes = _check_sizes(n_features, len(rows.names))
     folds = rows.folds(cv)
     task = _Task(tuple(named.values()), estimator, sizes, asked, method)
@@ -513,7 +508,7 @@ class _Fold(NamedTuple):
     selected: NDArray[np.bool_]
 
 
-def _run(task: _Task, rows: QueryRows, train: IntArray, test: IntArray) -> _Fold:
+def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fold:
     X, y, queries = rows.part(train)
     X_test, y_test, queries_test = rows.part(test)
     prepared = Prepared(y_test, queries_test, keep=True)

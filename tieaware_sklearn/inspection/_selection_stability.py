@@ -18,7 +18,7 @@ from .._engine.seeds import check_seed
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_flag, check_share
 from ..model_selection._predictions import fit_rows
-from ._selection_curve import QueryRows, check_selector
+from ._selection_curve import QueryParts, check_selector
 
 #: rows of the table in print
 _SHOWN = 20
@@ -220,7 +220,7 @@ def selection_stability(
     check_flag(progress, "progress")
     check_count(n_bootstraps, "n_bootstraps", least=2)
     rng = check_seed(random_state)
-    rows = QueryRows(X, y, qid)
+    rows = QueryParts(X, y, qid)
     n_queries = rows.queries.n_queries
     if cv is None:
         samples = "bootstrap samples"
@@ -253,7 +253,7 @@ def selection_stability(
     )
 
 
-def _support(selector: Any, rows: QueryRows, part: IntArray) -> NDArray[np.bool_]:
+def _support(selector: Any, rows: QueryParts, part: IntArray) -> NDArray[np.bool_]:
     own = fit_rows(clone(selector), *rows.part(part))
     support = np.asarray(own.get_support())
     if support.dtype != bool or support.shape != (len(rows.names),):
