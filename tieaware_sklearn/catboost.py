@@ -23,7 +23,6 @@ from .evaluation._undefined import Asked, ask
 from .measures import Measure
 from .measures._parse import parse_measure
 from .rankers._eval_sets import (
-    GivenSet,
     QueryData,
     TreeByTree,
     ask_eval_metric,
@@ -33,7 +32,7 @@ from .rankers._eval_sets import (
     shortest_decimals,
     without_qid,
 )
-from .rankers._query_ranker import FitData, QueryRankerMixin, options_of
+from .rankers._query_ranker import QueryRankerMixin, options_of
 
 catboost = import_optional(
     "catboost", extra="catboost", purpose="tieaware_sklearn.catboost"
@@ -380,22 +379,15 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         if options:
             raise TypeError(f"CatBoostRanker has no parameter {', '.join(options)}")
 
+    @options_of(QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any = None,
-        sample_weight: ArrayLike | None = None,
-        init_score: ArrayLike | None = None,
-        eval_X: Any = None,
-        eval_y: Any = None,
-        eval_qid: Any = None,
-        eval_names: Sequence[str] | None = None,
-        eval_sample_weight: Any = None,
-        eval_init_score: Any = None,
         callbacks: Sequence[Any] | None = None,
         init_model: Any = None,
+        **given: Any,
     ) -> QueryCatBoostRanker:
         """Train on whole queries.
 
@@ -443,13 +435,32 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         TypeError
             If `eval_metric` has anything other than measures.
         """
-        return self._fit(
-            GivenSet(X, y, qid, sample_weight, init_score),
-            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score),
-            eval_names,
-            callbacks=list(callbacks or []),
-            init_model=init_model,
+        data = self._fit_data(X, y, **given)
+        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
+        check_stopping(self.early_stopping_rounds, data.names, measured=True)
+        # CatBoost goes by the last one
+        by_name = dict(
+            sorted(data.by_name.items(), key=lambda one: one[0] in data.held_out)
         )
+        params = self._model_params(X)
+        kinds = {name: params.pop(name) for name in _KINDS if name in params}
+        if not data.held_out:
+            params.setdefault("use_best_model", False)
+        recorded = None
+        if asked is not None and data.evals:
+            recorded = RecordedMeasures(TreeByTree(asked, by_name))
+            params["eval_metric"] = recorded
+            callbacks = [recorded, *(callbacks or [])]
+        model = catboost.CatBoostRanker(**params)
+        model.fit(
+            _pool(data.train, kinds),
+            eval_set=[_pool(one, kinds) for one in by_name.values()] or None,
+            callbacks=callbacks or None,
+            init_model=getattr(init_model, "model_", init_model),
+        )
+        self.model_ = model
+        self._set_results(recorded, list(by_name))
+        return self._remember(data)
 
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
@@ -497,32 +508,6 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.categorical = True
         tags.non_deterministic = self.task_type == "GPU"
         return tags
-
-    def _train(self, data: FitData, *, callbacks: list[Any], init_model: Any) -> None:
-        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
-        check_stopping(self.early_stopping_rounds, data.names, measured=True)
-        # CatBoost goes by the last one
-        by_name = dict(
-            sorted(data.by_name.items(), key=lambda one: one[0] in data.held_out)
-        )
-        params = self._model_params(data.given.X)
-        kinds = {name: params.pop(name) for name in _KINDS if name in params}
-        if not data.held_out:
-            params.setdefault("use_best_model", False)
-        recorded = None
-        if asked is not None and data.evals:
-            recorded = RecordedMeasures(TreeByTree(asked, by_name))
-            params["eval_metric"] = recorded
-            callbacks.insert(0, recorded)
-        model = catboost.CatBoostRanker(**params)
-        model.fit(
-            _pool(data.train, kinds),
-            eval_set=[_pool(one, kinds) for one in by_name.values()] or None,
-            callbacks=callbacks or None,
-            init_model=getattr(init_model, "model_", init_model),
-        )
-        self.model_ = model
-        self._set_results(recorded, list(by_name))
 
     def _model_params(self, X: Any) -> dict[str, Any]:
         """Parameters of the CatBoostRanker that is trained on X."""

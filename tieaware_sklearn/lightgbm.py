@@ -21,12 +21,11 @@ from ._optional import import_optional
 from .measures import Measure
 from .rankers._eval_sets import (
     BoostingMeasures,
-    GivenSet,
     QueryData,
     check_stopping,
     without_qid,
 )
-from .rankers._query_ranker import FitData, QueryRankerMixin, options_of
+from .rankers._query_ranker import QueryRankerMixin, options_of
 
 lightgbm = import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"
@@ -380,26 +379,19 @@ random_state, n_jobs, importance_type
         self.row_order = row_order
         super().__init__(**options)
 
+    @options_of(QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any = None,
-        sample_weight: ArrayLike | None = None,
-        init_score: ArrayLike | None = None,
-        eval_X: Any = None,
-        eval_y: Any = None,
-        eval_qid: Any = None,
-        eval_names: Sequence[str] | None = None,
-        eval_sample_weight: Any = None,
-        eval_init_score: Any = None,
         eval_metric: Any = "ndcg@10",
         eval_at: Sequence[int] = (1, 2, 3, 4, 5),
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         callbacks: Sequence[Callable[..., Any]] | None = None,
         init_model: Any = None,
+        **given: Any,
     ) -> QueryLGBMRanker:
         """Train on whole queries.
 
@@ -453,17 +445,57 @@ random_state, n_jobs, importance_type
             break a rule above; if early stopping has no evaluation set; or if
             `eval_metric` is given to the constructor, where LightGBM would ignore it.
         """
-        return self._fit(
-            GivenSet(X, y, qid, sample_weight, init_score),
-            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score),
-            eval_names,
-            eval_metric=eval_metric,
+        data = self._fit_data(X, y, **given)
+        train, evals, names, shown = data.train, data.evals, data.names, data.shown
+        callbacks = list(callbacks or [])
+        self._check_limits(train)
+        # LightGBM knows the training data, and does not stop on it, by this name; the
+        # user's is put into the results afterwards
+        internal = [
+            name if name == "training" else other
+            for name, other in zip(names, shown, strict=True)
+        ]
+        if "eval_metric" in self.get_params():
+            raise ValueError(
+                "eval_metric must be given to fit, not to the constructor, got "
+                f"QueryLGBMRanker(eval_metric={self.get_params()['eval_metric']!r})"
+            )
+        metrics = _metrics_of(eval_metric)
+        theirs = self._given("metric") is not None
+        rounds = self._given("early_stopping_round")
+        advice = "give eval_metric to fit, or metric to the constructor"
+        check_stopping(rounds, names, bool(metrics) or theirs, advice=advice)
+        if theirs and metrics:
+            first = _FirstMetric()
+            metrics[0] = first.watch(metrics[0])
+            callbacks.append(first)
+        model = lightgbm.LGBMRanker().set_params(**self._model_params())
+        model.fit(
+            train.X,
+            train.y,
+            sample_weight=train.weight,
+            init_score=train.init_score,
+            group=train.queries.sizes,
+            eval_names=internal or None,
+            eval_X=tuple(one.X for one in evals) or None,
+            eval_y=tuple(one.y for one in evals) or None,
+            eval_sample_weight=[one.weight for one in evals] or None,
+            eval_init_score=[one.init_score for one in evals] or None,
+            eval_group=[one.queries.sizes for one in evals] or None,
+            eval_metric=metrics,
             eval_at=eval_at,
             feature_name=feature_name,
             categorical_feature=without_qid(categorical_feature, X, self.qid),
-            callbacks=list(callbacks or []),
+            callbacks=callbacks or None,
             init_model=init_model,
         )
+        if "training" in set(names) - set(shown):
+            other = shown[names.index("training")]
+            for results in (model.evals_result_, model.best_score_):
+                if "training" in results:
+                    results[other] = results.pop("training")
+        self._model_ = model
+        return self._remember(data)
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
     def predict(self, X: Any, *args: Any, **options: Any) -> Any:
@@ -518,60 +550,6 @@ validate_features, **kwargs
     n_features_ = _trained("n_features_")
     n_iter_ = _trained("n_iter_")
     objective_ = _trained("objective_")
-
-    def _train(
-        self,
-        data: FitData,
-        *,
-        eval_metric: Any,
-        callbacks: list[Callable[..., Any]],
-        **options: Any,
-    ) -> None:
-        train, evals, names, shown = data.train, data.evals, data.names, data.shown
-        self._check_limits(train)
-        # LightGBM knows the training data, and does not stop on it, by this name; the
-        # user's is put into the results afterwards
-        internal = [
-            name if name == "training" else other
-            for name, other in zip(names, shown, strict=True)
-        ]
-        if "eval_metric" in self.get_params():
-            raise ValueError(
-                "eval_metric must be given to fit, not to the constructor, got "
-                f"QueryLGBMRanker(eval_metric={self.get_params()['eval_metric']!r})"
-            )
-        metrics = _metrics_of(eval_metric)
-        theirs = self._given("metric") is not None
-        rounds = self._given("early_stopping_round")
-        advice = "give eval_metric to fit, or metric to the constructor"
-        check_stopping(rounds, names, bool(metrics) or theirs, advice=advice)
-        if theirs and metrics:
-            first = _FirstMetric()
-            metrics[0] = first.watch(metrics[0])
-            callbacks.append(first)
-        model = lightgbm.LGBMRanker().set_params(**self._model_params())
-        model.fit(
-            train.X,
-            train.y,
-            sample_weight=train.weight,
-            init_score=train.init_score,
-            group=train.queries.sizes,
-            eval_names=internal or None,
-            eval_X=tuple(data.X for data in evals) or None,
-            eval_y=tuple(data.y for data in evals) or None,
-            eval_sample_weight=[data.weight for data in evals] or None,
-            eval_init_score=[data.init_score for data in evals] or None,
-            eval_group=[data.queries.sizes for data in evals] or None,
-            eval_metric=metrics,
-            callbacks=callbacks or None,
-            **options,
-        )
-        if "training" in set(names) - set(shown):
-            other = shown[names.index("training")]
-            for results in (model.evals_result_, model.best_score_):
-                if "training" in results:
-                    results[other] = results.pop("training")
-        self._model_ = model
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""

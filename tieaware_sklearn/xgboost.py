@@ -7,7 +7,7 @@ keeps it alone. The metrics here are exact under ties, which prevents this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
@@ -22,14 +22,13 @@ from ._optional import import_optional
 from .measures import Measure
 from .rankers._eval_sets import (
     BoostingMeasures,
-    GivenSet,
     QueryData,
     TreeByTree,
     ask_eval_metric,
     check_stopping,
     measured,
 )
-from .rankers._query_ranker import FitData, QueryRankerMixin, options_of
+from .rankers._query_ranker import QueryRankerMixin, options_of
 
 xgboost = import_optional(
     "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"
@@ -282,22 +281,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             self, objective=objective, eval_metric=eval_metric, **options
         )
 
+    @options_of(QueryRankerMixin._fit_data)
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         *,
-        qid: Any = None,
-        sample_weight: ArrayLike | None = None,
-        init_score: ArrayLike | None = None,
-        eval_X: Any = None,
-        eval_y: Any = None,
-        eval_qid: Any = None,
-        eval_names: Sequence[str] | None = None,
-        eval_sample_weight: Any = None,
-        eval_init_score: Any = None,
         verbose: bool | int = False,
         init_model: Any = None,
+        **given: Any,
     ) -> QueryXGBRanker:
         """Train on whole queries.
 
@@ -345,13 +337,40 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         TypeError
             If `eval_metric` has anything other than measures.
         """
-        return self._fit(
-            GivenSet(X, y, qid, sample_weight, init_score),
-            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score),
-            eval_names,
-            verbose=verbose,
-            init_model=init_model,
+        data = self._fit_data(X, y, **given)
+        train = data.train
+        self._check_limits(train)
+        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
+        check_stopping(
+            self.early_stopping_rounds,
+            data.names,
+            asked is not None,
+            advice="give eval_metric to the constructor",
         )
+        params = self._model_params()
+        if asked is not None and data.evals:
+            trees = TreeByTree(asked, data.by_name)
+            matrices = list(map(self._matrix, data.evals))
+            then = [
+                *(self.callbacks or []),
+                *self._stopping(asked.measures[0], data.held_out),
+            ]
+            if verbose:
+                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+            params["callbacks"] = [_Evaluation(trees, matrices, then)]
+        model = xgboost.XGBRanker(**params)
+        model.fit(
+            train.X,
+            train.y,
+            group=train.queries.sizes,
+            sample_weight=train.weights_of_queries("sample_weight"),
+            base_margin=train.init_score,
+            xgb_model=init_model,
+            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
+        )
+        model.callbacks = self.callbacks  # ours holds the evaluation sets
+        self._model_ = model
+        return self._remember(data)
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
@@ -452,40 +471,6 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         """Coefficients of ``booster="gblinear"``, NaN for the column of `qid`."""
         check_is_fitted(self)
         return self._per_column(self._model_.coef_)
-
-    def _train(self, data: FitData, *, verbose: bool | int, init_model: Any) -> None:
-        train = data.train
-        self._check_limits(train)
-        asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
-        check_stopping(
-            self.early_stopping_rounds,
-            data.names,
-            asked is not None,
-            advice="give eval_metric to the constructor",
-        )
-        params = self._model_params()
-        if asked is not None and data.evals:
-            trees = TreeByTree(asked, data.by_name)
-            matrices = list(map(self._matrix, data.evals))
-            then = [
-                *(self.callbacks or []),
-                *self._stopping(asked.measures[0], data.held_out),
-            ]
-            if verbose:
-                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
-            params["callbacks"] = [_Evaluation(trees, matrices, then)]
-        model = xgboost.XGBRanker(**params)
-        model.fit(
-            train.X,
-            train.y,
-            group=train.queries.sizes,
-            sample_weight=train.weights_of_queries("sample_weight"),
-            base_margin=train.init_score,
-            xgb_model=init_model,
-            verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
-        )
-        model.callbacks = self.callbacks  # ours holds the evaluation sets
-        self._model_ = model
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -42,10 +42,10 @@ from ._eval_sets import (
 _SEEDS = ("random_seed", "seed", "random_state")
 
 
-Init = TypeVar("Init", bound=Callable[..., None])
+Init = TypeVar("Init", bound=Callable[..., Any])
 
 
-def options_of(parent: Callable[..., None]) -> Callable[[Init], Init]:
+def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
     """Show the options of `parent` in the place of ``**options``.
 
     scikit-learn reads the parameters of an estimator there, as `help` and editors do.
@@ -153,8 +153,8 @@ class FitData(NamedTuple):
 
     Attributes
     ----------
-    given : GivenSet
-        The training data as they were given.
+    X : matrix of any kind
+        Of the training data, as it was given.
     train : QueryData
     evals : list of QueryData
         Evaluation sets.
@@ -162,7 +162,7 @@ class FitData(NamedTuple):
         Their names by default, ``training`` for the training data, and by the user.
     """
 
-    given: GivenSet
+    X: Any
     train: QueryData
     evals: list[QueryData]
     names: list[str]
@@ -183,9 +183,9 @@ class FitData(NamedTuple):
 class QueryRankerMixin(RankerMixin):
     """Query ids, columns and the order of rows, for a booster's ranker.
 
-    The class has the parameters `qid`, `row_order` and a seed. Its `fit` returns
-    ``self._fit(...)``, which calls its `_train`; its `predict` hands on
-    ``self._features(X)``.
+    The class has the parameters `qid`, `row_order` and a seed. Its `fit` trains the
+    library's model on `_fit_data` and returns ``self._remember(data)``; its `predict`
+    hands on ``self._features(X)``.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
@@ -194,20 +194,30 @@ class QueryRankerMixin(RankerMixin):
 
     qid: str | int | None
     row_order: str
-    #: trains the library's model on FitData with further options of `fit`, and keeps it
-    _train: Callable[..., None]
     _columns_: _Columns
 
-    def _fit(
-        self, given: GivenSet, evals: GivenSet, eval_names: Any, **options: Any
-    ) -> Self:
-        """Check and gather all data, train, and remember what was trained on."""
-        sets = split_eval_sets(evals)
-        train, gathered = self._gather(given, sets)
-        names, shown = name_eval_sets(sets, given, eval_names)
-        self._train(FitData(given, train, gathered, names, shown), **options)
-        self._remember(given.X, train)
-        return self
+    def _fit_data(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        eval_qid: Any = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_init_score: Any = None,
+    ) -> FitData:
+        """The data that `fit` of each booster takes, checked and query by query."""
+        given = GivenSet(X, y, qid, sample_weight, init_score)
+        sets = split_eval_sets(
+            GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
+        )
+        train, evals = self._gather(given, sets)
+        return FitData(X, train, evals, *name_eval_sets(sets, given, eval_names))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns_" in self.__dict__
@@ -245,16 +255,17 @@ class QueryRankerMixin(RankerMixin):
             return int(state or 0)
         return seed_of(state)
 
-    def _remember(self, X: Any, train: QueryData) -> None:
+    def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = data.X if hasattr(data.X, "shape") else np.asarray(data.X)
         is_feature = np.ones(X.shape[1], dtype=bool)
         if self.qid is not None:
             is_feature[qid_index(X, self.qid)] = False
         names = list_columns(X)
         features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
         self._columns_ = _Columns(names, is_feature, features)
-        self._fitted_queries_ = FittedQueries.of(train.queries)
+        self._fitted_queries_ = FittedQueries.of(data.train.queries)
+        return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a model that came from a file: there, all columns."""
