@@ -17,9 +17,7 @@ from .comparison import (
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
     FusedRanker,
-    FusedRankingSelector,
     RankingFeatureSelector,
-    RankingScoreFunc,
     Screening,
 )
 from .inspection import (
@@ -49,7 +47,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FusedRanker",
-    "FusedRankingSelector",
     "LinearRanker",
     "OfficialVsExact",
     "PValuesOverOrders",
@@ -59,7 +56,6 @@ __all__ = [
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
     "RankingFeatureSelector",
-    "RankingScoreFunc",
     "RankingScorer",
     "RepeatedQueryKFold",
     "Screening",

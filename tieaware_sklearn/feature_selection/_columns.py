@@ -1,22 +1,34 @@
-"""Features of X, beside a column of query ids or without one."""
+"""Columns of X as features, beside query ids; and rows that are checked."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._display.warn import warn
-from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
-from .._engine.qid_column import blank_qid_column, qid_index, resolve_qid
-from .._engine.validation import check_length
+from .._engine.qid_column import (
+    blank_qid_column,
+    how_to_pass_qid,
+    qid_index,
+    resolve_qid,
+    warn_one_query,
+)
+from .._engine.ties import FloatArray
+from .._engine.validation import (
+    Queries,
+    check_labels,
+    check_length,
+    check_qid,
+    check_query_weight,
+)
 
 #: columns that are copied at once: as many float64 as a line of the cache holds
 _COLUMNS_COPIED = 8
@@ -24,6 +36,52 @@ _COLUMNS_COPIED = 8
 _BYTES_COPIED = 1 << 27
 #: rows of theirs that a cache holds
 _ROWS_COPIED = 1 << 13
+
+
+class QueryRows(NamedTuple):
+    """Checked rows of whole queries.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix
+        Features; rows as they came.
+    labels : ndarray of shape (n_rows,)
+        Rows as they came.
+    queries : Queries
+    weight : ndarray of shape (n_queries,) or None
+    """
+
+    X: Any
+    labels: FloatArray
+    queries: Queries
+    weight: FloatArray | None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        qid: Any,
+        query_weight: ArrayLike | None,
+        *,
+        unjudged: str,
+        estimator: str,
+        allow_zero: bool = False,
+    ) -> QueryRows:
+        """Of features that are checked already, for a fit of the estimator."""
+        if y is None:
+            raise ValueError(
+                f"{estimator} requires y to be passed, but the target y is None"
+            )
+        labels = check_labels(y, name="y", unjudged=unjudged)
+        check_length(labels, X.shape[0], "y")
+        queries = check_qid(qid, n_rows=len(labels))
+        if qid is None:
+            column = f"{estimator}(qid=<name or index>)"
+            how = f"pass qid to fit. {how_to_pass_qid()}, {column}"
+            warn_one_query(len(labels), how)
+        weight = check_query_weight(query_weight, queries, allow_zero=allow_zero)
+        return cls(X, labels, queries, weight)
 
 
 class FeatureColumns:
@@ -41,20 +99,6 @@ class FeatureColumns:
     missing: str
     n_features_in_: int
     _qid_at_: int
-
-    def _check_data(
-        self, X: Any, y: Any, qid: Any, *, reset: bool
-    ) -> tuple[Any, NDArray[Any], Any]:
-        """Features, labels and query ids; the qid column leaves the features."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None"
-            )
-        X, qid = self._check_features(X, qid, reset=reset)
-        labels = numbers_of(y, "y")
-        check_length(labels, X.shape[0], "y")
-        return X, labels, qid
 
     def _check_features(
         self,
