@@ -1,6 +1,6 @@
 """What the greedy selection of a fused ranking takes: ``python -m benchmarks.fusion``.
 
-`FusedRankingSelector` chooses 10 of 136 features, half of them discrete, for 500,000
+`FusedRanker` chooses 10 of 136 features, half of them discrete, for 500,000
 documents of made-up queries; every third feature goes with the labels. Seconds are of
 the clock and of the processors; a step is what each further feature takes, as
 core-nanoseconds a document and candidate, its correlations included. Memory is the peak
@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import workloads
 from benchmarks.tables import format_table
-from tieaware_sklearn import FusedRankingSelector
+from tieaware_sklearn import FusedRanker
 
 
 def data(n_queries: int, n_features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -40,10 +40,8 @@ def main() -> None:
     X, y, qid = data(arguments.queries, arguments.features)
     most = arguments.select
 
-    def fit(number: int) -> FusedRankingSelector:
-        selector = FusedRankingSelector(
-            n_features_to_select=number, n_jobs=arguments.n_jobs
-        )
+    def fit(number: int) -> FusedRanker:
+        selector = FusedRanker(n_features_to_select=number, n_jobs=arguments.n_jobs)
         return selector.fit(X, y, qid=qid)
 
     fit(1)

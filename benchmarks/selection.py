@@ -6,7 +6,7 @@ the first k features of each way to select, in 5 folds by query, repeated; featu
 selected within the folds. It prints differences in NDCG@10 to the plain filter on
 held-out queries, paired by query, times 1,000, with half of their 95 % t intervals over
 queries; "all" is the mean over the sets. All ways but the plain filter have a cap,
-max_correlation=.95; d is the diversity, and fusion is `FusedRankingSelector`. Without a
+max_correlation=.95; d is the diversity, and fusion is `FusedRanker`. Without a
 folder it makes up a small set.
 """
 
@@ -25,7 +25,7 @@ from sklearn.linear_model import Ridge
 
 from benchmarks.tables import format_table
 from tieaware_sklearn import (
-    FusedRankingSelector,
+    FusedRanker,
     QueryKFold,
     RankingFeatureSelector,
     SelectionCurve,
@@ -87,7 +87,7 @@ def ways() -> dict[str, Any]:
         "d = .3": lift(0.3),
         "d = .4": lift(0.4),
         "d = .5": lift(0.5),
-        "fusion": FusedRankingSelector(MEASURE),
+        "fusion": FusedRanker(measure=MEASURE),
     }
 
 

@@ -20,7 +20,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tieaware_sklearn import (
     FusedRanker,
-    FusedRankingSelector,
     LinearRanker,
     RankingFeatureSelector,
 )
@@ -120,10 +119,12 @@ TABLE = {
         warns=NOTHING_VARIES,
     ),
     "fused selector": Checked(
-        FusedRankingSelector(n_features_to_select=1), PREDICTS_WITHOUT_QID, ONE_QUERY
+        FusedRanker(n_features_to_select=1),
+        {**PREDICTS_WITHOUT_QID, **SCORED_WITHOUT_QID},
+        ONE_QUERY,
     ),
     "fused selector, qid=0": Checked(
-        FusedRankingSelector(n_features_to_select=1, missing="last", qid=0),
+        FusedRanker(n_features_to_select=1, missing="last", qid=0),
         {
             **QID,
             **INFINITE,
@@ -131,8 +132,8 @@ TABLE = {
         },
         NOTHING_VARIES,
     ),
-    "fused selector, auto, qid=0": Checked(
-        FusedRankingSelector(n_features_to_select="auto", cv=2, qid=0),
+    "fused selector, cv, qid=0": Checked(
+        FusedRanker(n_features_to_select="cv", cv=2, qid=0),
         {**QID, **INFINITE, "check_fit2d_1sample": "one query makes no two folds"},
         NOTHING_VARIES,
     ),

@@ -21,7 +21,6 @@ EXCEPTIONS = {
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",
     "measures": "of the default ones only RR has a residual",
-    "n_features_to_select": "a greedy selection needs an end, a screening has q-values",
     "n_repeats": "folds are drawn once, permutations several times",
     "qid": "files and Dask take the name of a column",
     "random_state": "QueryKFold and QueryLGBMRanker are as those they stand for",

@@ -18,9 +18,7 @@ from .comparison import (
 from .evaluation import *  # noqa: F403
 from .feature_selection import (
     FusedRanker,
-    FusedRankingSelector,
     RankingFeatureSelector,
-    RankingScoreFunc,
     Screening,
 )
 from .inspection import (
@@ -47,7 +45,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FusedRanker",
-    "FusedRankingSelector",
     "LinearRanker",
     "OfficialVsExact",
     "PValuesOverOrders",
@@ -57,7 +54,6 @@ __all__ = [
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
     "RankingFeatureSelector",
-    "RankingScoreFunc",
     "RankingScorer",
     "Screening",
     "SelectionCurve",

@@ -8,7 +8,7 @@ import pytest
 
 from tests.signatures import taken
 from tieaware_sklearn import (
-    FusedRankingSelector,
+    FusedRanker,
     LinearRanker,
     RankingFeatureSelector,
     official_vs_exact,
@@ -23,7 +23,7 @@ from tieaware_sklearn._display.progress import show_progress, shows_progress
 from tieaware_sklearn.datasets import iter_batches
 
 TAKE_PROGRESS = {
-    "FusedRankingSelector": lambda wanted: FusedRankingSelector(
+    "FusedRanker": lambda wanted: FusedRanker(
         n_features_to_select=1, progress=wanted
     ).fit([[1], [2]], [0, 1], qid=[0, 0]),
     "LinearRanker": lambda wanted: LinearRanker(progress=wanted).fit(

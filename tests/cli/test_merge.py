@@ -159,7 +159,7 @@ def test_the_shell_merges_what_python_saves(capsys, parts):
     for rows, name in ((first, "a.tie"), (second, "b.tie")):
         X = rows.drop(columns=["label", "qid"])
         selector = RankingFeatureSelector().fit(X, rows.label, qid=rows.qid)
-        (selector if name == "a.tie" else selector.screening_).save(name)
+        selector.screening_.save(name)
     code, out, _ = run(capsys, "merge", *PARTS, "--json=o.json")
     assert code == 0
     # nobody knows how many documents they had
@@ -265,7 +265,7 @@ def test_labels_and_scores_of_other_columns_are_refused(capsys, parts):
         Screening.load("a.tie").merge(Screening.load("b.tie"))
     # labels of arrays have no name, and do not join what does not go together
     X = third.drop(columns=["label", "qid"])
-    RankingFeatureSelector().fit(X, third.label, qid=third.qid).save("c.tie")
+    RankingFeatureSelector().fit(X, third.label, qid=third.qid).screening_.save("c.tie")
     assert refused(capsys, "c.tie", "a.tie", "b.tie").endswith(f"{said}a.tie")
     assert run(capsys, "merge", "c.tie", "a.tie", "--save=ca.tie")[0] == 0
     assert refused(capsys, "ca.tie", "b.tie").endswith(f"{said}ca.tie")
@@ -282,7 +282,7 @@ def test_weights_of_some_queries_only_are_refused(capsys, parts):
         weights = weight and np.full(len(X), weight)
         selector = RankingFeatureSelector()
         selector.fit(X, rows.label, qid=rows.qid, query_weight=weights)
-        selector.save(f"{name}.tie")
+        selector.screening_.save(f"{name}.tie")
     assert refused(capsys, "a.tie", "b.tie") == (
         "b.tie does not merge with a.tie: weights of queries differ: given in b.tie, "
         "none in a.tie"

@@ -15,7 +15,7 @@ from tests.dask.helpers import (
     assert_same_selector,
     spread,
 )
-from tieaware_sklearn import FusedRankingSelector, RankingFeatureSelector
+from tieaware_sklearn import FusedRanker, RankingFeatureSelector
 from tieaware_sklearn.dask import fit_selector
 
 pytestmark = MARKS
@@ -107,7 +107,7 @@ def test_a_selection_among_repeats_is_that_of_a_fit(repeats, options):
 @pytest.mark.parametrize(
     ("selector", "what"),
     [
-        (FusedRankingSelector(), r"must be a RankingFeatureSelector, got FusedRank"),
+        (FusedRanker(), r"must be a RankingFeatureSelector, got FusedRank"),
         (SelectKBest(), "must be a RankingFeatureSelector, got SelectKBest"),
         (RankingFeatureSelector, "must be a RankingFeatureSelector, got <class"),
         (RankingFeatureSelector(diversity=7), r"diversity must be in \[0, 1\], got 7"),

@@ -10,7 +10,6 @@ from sklearn.model_selection import cross_val_score
 
 from tieaware_sklearn import (
     FusedRanker,
-    FusedRankingSelector,
     QueryKFold,
     SplitQueriesWarning,
     make_ranking_scorer,
@@ -35,12 +34,24 @@ def test_scores_are_sums_of_borda_scores_within_the_query():
 @pytest.mark.parametrize("features", [None, [3, 0], [-1, 2]])
 def test_directions_are_those_of_the_selector(web, features):
     ranker = FusedRanker(features).fit(web.data, web.target, qid=web.qid)
-    selector = FusedRankingSelector(n_features_to_select=1)
+    selector = FusedRanker(n_features_to_select=1)
     selector.fit(web.data, web.target, qid=web.qid)
     n = web.data.shape[1]
     columns = np.arange(n) if features is None else np.array(features) % n
-    np.testing.assert_array_equal(ranker.features_, columns)
-    np.testing.assert_array_equal(ranker.directions_, selector.directions_[columns])
+    np.testing.assert_array_equal(ranker.selection_order_, columns)
+    np.testing.assert_array_equal(
+        ranker.directions_[columns], selector.directions_[columns]
+    )
+    np.testing.assert_array_equal(ranker.mean_[columns], selector.mean_[columns])
+    others = np.setdiff1d(np.arange(n), columns)
+    assert set(ranker.directions_[others]) <= {"none"}
+    assert np.isnan(ranker.mean_[others]).all()
+    assert (ranker.ranking_[others] == n).all()
+    assert sorted(ranker.ranking_[columns]) == list(range(1, len(columns) + 1))
+    assert not hasattr(ranker, "path_scores_")
+    np.testing.assert_array_equal(
+        ranker.transform(web.data), web.data[:, np.sort(columns)]
+    )
 
 
 def test_names_and_a_column_of_ids(web):
@@ -49,7 +60,9 @@ def test_names_and_a_column_of_ids(web):
     names = ["text_score", "clicks"]
     by_column = FusedRanker(names, qid="q").fit(with_ids, web.target)
     by_array = FusedRanker(names).fit(frame, web.target, qid=web.qid)
-    assert by_column.features_.tolist() == [3, 0]
+    assert by_column.selection_order_.tolist() == [3, 0]
+    assert by_column.get_feature_names_out().tolist() == ["clicks", "text_score"]
+    assert by_column.directions_.tolist() == ["descending", "qid", "none", "descending"]
     scores = by_column.predict(with_ids)
     np.testing.assert_array_equal(scores, by_array.predict(frame, qid=web.qid))
     assert by_column.n_features_in_ == 4
@@ -58,6 +71,27 @@ def test_names_and_a_column_of_ids(web):
     assert by_array.score(frame, web.target, qid=web.qid) == expected
     with pytest.raises(ValueError, match="qid must be given once"):
         by_column.predict(with_ids, qid=web.qid)
+
+
+def test_a_selection_among_the_features_given(web):
+    names = ["text_score", "n_slashes", "clicks"]
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    found = FusedRanker(names, n_features_to_select=2, direction="descending")
+    found.fit(frame, web.target, qid=web.qid)
+    alone = FusedRanker(n_features_to_select=2, direction="descending")
+    alone.fit(frame[names], web.target, qid=web.qid)
+    order = [names[j] for j in alone.selection_order_]
+    assert [web.feature_names[j] for j in found.selection_order_] == order
+    assert found.get_feature_names_out().tolist() == sorted(
+        order, key=web.feature_names.index
+    )
+    np.testing.assert_array_equal(found.path_scores_, alone.path_scores_)
+    np.testing.assert_array_equal(
+        found.predict(frame, qid=web.qid), alone.predict(frame[names], qid=web.qid)
+    )
+    found.set_params(n_features_to_select=None).fit(frame, web.target, qid=web.qid)
+    assert found.support_.sum() == 3
+    assert not hasattr(found, "repeats_")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from tests import naive
 from tieaware_sklearn import (
     FusedRanker,
-    FusedRankingSelector,
     LinearRanker,
     QueryKFold,
     RankingFeatureSelector,
@@ -27,7 +25,6 @@ from tieaware_sklearn import (
 )
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn.datasets import load_letor
-from tieaware_sklearn.feature_selection._fusion import Fusion
 
 ENGINES = ["numpy"] + ["compiled"] * (compiled is not None)
 MEASURES = {
@@ -43,7 +40,7 @@ SHOWN = (
 
 
 def fitted(web, **parameters):
-    selector = FusedRankingSelector(**{"n_features_to_select": 5, **parameters})
+    selector = FusedRanker(**{"n_features_to_select": 5, **parameters})
     return selector.fit(web.data, web.target, qid=web.qid)
 
 
@@ -117,7 +114,9 @@ def test_each_step_is_the_best_by_enumeration(engine, measure, queries):
     plain, sign = MEASURES[measure]
     X, y, qid = as_arrays(queries)
     with use_engine(engine):
-        selector = FusedRankingSelector(measure, max_correlation=None)
+        selector = FusedRanker(
+            measure=measure, n_features_to_select=10, max_correlation=None
+        )
         selector.fit(X, y, qid=qid)
     n_features = X.shape[1]
     directions = list(selector.directions_)
@@ -148,13 +147,13 @@ def test_neither_rows_nor_columns_nor_threads_change_the_choice(web, engine):
     rows = np.random.default_rng(0).permutation(len(web.target))
     columns = np.random.default_rng(1).permutation(10)
     with use_engine(engine):
-        expected = FusedRankingSelector(n_features_to_select=5)
+        expected = FusedRanker(n_features_to_select=5)
         expected.fit(X, web.target, qid=web.qid)
         for n_jobs in (1, 3):
-            selector = FusedRankingSelector(n_features_to_select=5, n_jobs=n_jobs)
+            selector = FusedRanker(n_features_to_select=5, n_jobs=n_jobs)
             selector.fit(X[rows], web.target[rows], qid=web.qid[rows])
             assert_same(selector, expected)
-        turned = FusedRankingSelector(n_features_to_select=5)
+        turned = FusedRanker(n_features_to_select=5)
         turned.fit(X[:, columns], web.target, qid=web.qid)
     order = columns[turned.selection_order_]
     np.testing.assert_array_equal(order, expected.selection_order_)
@@ -174,7 +173,6 @@ def test_the_scores_along_the_path_are_those_of_the_ranker(web):
         )
         assert found == score
     np.testing.assert_array_equal(selector.predict(web.data, qid=web.qid), scores)
-    np.testing.assert_array_equal(selector.ranker_.predict(web.data, web.qid), scores)
 
 
 def test_single_features_are_as_the_other_selector_has_them(web):
@@ -190,11 +188,11 @@ def test_single_features_are_as_the_other_selector_has_them(web):
 
 def test_weights_of_queries_are_those_of_repeated_queries(web):
     weight = 1.0 + (web.qid == web.qid[0])
-    weighted = FusedRankingSelector(n_features_to_select=4)
+    weighted = FusedRanker(n_features_to_select=4)
     weighted.fit(web.data, web.target, qid=web.qid, query_weight=weight)
     again = web.qid == web.qid[0]
     X, y = np.vstack([web.data, web.data[again]]), np.r_[web.target, web.target[again]]
-    repeated = FusedRankingSelector(n_features_to_select=4)
+    repeated = FusedRanker(n_features_to_select=4)
     repeated.fit(X, y, qid=np.r_[web.qid, np.full(again.sum(), web.qid.max() + 1)])
     np.testing.assert_array_equal(weighted.selection_order_, repeated.selection_order_)
     np.testing.assert_allclose(weighted.path_scores_, repeated.path_scores_, atol=1e-12)
@@ -204,12 +202,12 @@ def test_unjudged_documents(web):
     y = web.target.astype(float)
     y[::7] = np.nan
     options = {"measure": "ap", "n_features_to_select": 3}
-    selector = FusedRankingSelector(**options, unjudged="nonrelevant")
+    selector = FusedRanker(**options, unjudged="nonrelevant")
     selector.fit(web.data, y, qid=web.qid)
-    zeros = FusedRankingSelector(**options).fit(web.data, np.nan_to_num(y), qid=web.qid)
+    zeros = FusedRanker(**options).fit(web.data, np.nan_to_num(y), qid=web.qid)
     assert_same(selector, zeros)
     with pytest.raises(ValueError, match="y must be judged"):
-        FusedRankingSelector().fit(web.data, y, qid=web.qid)
+        FusedRanker(n_features_to_select=10).fit(web.data, y, qid=web.qid)
 
 
 @pytest.mark.parametrize("n_features_to_select", [4, 0.4])
@@ -219,10 +217,10 @@ def test_copies_in_any_monotone_form_are_left_out(web, n_features_to_select):
     copies = np.hstack(forms)
     number = n_features_to_select
     number = number if isinstance(number, int) else number / len(forms)
-    selector = FusedRankingSelector(n_features_to_select=number)
+    selector = FusedRanker(n_features_to_select=number)
     selector.fit(copies, web.target, qid=web.qid)
     assert len(set(selector.selection_order_ % 10)) == 4
-    plain = FusedRankingSelector(n_features_to_select=4)
+    plain = FusedRanker(n_features_to_select=4)
     plain.fit(X, web.target, qid=web.qid)
     np.testing.assert_array_equal(
         selector.selection_order_ % 10, plain.selection_order_
@@ -236,16 +234,16 @@ def test_copies_in_any_monotone_form_are_left_out(web, n_features_to_select):
 def test_copies_fill_up_where_nothing_else_is_left(web):
     X = np.column_stack([web.data[:, :2], web.data[:, :2] ** 3, np.ones(len(web.data))])
     with pytest.warns(UserWarning, match="2 of the 4 features that are selected") as w:
-        selector = FusedRankingSelector(n_features_to_select=4).fit(
-            X, web.target, qid=web.qid
-        )
+        selector = FusedRanker(n_features_to_select=4).fit(X, web.target, qid=web.qid)
     assert len(w) == 1
     assert set(selector.selection_order_[:2] % 2) == {0, 1}
     assert set(selector.selection_order_) == {0, 1, 2, 3}
     assert selector.repeats_[4] == -1
     with pytest.warns(UserWarning, match="only 4 of 5 features vary"):
-        FusedRankingSelector(max_correlation=None).fit(X, web.target, qid=web.qid)
-    auto = FusedRankingSelector(n_features_to_select="auto", cv=2)
+        FusedRanker(n_features_to_select=10, max_correlation=None).fit(
+            X, web.target, qid=web.qid
+        )
+    auto = FusedRanker(n_features_to_select="cv", cv=2)
     auto.fit(X, web.target, qid=web.qid)
     assert len(auto.selection_order_) <= 2
 
@@ -253,8 +251,11 @@ def test_copies_fill_up_where_nothing_else_is_left(web):
 def test_equal_candidates_go_by_rank_alone_then_by_column():
     # fused with the first, each of the others gives a perfect ranking
     X = [[2, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 0, 0]]
-    selector = FusedRankingSelector(
-        "rr", n_features_to_select=2, max_correlation=None, direction="descending"
+    selector = FusedRanker(
+        measure="rr",
+        n_features_to_select=2,
+        max_correlation=None,
+        direction="descending",
     )
     selector.fit(X, [1, 0, 0, 0], qid=[0] * 4)
     assert selector.ranking_.tolist() == [1, 2, 4, 3]
@@ -265,14 +266,12 @@ def test_missing_values_are_last_in_either_direction(web):
     X = web.data.copy()
     X[::3, :6] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        FusedRankingSelector().fit(X, web.target, qid=web.qid)
-    selector = FusedRankingSelector(n_features_to_select=4, missing="last")
+        FusedRanker(n_features_to_select=10).fit(X, web.target, qid=web.qid)
+    selector = FusedRanker(n_features_to_select=4, missing="last")
     selector.fit(X, web.target, qid=web.qid)
     low = np.where(selector.directions_ == "ascending", 1e9, -1e9)
     filled = np.where(np.isnan(X), low, X)
-    other = FusedRankingSelector(
-        n_features_to_select=4, direction=selector.directions_.tolist()
-    )
+    other = FusedRanker(n_features_to_select=4, direction=selector.directions_.tolist())
     other.fit(filled, web.target, qid=web.qid)
     assert_same(selector, other)
     np.testing.assert_array_equal(
@@ -284,7 +283,7 @@ def test_sparse_matrices_and_frames_are_as_arrays(web):
     expected = fitted(web)
     frame = pd.DataFrame(web.data, columns=web.feature_names).assign(q=web.qid)
     for kind in (sp.csr_array, sp.csc_matrix):
-        selector = FusedRankingSelector(n_features_to_select=5)
+        selector = FusedRanker(n_features_to_select=5)
         selector.fit(kind(web.data), web.target, qid=web.qid)
         assert_same(selector, expected)
         chosen = selector.transform(kind(web.data)).toarray()
@@ -294,7 +293,7 @@ def test_sparse_matrices_and_frames_are_as_arrays(web):
             expected.predict(web.data, qid=web.qid),
         )
     frame.insert(0, "q", frame.pop("q"))
-    selector = FusedRankingSelector(n_features_to_select=5, qid="q")
+    selector = FusedRanker(n_features_to_select=5, qid="q")
     selector.set_output(transform="pandas").fit(frame, web.target)
     names = [web.feature_names[j] for j in sorted(expected.selection_order_)]
     assert list(selector.transform(frame)) == names
@@ -310,41 +309,25 @@ def test_sparse_matrices_and_frames_are_as_arrays(web):
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "esl"])
-def test_a_warm_start_goes_on(web, measure, monkeypatch):
-    calls = []
-    means = Fusion._means
-    monkeypatch.setattr(
-        Fusion, "_means", lambda *args: calls.append(args) or means(*args)
-    )
-    selector = FusedRankingSelector(measure, warm_start=True)
-    for number, n_steps in ((2, 3), (6, 4), (4, 0), (6, 2)):
-        calls.clear()
-        selector.set_params(n_features_to_select=number)
-        selector = pickle.loads(pickle.dumps(selector))
-        selector.fit(web.data, web.target, qid=web.qid)
-        assert len(calls) == n_steps
-        fresh = fitted(web, measure=measure, n_features_to_select=number)
-        assert_same(selector, fresh)
-    # other data, or other parameters, start anew
-    selector.fit(web.data[:, ::-1], web.target, qid=web.qid)
-    other = FusedRankingSelector(measure, n_features_to_select=6)
-    assert_same(selector, other.fit(web.data[:, ::-1], web.target, qid=web.qid))
-    selector.set_params(max_correlation=0.5).fit(web.data, web.target, qid=web.qid)
-    fresh = fitted(web, measure=measure, n_features_to_select=6, max_correlation=0.5)
-    assert_same(selector, fresh)
+def test_fewer_features_are_the_beginning_of_more(web, measure):
+    most = fitted(web, measure=measure, n_features_to_select=6)
+    for number in (1, 2, 4):
+        fewer = fitted(web, measure=measure, n_features_to_select=number)
+        for name in ("selection_order_", "path_scores_"):
+            np.testing.assert_array_equal(
+                getattr(fewer, name), getattr(most, name)[:number]
+            )
 
 
 def test_a_pipeline_with_routing(web):
     with sklearn.config_context(enable_metadata_routing=True):
-        model = make_pipeline(
-            FusedRankingSelector(n_features_to_select=3), FusedRanker()
-        )
+        model = make_pipeline(FusedRanker(n_features_to_select=3), FusedRanker())
         model.fit(web.data, web.target, qid=web.qid)
         predicted = model.predict(web.data, qid=web.qid)
         score = model.score(web.data, web.target, qid=web.qid)
         search = GridSearchCV(
-            make_pipeline(FusedRankingSelector(), LinearRanker()),
-            {"fusedrankingselector__n_features_to_select": [1, 3]},
+            make_pipeline(FusedRanker(n_features_to_select=10), LinearRanker()),
+            {"fusedranker__n_features_to_select": [1, 3]},
             scoring=make_ranking_scorer("ndcg@10"),
             cv=QueryKFold(3),
         ).fit(web.data, web.target, qid=web.qid)
@@ -356,32 +339,32 @@ def test_a_pipeline_with_routing(web):
 
 
 def test_a_progress_bar_changes_nothing(web, capsys):
-    for number in (5, "auto"):
+    for number in (5, "cv"):
         shown = fitted(web, n_features_to_select=number, progress=True)
         bars = capsys.readouterr().err
         assert "selecting" in bars
-        assert ("cross-validation" in bars) == (number == "auto")
+        assert ("cross-validation" in bars) == (number == "cv")
         assert_same(shown, fitted(web, n_features_to_select=number))
 
 
 def test_one_query_and_no_ids(web):
     own = web.qid == web.qid[0]
     with pytest.warns(UserWarning, match="without qid"):
-        selector = FusedRankingSelector(n_features_to_select=2).fit(
+        selector = FusedRanker(n_features_to_select=2).fit(
             web.data[own], web.target[own]
         )
-    same = FusedRankingSelector(n_features_to_select=2)
+    same = FusedRanker(n_features_to_select=2)
     same.fit(web.data[own], web.target[own], qid=np.zeros(own.sum()))
     assert_same(selector, same)
     with pytest.raises(ValueError, match="cv must be at most the number of queries"):
-        FusedRankingSelector(n_features_to_select="auto").fit(
+        FusedRanker(n_features_to_select="cv").fit(
             web.data[own], web.target[own], qid=np.zeros(own.sum())
         )
 
 
 def test_nothing_varies(web):
     with pytest.warns(UserWarning, match="no feature is selected"):
-        selector = FusedRankingSelector().fit(
+        selector = FusedRanker(n_features_to_select=10).fit(
             web.data, web.target, qid=np.arange(len(web.target))
         )
     assert not selector.support_.any()
@@ -405,21 +388,21 @@ class ByRows:
         ({"n_features_to_select": 0}, "n_features_to_select must be an integer"),
         ({"n_features_to_select": 1.5}, "n_features_to_select must be an integer"),
         ({"n_features_to_select": True}, "n_features_to_select must be an integer"),
-        ({"n_features_to_select": None}, "n_features_to_select must be an integer"),
+        ({"n_features_to_select": "auto"}, "n_features_to_select must be an integer"),
         ({"max_correlation": 0}, r"max_correlation must be a number in \(0, 1\]"),
         ({"max_correlation": 1.1}, r"max_correlation must be a number in \(0, 1\]"),
         ({"max_features": 0}, "max_features must be an integer"),
         ({"direction": "up"}, "direction must be one of"),
         ({"direction": ["auto"]}, "direction must have one value per feature"),
         ({"missing": "first"}, "missing must be one of"),
-        ({"warm_start": 1}, "warm_start must be True or False"),
+        ({"progress": 1}, "progress must be True or False"),
         ({"measure": "ndgc"}, "ndgc"),
         (
-            {"n_features_to_select": "auto", "cv": ByRows()},
+            {"n_features_to_select": "cv", "cv": ByRows()},
             "cv must keep queries whole",
         ),
         (
-            {"n_features_to_select": "auto", "cv": QueryKFold(3, qid=0)},
+            {"n_features_to_select": "cv", "cv": QueryKFold(3, qid=0)},
             "cv must leave its qid at None",
         ),
     ],
@@ -430,7 +413,7 @@ def test_parameters_that_break_a_rule(web, parameters, message):
 
 
 def test_auto_takes_fewest_features_that_are_as_good(web):
-    selector = fitted(web, n_features_to_select="auto", max_features=7)
+    selector = fitted(web, n_features_to_select="cv", max_features=7)
     results = selector.cv_results_
     assert results["n_features"].tolist() == list(range(1, 8))
     best = np.argmax(results["mean_test_score"])
@@ -445,7 +428,7 @@ def test_auto_takes_fewest_features_that_are_as_good(web):
     by_hand = np.zeros((7, 60))
     ids = np.unique(web.qid)
     for train, test in QueryKFold(5).split(web.data, groups=web.qid):
-        own = FusedRankingSelector(n_features_to_select=7)
+        own = FusedRanker(n_features_to_select=7)
         own.fit(web.data[train], web.target[train], qid=web.qid[train])
         for number in range(7):
             order = own.selection_order_[: number + 1]
@@ -468,7 +451,7 @@ def test_auto_takes_fewest_features_that_are_as_good(web):
         results["standard_error"], loss.std(axis=1, ddof=1) / np.sqrt(60), atol=1e-12
     )
     rows = np.random.default_rng(0).permutation(len(web.target))
-    again = FusedRankingSelector(n_features_to_select="auto", max_features=7)
+    again = FusedRanker(n_features_to_select="cv", max_features=7)
     again.fit(web.data[rows], web.target[rows], qid=web.qid[rows])
     assert_same(selector, again)
     np.testing.assert_array_equal(again.cv_results_["loss"], results["loss"])
@@ -478,6 +461,6 @@ def test_three_forms_of_each_feature_of_real_data(shared_data):
     data = load_letor(shared_data / "mslr/msn1.fold1.train.5k.txt.gz")
     X = data.data.toarray() if sp.issparse(data.data) else data.data
     forms = np.hstack([X, 2 * X + 1, -X])
-    selector = FusedRankingSelector(n_features_to_select=20)
+    selector = FusedRanker(n_features_to_select=20)
     selector.fit(forms, data.target, qid=data.qid)
     assert len(set(selector.selection_order_ % X.shape[1])) == 20

@@ -168,11 +168,11 @@ def test_screenings_with_and_without_weights_do_not_merge(web, weight):
 
     X, y, options = of(second)
     added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
-    before = added.to_bytes()
+    before = added.screening_.to_bytes()
     X, y, options = of(first, query_weight=weights[first])
     with pytest.raises(ValueError, match="all queries or for none, got weights after "):
         added.partial_fit(X, y, **options)
-    assert added.to_bytes() == before
+    assert added.screening_.to_bytes() == before
     X, y, options = of(second, query_weight=weights[second])
     added = RankingFeatureSelector("ap").partial_fit(X, y, **options)
     with pytest.raises(ValueError, match="for none, got none after queries with weigh"):

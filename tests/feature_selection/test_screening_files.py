@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from tests.instances import MEASURES
 from tests.saved import check_damaged, members_of, npy, outcome, zipped
@@ -96,6 +98,68 @@ def test_a_file_with_a_selection(tmp_path):
         means = file["statistics/descending/value/mean"]
         assert b'"kind": "Screening"' in file["header.json"]
     assert_array_equal(means, expected.statistics.descending.value.mean)
+
+
+@given(st.integers(0, 99), st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_a_selector_goes_on_from_a_file(seed, n_ours, n_theirs, texts):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_ours + n_theirs), 4)
+    ours = qid < n_ours
+    qid = np.char.add("q", qid.astype(str)) if texts else qid
+    X = rng.integers(0, 3, (len(qid), 3)).astype(float)
+    y = rng.integers(0, 3, len(qid))
+    one, two = (
+        RankingFeatureSelector("ap", n_features_to_select=1).fit(
+            X[part], y[part], qid=qid[part]
+        )
+        for part in (ours, ~ours)
+    )
+    loaded, other = (
+        clone(of).adopt(Screening.from_bytes(of.screening_.to_bytes()), X)
+        for of in (one, two)
+    )
+    check_fitted_alike(loaded, one)
+    before = loaded.screening_.to_bytes()
+    for again in (
+        lambda: loaded.partial_fit(X[ours], y[ours], qid=qid[ours]),
+        lambda: loaded.merge(one),
+    ):
+        with pytest.raises(ValueError, match=r"again$|none of the queries"):
+            again()
+        assert loaded.screening_.to_bytes() == before
+    more = clone(one).adopt(Screening.from_bytes(before), X)
+    more.partial_fit(X[~ours], y[~ours], qid=qid[~ours])
+    check_fitted_alike(loaded.merge(other), one.merge(two))
+    check_fitted_alike(more, one)
+    with pytest.raises(ValueError, match="must not change after the first queries"):
+        more.set_params(measures="rr").partial_fit(X, y, qid=qid)
+
+
+def check_fitted_alike(found, expected):
+    """All fitted attributes, private ones included, to the last bit."""
+    check_same(found.screening_, expected.screening_)
+    ours, theirs = vars(found), vars(expected)
+    assert set(ours) == set(theirs)
+    for name, value in theirs.items():
+        if isinstance(value, np.ndarray):
+            assert_array_equal(ours[name], value, err_msg=name)
+            assert ours[name].dtype == value.dtype, name
+
+
+@pytest.mark.parametrize("column", ["qid", 0])
+def test_a_selector_with_a_column_of_ids_goes_on_from_a_file(column):
+    X = pd.DataFrame({"a": [1, 2, 3, 4], "b": [2, 1, 1, 3]})
+    X.insert(1 if column == "qid" else 0, "qid", [1, 1, 2, 2])
+    X = X if column == "qid" else X.to_numpy()
+    selector = RankingFeatureSelector("ap", qid=column, n_features_to_select=1)
+    selector.fit(X, [0, 1, 0, 1])
+    found = clone(selector).adopt(
+        Screening.from_bytes(selector.screening_.to_bytes()), X
+    )
+    check_fitted_alike(found, selector)
+    assert_array_equal(found.transform(X), selector.transform(X))
+    with pytest.raises(ValueError, match="again"):
+        found.partial_fit(X, [0, 1, 0, 1])
 
 
 def test_every_measure_with_a_name():

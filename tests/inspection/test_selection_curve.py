@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tieaware_sklearn import (
-    FusedRankingSelector,
+    FusedRanker,
     QueryKFold,
     QueryShuffleSplit,
     RankingFeatureSelector,
@@ -185,7 +185,7 @@ def test_estimators_get_the_ids_that_they_take():
 
 def test_the_first_features_are_those_chosen_first():
     walk = RankingFeatureSelector("ndcg@5")
-    fused = FusedRankingSelector("ndcg@5")
+    fused = FusedRanker(measure="ndcg@5")
     found = curve({"walk": walk, "fused": fused})
     folds = QueryKFold(4).split(X, groups=QID)
     for (train, _), chosen in zip(folds, found.selected, strict=True):

@@ -404,11 +404,7 @@ def test_lower_is_better_is_minimised(web):
 
 
 def test_bad_data(web):
-<<<<<<< HEAD
-    with pytest.raises(ValueError, match=r"y must .*one value per row \(3\), got"):
-=======
     with pytest.raises(ValueError, match=r"y must have one value per row \(3\)"):
->>>>>>> h2
         ScoringObjective(boosted, web.data[:3], web.target, qid=web.qid)
     with pytest.raises(ValueError, match="qid must have one value per row"):
         ScoringObjective(boosted, web.data, web.target, qid=[1, 2])

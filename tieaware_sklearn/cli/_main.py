@@ -17,8 +17,8 @@ from .._display.terminal import printable
 from .._display.words import meaning
 from .._kernel.versions import engine_in_words
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..feature_selection._rule import DIRECTIONS
 from ..feature_selection._screening import SHOWN
+from ..feature_selection._selection import DIRECTIONS
 from . import _compare, _convert, _demo, _evaluate, _merge, _screen
 from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show

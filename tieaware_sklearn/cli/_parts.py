@@ -18,7 +18,7 @@ from .._engine.added_up import gather
 from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import WHICH, repeated
 from ..evaluation import MergeableSummary, RankingSummary
-from ..feature_selection import RankingFeatureSelector, Screening
+from ..feature_selection import Screening
 from ..io._saved import Saved, kept_of
 from ..io._saved_file import Kept, UnreadableError, from_bytes, to_bytes
 from ..io._urls import is_url
@@ -117,7 +117,7 @@ def saved_part(screening: Screening, read: Read) -> bytes:
 
 
 def read_part(path: str) -> Part:
-    """A screening, a selector or a summary that merges, from its file.
+    """A screening or a summary that merges, from its file.
 
     Raises
     ------
@@ -137,8 +137,6 @@ def read_part(path: str) -> Part:
         raise ValueError(f"{path} {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}{str(error).removeprefix('data')}") from None
-    if isinstance(result, RankingFeatureSelector):
-        result = result.screening_
     if isinstance(result, (Screening, MergeableSummary)):
         return Part(path, result, read)
     if isinstance(result, Checkpoint):

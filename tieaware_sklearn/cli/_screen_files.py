@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from .._display.progress import shows_progress
 from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._rule import AUTO_REDUNDANCY
+from ..feature_selection._selection import AUTO_REDUNDANCY
 from ..io._batches import rows_of_batch, scan_files, track
 from ..io._scan import Scan
 from ..io._sizes import bytes_of_tables

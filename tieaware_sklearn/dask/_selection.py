@@ -12,7 +12,7 @@ from .._display.warn import warn
 from .._engine.digests import Digests
 from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
-from ..feature_selection._rule import Rule
+from ..feature_selection._selection import Rule
 from ._columns import check_frame, check_given, objects_in
 from ._faults import Names, Wanted
 from ._partitions import gathered, merged
@@ -73,7 +73,7 @@ def fit_selector(
     -----
     The selection is that of `fit` with all parameters: repeats are left out by
     `max_correlation`, and features chosen one after another by `diversity`, from the
-    merged correlations of all pairs. `FusedRankingSelector` is not for clusters: each
+    merged correlations of all pairs. `FusedRanker` is not for clusters: each
     choice is made by rankings of all rows that depend on the choice before. Select
     candidates here, and fit it to them on a sample of whole queries.
 
@@ -123,7 +123,7 @@ def fit_selector(
         raise ValueError(f"features must be a list of at least one column, got {got}")
     rule = Rule.of(selector, len(columns))
     wanted = Wanted(names, rule.ask(), features=columns, missing=rule.missing)
-    selector.check_correlated(len(columns))
+    selector.check_correlated(rule)
     # neither what it has learned before, nor bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
 

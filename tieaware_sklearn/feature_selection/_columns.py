@@ -1,4 +1,4 @@
-"""Features of X, beside a column of query ids or without one."""
+"""Columns of X as features, beside query ids; and rows that are checked."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .._display.warn import warn
-from .._engine.exact import numbers_of
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
-from .._engine.qid_column import blank_qid_column, qid_index, resolve_qid
-from .._engine.validation import check_length
+from .._engine.qid_column import (
+    blank_qid_column,
+    how_to_pass_qid,
+    qid_index,
+    resolve_qid,
+    warn_one_query,
+)
+from ..evaluation._query_rows import QueryRows
 
 #: columns that are copied at once: as many float64 as a line of the cache holds
 _COLUMNS_COPIED = 8
@@ -41,20 +46,6 @@ class FeatureColumns:
     missing: str
     n_features_in_: int
     _qid_at_: int
-
-    def _check_data(
-        self, X: Any, y: Any, qid: Any, *, reset: bool
-    ) -> tuple[Any, NDArray[Any], Any]:
-        """Features, labels and query ids; the qid column leaves the features."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None"
-            )
-        X, qid = self._check_features(X, qid, reset=reset)
-        labels = numbers_of(y, "y")
-        check_length(labels, X.shape[0], "y")
-        return X, labels, qid
 
     def _check_features(
         self,
@@ -88,6 +79,30 @@ class FeatureColumns:
             columns = getattr(self, "feature_names_in_", None)
             check_no_nan(X, columns if columns is None else columns[self._is_feature()])
         return X, qid
+
+    def _rows(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any,
+        query_weight: ArrayLike | None,
+        *,
+        unjudged: str,
+        allow_zero: bool = False,
+    ) -> QueryRows:
+        """Rows of features that are checked already."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(
+                f"{name} requires y to be passed, but the target y is None"
+            )
+        rows = QueryRows.of(
+            X, y, qid, query_weight, unjudged=unjudged, allow_zero=allow_zero
+        )
+        if qid is None:
+            how = f"{how_to_pass_qid()}, {name}(qid=<name or index>)"
+            warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
+        return rows
 
     def _reduce(self, X: Any, transform: Callable[[Any], Any], why_none: str) -> Any:
         """The selected columns of X, as `transform` of scikit-learn gives them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -19,14 +19,16 @@ from .._engine.validation import Queries
 from .._kernel.midranks import rank_within
 from ._columns import side_by_side
 
-#: cells of a matrix of midranks
-_CELLS = 1 << 18
+#: cells of a matrix of midranks; where one product is of all its rows
+_CELLS, _CELLS_ROUNDED = 1 << 18, 1 << 20
 #: n³ of rows whose products are whole numbers in floats: they add up to n³/3 at most
 _WHOLE = 3 * 2**53
 #: the same of single precision, in which products take half the time
 _WHOLE_SINGLE = 3 * 2**24
 #: cells of the products of queries that are multiplied in one call
 _PRODUCTS = 1 << 18
+#: features that are correlated at once where not all pairs are
+_AT_ONCE = 64
 #: |ρ| of copies, whose last bits may differ
 _COPY = 1 - 1e-10
 
@@ -81,6 +83,54 @@ class FeatureCorrelation(AddedUp):
         return np.where(is_copy & (np.abs(rho) <= _COPY), -1.0, rho)
 
 
+@dataclass
+class Likeness:
+    """How alike features rank: of all pairs, or of pairs as they are asked for.
+
+    Where pairs are computed as they are asked for, some features are held until others
+    are asked for. A computation takes as many further features as there are chosen
+    ones, or 64, so that a feature is not sorted again and again.
+
+    Attributes
+    ----------
+    rho : ndarray of shape (n_held, n_held)
+        Rank correlations of the features that are held.
+    place : ndarray of shape (n_features,), int
+        Place of each feature among those that are held, or -1.
+    correlate : callable, optional
+        Gives the rank correlations of some features, where not all are held.
+    """
+
+    rho: FloatArray
+    place: NDArray[np.intp]
+    correlate: Callable[[NDArray[np.intp]], FloatArray] | None = None
+
+    def prepare(
+        self, features: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Correlate some of the features, the first one included, with the others.
+
+        The first features matter most. What is returned are those for which ρ can be
+        asked now.
+        """
+        held = self.place[features] >= 0
+        asked = held[0] and (self.place[others] >= 0).all()
+        if asked or self.correlate is None:
+            return features[held]
+        some = features[: max(_AT_ONCE, len(others))]
+        both = np.union1d(some, others)
+        self.rho = self.correlate(both)
+        self.place[:] = -1
+        self.place[both] = np.arange(len(both))
+        return some
+
+    def __call__(
+        self, features: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> FloatArray:
+        """ρ of shape (len(features), len(others))."""
+        return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
+
+
 def feature_correlation(
     X: Any,
     queries: Queries,
@@ -88,20 +138,25 @@ def feature_correlation(
     *,
     both_ways: bool,
     n_jobs: int | None,
+    rounded: bool = False,
 ) -> FeatureCorrelation:
     """Rank correlation of all pairs of features within queries.
 
     Products of midranks are whole numbers, and queries are taken by their ids,
-    so that the sums do not depend on the order of the rows.
+    so that the sums do not depend on the order of the rows. If they are to be `rounded`
+    anyway, they may depend on it in their last bits, and take a quarter of the time.
     """
     by_row = sp.csr_array(X) if sp.issparse(X) else X
     # by length and id, single documents left out
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
-    limit = max(1, _CELLS // X.shape[1])
+    cells = _CELLS_ROUNDED if rounded else _CELLS
+    limit = max(1, cells // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(by_row, queries, some, query_weight, both_ways)
+        delayed(_correlate_queries)(
+            by_row, queries, some, query_weight, both_ways, rounded
+        )
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     total: FeatureCorrelation = reduce(FeatureCorrelation.merge, parts)
@@ -114,11 +169,20 @@ def _correlate_queries(
     chosen: NDArray[np.intp],
     query_weight: FloatArray | None,
     both_ways: bool,
+    rounded: bool,
 ) -> FeatureCorrelation:
     sizes = queries.sizes[chosen]
     offsets = offsets_of(sizes)
     columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
     ranks = rank_within(columns, sizes, both_ways=both_ways)
+    if rounded:
+        length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
+        there = (length > 0) * 1.0
+        if query_weight is not None:
+            there *= np.sqrt(query_weight[chosen])[:, None]
+        scale = np.divide(there, length, out=np.zeros_like(length), where=length > 0)
+        ranks *= np.repeat(scale, sizes, axis=0)
+        return FeatureCorrelation(ranks.T @ ranks, there.T @ there)
     n_rankings = ranks.shape[1]
     total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
     for some in _alike(sizes, n_rankings):

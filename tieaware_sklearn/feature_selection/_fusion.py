@@ -1,26 +1,129 @@
-"""Greedy forward selection by the exact measure of a fused ranking."""
+"""Features fused by their Borda scores: greedy selection, and how many to select."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from .._display.progress import show_progress
-from .._engine.segments import IntArray
+from .._engine.segments import IntArray, sum_segments
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from ..evaluation._averages import mean
-from ..evaluation._intervals import NO_DIFFERENCE
+from .._kernel.midranks import rank_within
+from ..evaluation._averages import mean, means
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import Prepared, columns_at_once
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._undefined import Asked
-from ._borda import BordaScores
+from ..model_selection._folds import query_folds
+from ._columns import columns_of
 
+#: rows and columns that are ranked in one call
+_ROWS, _COLUMNS = 1 << 14, 8
+#: documents of a query whose products of scores add up in 64 bits: at most n³/3
+_LONGEST = 3_000_000
 #: tasks of each worker, so that all end at about the same time
 _TASKS = 4
+
+Whole = NDArray[np.signedinteger[Any]]
+
+
+class BordaScores(NamedTuple):
+    """The Borda score of each document of a query by each feature.
+
+    Of n documents, that at midrank m has n + 1 - 2m: a whole number, 0 for all where
+    all tie, and the same for documents that tie.
+
+    Attributes
+    ----------
+    down : ndarray of shape (n_features, n_rows), int16 or int32
+        Scores where higher values rank first.
+    up : dict of int to ndarray of shape (n_rows,)
+        Where lower values rank first, of the features with NaN, which is last either
+        way; of all others these are the negatives of `down`.
+    sizes : ndarray of shape (n_queries,)
+        Rows of each query, which stand one after another.
+    """
+
+    down: Whole
+    up: dict[int, Whole]
+    sizes: IntArray
+
+    @classmethod
+    def of(cls, X: Any, queries: Queries, n_jobs: int | None = None) -> BordaScores:
+        """Of the columns of X, dense or sparse; the scores stand query by query.
+
+        Queries of about equal length are ranked together: they had best be by length.
+        """
+        X = X.tocsc() if sp.issparse(X) else X
+        sizes, n_features = queries.sizes, X.shape[1]
+        small = int(sizes.max()) <= 2**15
+        shape = n_features, queries.n_rows
+        down: Whole = np.empty(shape, np.int16 if small else np.int32)
+        parts = list(_parts(queries))
+
+        def rank(own: slice) -> dict[int, Whole]:
+            columns = np.ascontiguousarray(queries.arrange(columns_of(X, own)).T)
+            gaps = np.flatnonzero((columns != columns).any(axis=1))
+            up = np.empty((len(gaps), queries.n_rows), down.dtype)
+            for rows, within in parts:
+                part = columns[:, rows]
+                # those ranked first have the least midranks, and the highest scores
+                down[own, rows] = -rank_within(part, within, both_ways=False).T
+                if len(gaps):
+                    both = rank_within(part[gaps], within, both_ways=True)
+                    up[:, rows] = -both.T[len(gaps) :]
+            return dict(zip((own.start + gaps).tolist(), up, strict=True))
+
+        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(rank)(slice(start, start + _COLUMNS))
+            for start in range(0, n_features, _COLUMNS)
+        )
+        return cls(down, {j: one for up in found for j, one in up.items()}, sizes)
+
+    def of_feature(self, feature: int, ascending: bool) -> Whole:
+        """Scores of a feature in one direction."""
+        down: Whole = self.down[feature]
+        return self.up.get(feature, -down) if ascending else down
+
+    def fused(self, features: NDArray[np.intp], ascending: NDArray[Any]) -> FloatArray:
+        """Sums of the scores of features, each in its direction."""
+        total = np.zeros(self.down.shape[1])
+        for feature, lower in zip(features.tolist(), ascending.tolist(), strict=True):
+            # whole numbers, none of them rounded
+            total += self.of_feature(feature, lower)
+        return total
+
+    def some(self, rows: NDArray[np.intp], sizes: IntArray) -> BordaScores:
+        """Those of whole queries."""
+        up = {j: one[rows] for j, one in self.up.items()}
+        return BordaScores(self.down[:, rows], up, sizes)
+
+    def products(self, one: Whole, other: Whole) -> FloatArray:
+        """Σ of the products of two columns over each query, rounded once."""
+        found = np.multiply(one, other, dtype=np.int64)
+        if self.sizes.max() <= _LONGEST:
+            return sum_segments(found, self.sizes, np.int64).astype(np.float64)
+        halves = (found >> 32, found & (2**32 - 1))
+        high, low = (sum_segments(half, self.sizes, np.int64) for half in halves)
+        return np.asarray(high * 2.0**32 + low)
+
+
+def _parts(queries: Queries) -> Iterator[tuple[slice, IntArray]]:
+    """Ranges of rows, of whole queries, and the sizes of these."""
+    offsets, sizes = queries.offsets, queries.sizes
+    first = 0
+    while first < len(sizes):
+        end = np.searchsorted(offsets, offsets[first] + _ROWS, side="right") - 1
+        stop = max(int(end), first + 1)
+        yield slice(int(offsets[first]), int(offsets[stop])), sizes[first:stop]
+        first = stop
 
 
 class Alone(NamedTuple):
@@ -85,6 +188,18 @@ class Fusion:
         self._n_jobs = n_jobs
         self.sign = 1.0 if asked.measures[0].greater_is_better else -1.0
 
+    @classmethod
+    def of(
+        cls, X: Any, rows: QueryRows, asked: Asked, n_jobs: int | None = None
+    ) -> Fusion:
+        """Columns of X, all or some of those of the rows."""
+        queries, weight = by_length(rows.queries), rows.weight
+        if weight is not None:
+            weight = weight[rows.queries.shortest_first()]
+        labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
+        prepared = Prepared(labels, arranged, weight, keep=True)
+        return cls(BordaScores.of(X, queries, n_jobs), prepared, asked, n_jobs)
+
     @property
     def n_features(self) -> int:
         return len(self.borda.down)
@@ -116,7 +231,6 @@ class Fusion:
         *,
         max_correlation: float | None,
         fill: bool = True,
-        start: Path | None = None,
         progress: bool = False,
     ) -> Path:
         """The best feature, then at each step the one that fuses best.
@@ -131,8 +245,6 @@ class Fusion:
             either direction, wait until no others are left.
         fill : bool
             Whether such features are chosen then.
-        start : Path, optional
-            The first steps, known from before.
         progress : bool
         """
         total = np.zeros(self.borda.down.shape[1])
@@ -149,9 +261,7 @@ class Fusion:
             if not len(fresh) and not fill:
                 break
             candidates = fresh if len(fresh) else candidates
-            if start is not None and step < len(start.order):
-                best, score = int(start.order[step]), float(start.scores[step])
-            elif step == 0:
+            if step == 0:
                 best = int(candidates[0])
                 score = float(alone.mean[best])
             else:
@@ -270,3 +380,66 @@ def comparable(values: FloatArray) -> FloatArray:
 def _by_value(values: FloatArray) -> IntArray:
     """Places of the values, the highest first, equal ones as they stand."""
     return np.argsort(-comparable(values), kind="stable")
+
+
+def choose_number(
+    fusion: Fusion,
+    directions: Sequence[str],
+    cv: Any,
+    most: int,
+    *,
+    max_correlation: float | None,
+    progress: bool = False,
+) -> tuple[dict[str, NDArray[Any]], int]:
+    """Held-out values by number of features, and the number to select.
+
+    That is the smallest number that is worse than the best by at most one standard
+    error of the difference. Queries are the same for all numbers, so how they differ
+    from each other does not count.
+    """
+    prepared = fusion.prepared
+    queries = prepared.queries
+    nothing = np.zeros((queries.n_rows, 1))
+    folds = query_folds(cv, nothing, prepared.labels, queries.codes, queries.qid)
+    total = np.zeros((most, queries.n_queries))
+    times = np.zeros(queries.n_queries)
+    shown = show_progress(folds, progress, len(folds), "fold", "cross-validation")
+    for train, test in shown:
+        total[:, test] += _along(
+            fusion.of_queries(train),
+            fusion.of_queries(test),
+            directions,
+            most,
+            max_correlation,
+        )
+        times[test] += 1
+    values = np.full_like(total, np.nan)
+    np.divide(total, times, out=values, where=times > 0)
+    average = means(values.T, prepared.weight)
+    best = int(np.argmax(comparable(fusion.sign * average)))
+    loss = QueryMoments.of(fusion.sign * (values[best] - values).T, prepared.weight)
+    # nothing differs from itself, nor where there are too few queries to tell
+    error = np.nan_to_num(loss.standard_error())
+    enough = np.flatnonzero(loss.mean <= error + NO_DIFFERENCE)
+    results = {
+        "n_features": np.arange(1, most + 1),
+        "mean_test_score": average,
+        "loss": loss.mean,
+        "standard_error": error,
+    }
+    return results, int(enough[0]) + 1
+
+
+def _along(
+    training: Fusion,
+    testing: Fusion,
+    directions: Sequence[str],
+    most: int,
+    max_correlation: float | None,
+) -> FloatArray:
+    """Values of the test queries for each number of features, (most, n_queries)."""
+    alone = training.alone(directions)
+    path = training.path(alone, most, max_correlation=max_correlation, fill=False)
+    found = testing.values_along(path, alone.ascending)
+    # the value stays when all others repeat those that are chosen
+    return found[np.minimum(np.arange(most), len(found) - 1)]

@@ -17,21 +17,15 @@ from .._display.words import meaning
 from .._engine.differences import other_features, other_options
 from .._engine.known_queries import are_kept, check_apart, merged
 from .._engine.ties import FloatArray
-from ..evaluation._intervals import adjust
+from .._engine.validation import UNJUDGED, check_choice
+from ..evaluation._intervals import QueryMoments, adjust
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._report import lift
-from ..io._saved import Saved
+from ..io._saved import Saved, kept_sums, sums_of
 from ..io._saved_file import Kept, UnreadableError
-from ._likeness import AllPairs, Likeness
-from ._rule import Rule
-from ._screening_files import (
-    kept_rule,
-    kept_selection,
-    kept_statistics,
-    rule_of,
-    selection_of,
-    statistics_of,
-)
-from ._selection import DECIMALS, Selection
+from ..measures._parse import names_to_save, parse_measures
+from ._correlation import FeatureCorrelation, Likeness, feature_correlation
+from ._selection import DECIMALS, Rule, Selection, each_direction
 from ._statistics import FeatureStatistics, Worth
 
 #: rows of a table in print
@@ -232,10 +226,26 @@ class Screening(Saved, Result):
         found = self.statistics.correlation
         return None if found is None else found.of_directions(self._ascending)
 
-    def likeness(self) -> Likeness | None:
-        """The rank correlations by which repeats are found, if there are any."""
-        found = self.statistics.correlation
-        return None if found is None else AllPairs(found.likeness(self._ascending))
+    def likeness(
+        self, rows: QueryRows | None = None, n_jobs: int | None = None
+    ) -> Likeness | None:
+        """The rank correlations by which repeats are found, of the rows if need be."""
+        found, ascending = self.statistics.correlation, self._ascending
+        if found is not None:
+            return Likeness(found.likeness(ascending), np.arange(len(ascending)))
+        if rows is None:
+            return None
+
+        def correlate(some: NDArray[np.intp]) -> FloatArray:
+            both_ways = self.rule.missing == "last"
+            found = feature_correlation(
+                rows.X[:, some], rows.queries, rows.weight, both_ways=both_ways,
+                n_jobs=n_jobs, rounded=True,
+            )  # fmt: skip
+            return found.likeness(ascending[some])
+
+        none_yet = np.full(len(ascending), -1)
+        return Likeness(np.empty((0, 0)), none_yet, correlate)
 
     def named(self, feature_names: Sequence[str]) -> Screening:
         """Rename the features.
@@ -409,26 +419,39 @@ class Screening(Saved, Result):
         return {"repeats": None, "correlation": math.nan}
 
     def _kept(self) -> Kept:
-        names, arrays = list(self.feature_names), {"query_digests": self.query_digests}
-        header = {"weighted": self.weighted, "label": self.label}
-        kept = Kept({"feature_names": names, **header}, arrays)
-        kept = kept.with_part("rule", kept_rule(self.rule))
-        kept = kept.with_part("statistics", kept_statistics(self.statistics))
-        if self.selection is None:
+        rule, sums, zero = self.rule, self.statistics, self.rule.zero_relevance
+        header = {
+            "feature_names": list(self.feature_names),
+            "weighted": self.weighted,
+            "label": self.label,
+        }
+        kept = Kept(header, {"query_digests": self.query_digests})
+        of_rule = rule._asdict() | {
+            "measures": names_to_save(rule.measures),
+            "directions": list(map(str, rule.directions)),
+            "zero_relevance": zero.item() if isinstance(zero, np.generic) else zero,
+        }
+        kept = kept.with_part("rule", Kept(of_rule, {}))
+        n_queries = {"n_queries": int(sums.n_queries)}
+        kept = kept.with_part("statistics", Kept(n_queries, kept_sums(sums).arrays))
+        if (chosen := self.selection) is None:
             return kept
-        return kept.with_part("selection", kept_selection(self.selection))
+        names = ("order", "repeats", "correlation")
+        arrays = {name: getattr(chosen, name) for name in names}
+        by_number = {"by_number": bool(chosen.by_number)}
+        return kept.with_part("selection", Kept(by_number, arrays))
 
     @classmethod
     def _of_kept(cls, kept: Kept) -> Self:
         names = kept.texts("feature_names")
-        rule = rule_of(kept.part("rule"), len(names))
-        statistics = statistics_of(kept.part("statistics"), rule)
+        rule = _rule_of(kept.part("rule"), len(names))
+        statistics = _statistics_of(kept.part("statistics"), rule)
         digests = kept.array("query_digests", "u", None)
         if not are_kept(digests) or len(digests) > statistics.n_queries:
             raise UnreadableError("must have a sorted digest of each query")
         selection = None
         if "selection" in kept.header:
-            selection = selection_of(kept.part("selection"), len(names))
+            selection = _selection_of(kept.part("selection"), len(names))
         known = kept.value("weighted", bool), kept.value("label", str, type(None))
         return cls(names, rule, statistics, digests, selection, *known)
 
@@ -497,3 +520,59 @@ def _first(direction: str) -> str:
 
 def _probability(value: float | str) -> str:
     return value if isinstance(value, str) else probability(value)
+
+
+def _rule_of(kept: Kept, n_features: int) -> Rule:
+    """The rule of that many features that a file holds."""
+    rule = Rule(
+        tuple(parse_measures(kept.texts("measures"))),
+        kept.value("sort", int),
+        each_direction(kept.texts("directions"), n_features),
+        kept.value("missing", str),
+        kept.value("zero_relevance", float, int, str),
+        kept.value("unjudged", str),
+        kept.value("correlates", bool),
+    )
+    check_choice(rule.missing, "missing", ("raise", "last"))
+    check_choice(rule.unjudged, "unjudged", UNJUDGED)
+    rule.ask()
+    if not 0 <= rule.sort < len(rule.measures):
+        raise UnreadableError(f"must have 'sort' of a measure, got {rule.sort}")
+    return rule
+
+
+def _statistics_of(kept: Kept, rule: Rule) -> FeatureStatistics:
+    """The sums that a file holds."""
+    n_features, n_measures = len(rule.directions), len(rule.measures)
+    columns = (n_features, n_measures)
+    correlation = None
+    if rule.correlates:
+        n_rankings = n_features * (2 if rule.missing == "last" else 1)
+        part = kept.part("correlation")
+        correlation = sums_of(FeatureCorrelation, part, n_rankings, n_rankings)
+    n_queries: int = kept.value("n_queries", int)
+    if n_queries < 1:
+        raise UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
+    chance, ideal = kept.part("chance"), kept.part("ideal")
+    return FeatureStatistics(
+        sums_of(Worth, kept.part("descending"), *columns),
+        sums_of(Worth, kept.part("ascending"), *columns),
+        sums_of(QueryMoments, chance, n_measures),
+        sums_of(QueryMoments, ideal, n_measures),
+        kept.array("varies", "b", n_features),
+        correlation,
+        n_queries,
+    )
+
+
+def _selection_of(kept: Kept, n_features: int) -> Selection:
+    """The selection that a file holds."""
+    order = kept.array("order", "i", None).astype(np.intp)
+    repeats = kept.array("repeats", "i", n_features).astype(np.intp)
+    known = np.arange(n_features)
+    if len(np.unique(order)) < len(order) or not np.isin(order, known).all():
+        raise UnreadableError("must have each feature at most once in 'order'")
+    if not np.isin(repeats[repeats != -1], order).all():
+        raise UnreadableError("must have chosen features or -1 in 'repeats'")
+    correlation = kept.array("correlation", "f", n_features)
+    return Selection(order, repeats, correlation, kept.value("by_number", bool))

@@ -1,78 +1,142 @@
-"""Which features to choose one after another, so that none repeats another."""
+"""What a selector's parameters ask for, and which features it chooses by them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._display.warn import warn
 from .._engine.ties import FloatArray
-from .._engine.validation import is_number
-from ._likeness import Likeness
+from .._engine.validation import check_choice, check_flag, is_number
+from ..evaluation._undefined import Asked, ask
+from ..measures import Measure, parse_measure
+from ..measures._parse import parse_measures
+from ._correlation import Likeness
 
+DIRECTIONS = ("auto", "descending", "ascending")
+#: features up to which redundancy="auto" correlates all pairs
+AUTO_REDUNDANCY = 1000
 #: correlations and scores differ in their last bits, which must not decide a choice
 DECIMALS = 10
 
 
-class SelectionRule(NamedTuple):
-    """How features are selected, by the parameters of a `RankingFeatureSelector`.
+class Rule(NamedTuple):
+    """How features are ranked: all that two screenings must share to merge.
 
     Attributes
     ----------
-    wanted : int, float or None
-        ``n_features_to_select``.
-    alpha, min_lift : float
-    max_correlation : float or None
-    diversity : float
+    measures : tuple of Measure
+    sort : int
+        Number of the measure that decides directions and ranking.
+    directions : tuple of str
+        "auto", "descending" or "ascending" of each feature.
+    missing : {"raise", "last"}
+    zero_relevance : float, "skip" or "raise"
+    unjudged : {"raise", "nonrelevant", "drop"}
+    correlates : bool
+        Whether pairs of features are correlated.
     """
 
-    wanted: Any
-    alpha: float
-    min_lift: float
-    max_correlation: float | None
-    diversity: float
+    measures: tuple[Measure, ...]
+    sort: int
+    directions: tuple[str, ...]
+    missing: str
+    zero_relevance: float | str
+    unjudged: str
+    correlates: bool
 
     @classmethod
-    def of(cls, selector: Any) -> SelectionRule:
+    def of(cls, selector: Any, n_features: int) -> Rule:
         """By the parameters of a `RankingFeatureSelector`, checked."""
-        wanted = selector.n_features_to_select
-        if wanted is not None:
-            whole = isinstance(wanted, (int, np.integer)) and wanted >= 1
-            share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
-            if isinstance(wanted, bool) or not (whole or share):
-                raise ValueError(
-                    "n_features_to_select must be an integer >= 1, a share in (0, 1] "
-                    f"or None, got {wanted!r}"
-                )
-        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
-            value = getattr(selector, name)
-            if not is_number(value, most=1, least=low):
-                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
-        limit = selector.max_correlation
-        if limit is not None and not is_number(limit, most=1, least=0):
-            raise ValueError(
-                f"max_correlation must be in [0, 1] or None, got {limit!r}"
-            )
-        return cls(wanted, selector.alpha, selector.min_lift, limit, selector.diversity)
-
-    def needs_correlation(self) -> str:
-        """The parameters for which features must be correlated; nothing if none."""
-        diversity = self.wanted is not None and self.diversity > 0
-        return " and ".join(
-            [f"max_correlation={self.max_correlation}"]
-            * (self.max_correlation is not None)
-            + [f"diversity={self.diversity}"] * diversity
+        _check_selection(selector)
+        check_choice(selector.missing, "missing", ("raise", "last"))
+        check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
+        check_flag(selector.progress, "progress")
+        measures = tuple(parse_measures(selector.measures))
+        few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
+        return cls(
+            measures,
+            _place(measures, selector.sort_by),
+            each_direction(selector.direction, n_features),
+            selector.missing,
+            selector.zero_relevance,
+            selector.unjudged,
+            few or selector.redundancy is True,
         )
 
-    def without_correlation(self) -> str:
-        """The parameters that select without correlations."""
-        diversity = self.wanted is not None and self.diversity > 0
-        return " and ".join(
-            ["max_correlation=None"] * (self.max_correlation is not None)
-            + ["diversity=0"] * diversity
+    def in_words(self) -> dict[str, Any]:
+        """The fields as users know them, to be compared."""
+        return {
+            "measures": self.measures,
+            "measures to sort by": self.measures[self.sort],
+            "directions": list(self.directions),
+            "values of missing": self.missing,
+            "values of zero_relevance": self.zero_relevance,
+            "values of unjudged": self.unjudged,
+            "correlations of features": self.correlates,
+        }
+
+    def ask(self) -> Asked:
+        """The measures, with what undefined values and NaN labels are."""
+        return ask(self.measures, self.zero_relevance, self.unjudged)
+
+
+def _place(measures: tuple[Measure, ...], sort_by: str | Measure | None) -> int:
+    wanted = measures[0] if sort_by is None else parse_measure(sort_by)
+    if wanted not in measures:
+        names = [str(measure) for measure in measures]
+        raise ValueError(f"sort_by must be one of {names}, got {wanted}")
+    return measures.index(wanted)
+
+
+def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
+    """The direction asked for, of each feature."""
+    if isinstance(direction, str) or not isinstance(direction, Iterable):
+        direction = [direction] * n_features
+    directions = tuple(direction)
+    if len(directions) != n_features:
+        raise ValueError(
+            f"direction must have one value per feature ({n_features}), got "
+            f"{len(directions)}"
         )
+    for one in directions:
+        check_choice(one, "direction", DIRECTIONS)
+    return directions
+
+
+def _check_selection(selector: Any) -> None:
+    """The parameters that say which features are chosen."""
+    check_number(selector.n_features_to_select, "None")
+    for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
+        value = getattr(selector, name)
+        if not is_number(value, most=1, least=low):
+            raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+    limit = selector.max_correlation
+    if limit is not None and not is_number(limit, most=1, least=0):
+        raise ValueError(f"max_correlation must be in [0, 1] or None, got {limit!r}")
+
+
+def check_number(wanted: Any, otherwise: str) -> None:
+    """A number or share of features, None, or what else messages name."""
+    whole = isinstance(wanted, (int, np.integer)) and wanted >= 1
+    share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
+    if wanted is not None and (isinstance(wanted, bool) or not (whole or share)):
+        raise ValueError(
+            "n_features_to_select must be an integer >= 1, a share in (0, 1] "
+            f"or {otherwise}, got {wanted!r}"
+        )
+
+
+def number_of(wanted: float, n_features: int) -> int:
+    """How many features a number or share of them is."""
+    if isinstance(wanted, (float, np.floating)):
+        # 0.29 of 100 is 29, though the product is a little less
+        return max(1, int(wanted * n_features + 1e-9))
+    return int(wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +172,79 @@ class Selection:
         return places
 
 
-def repeats_of(
+def select_features(
+    selector: Any,
+    n_queries: int,
+    varies: NDArray[np.bool_],
+    ranking: NDArray[np.int64],
+    lift: FloatArray,
+    qvalues: FloatArray,
+    likeness: Likeness | None,
+) -> Selection:
+    """The best features, or those better than chance, that do not repeat others.
+
+    Parameters
+    ----------
+    selector : RankingFeatureSelector
+        Its parameters say how features are chosen.
+    n_queries : int
+        Queries by which they are ranked.
+    varies, ranking, lift, qvalues : ndarray of shape (n_features,)
+        Of the features, by the measure that decides.
+    likeness : Likeness or None
+        None if no parameter asks for rank correlations.
+    """
+    wanted, limit = selector.n_features_to_select, selector.max_correlation
+    usable = varies
+    if wanted is None:
+        if n_queries < 2:
+            repeats = " and repeats no other" * (limit is not None)
+            warn(
+                f"p-values need at least two queries, got {n_queries}: every feature "
+                f"that is not constant{repeats} is selected"
+            )
+        else:
+            usable = varies & (qvalues <= selector.alpha) & (lift >= selector.min_lift)
+    best = np.argsort(ranking)
+    best = best[usable[best]]
+    number = len(best)
+    if wanted is not None:
+        number = number_of(wanted, len(varies))
+        if len(best) < number:
+            warn(
+                f"n_features_to_select={wanted!r}, but only {len(best)} of "
+                f"{len(varies)} features vary within a query: only these are selected"
+            )
+        number = min(number, len(best))
+    diversity = 0.0 if wanted is None else selector.diversity
+    walk = Walk(best, _relevance(lift[best]), diversity, limit, likeness)
+    walk.choose(number)
+    if wanted is not None and (copies := walk.fill_up(number)):
+        are = "is an exact copy" if copies == 1 else "are exact copies"
+        warn(
+            f"n_features_to_select={wanted!r}, but only {number - copies} "
+            f"features rank differently: {copies} of the selected features "
+            f"{are} of others"
+        )
+    return _with_repeats(walk.chosen, varies, wanted is not None, limit, likeness)
+
+
+def _relevance(lift: FloatArray) -> FloatArray:
+    """Lift as a share of the greatest one; if none is positive, of the greatest size.
+
+    A lift that is not known is none.
+    """
+    lift = np.nan_to_num(lift)
+    top = lift.max(initial=0.0)
+    top = top if top > 0 else np.abs(lift).max(initial=0.0)
+    return lift / top if top > 0 else lift
+
+
+def _with_repeats(
     order: NDArray[np.intp],
     usable: NDArray[np.bool_],
-    rule: SelectionRule,
+    by_number: bool,
+    limit: float | None,
     likeness: Likeness | None,
 ) -> Selection:
     """The selection of the features in `order`, with what the other usable ones repeat.
@@ -123,9 +256,8 @@ def repeats_of(
         order,
         np.full(len(usable), -1, dtype=np.intp),
         np.full(len(usable), np.nan),
-        rule.wanted is not None,
+        by_number,
     )
-    limit = rule.max_correlation
     others = np.setdiff1d(np.flatnonzero(usable), order)
     if limit is None or likeness is None or not len(order):
         return selection

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import chain
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Bunch, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.qid_column import spread_features
+from .._display.warn import warn
+from .._engine.added_up import gather
+from .._engine.digests import Digests
+from .._engine.known_queries import id_digests, kept, known
+from .._engine.qid_column import list_columns, spread_features
+from .._engine.validation import Queries, check_count
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..io._saved import Saved
-from ..io._saved_file import Kept
+from ..evaluation._query_rows import QueryRows
+from ..io._batches import rows_of_batch
+from ..io._table_columns import OneKind
+from ..io._table_pieces import Piece, check_different, gathered, of_all, pieces
+from ..io._wording import listed
 from ..measures import Measure
-from ._in_batches import FitsInBatches
-from ._likeness import Likeness
+from ._columns import FeatureColumns
 from ._screening import Screening
-from ._selected_features import nothing_passed, select_features
-from ._selection import SelectionRule
-from ._selector_files import kept_selector, selector_of
+from ._selection import AUTO_REDUNDANCY, Rule, select_features
+from ._statistics import feature_statistics
+
+#: parameters for which features must be correlated, as they are without correlations
+_BY_CORRELATION = {"max_correlation": None, "diversity": 0}
 
 
-class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each alone as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
@@ -128,7 +140,7 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
     See Also
     --------
     evaluate : Scores one ranking, query by query.
-    RankingScoreFunc : The scores for scikit-learn's univariate filters.
+    FusedRanker : Selects features that rank best together.
     tieaware_sklearn.plots.FeatureScreeningDisplay : Draws the scores.
 
     Notes
@@ -150,9 +162,9 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
     linear ranker, 0.5 for trees.
     Without `max_correlation`, no `diversity` keeps copies out.
 
-    `save` keeps parameters and results of a fitted selector, for `transform` as for
-    `partial_fit` and `merge`. What `set_output` and ``set_fit_request`` were told is
-    not kept.
+    ``selector.screening_.save(path)`` keeps the results in a file, from which `adopt`
+    fits another selector with the same parameters, for `transform` as for
+    `partial_fit` and `merge`.
 
     A difference from chance of at most 1e-12 counts as no difference. McSherry and
     Najork (ECIR 2008) compared single web features by expected measures in this way.
@@ -174,10 +186,12 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
     ('url_length', 'ascending')
     """
 
-    _kind: ClassVar[str] = "RankingFeatureSelector"
     # by metadata routing, ids come of themselves; weights may be a scorer's alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
+
+    screening_: Screening
+    _fitted_qid_: str | int | None
 
     def __init__(
         self,
@@ -254,28 +268,420 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
             exact copies must be selected to reach `n_features_to_select`.
         """
         screening, rows = self._screened(X, y, qid, query_weight, whole=True)
-        few = screening.rule.correlates
-        return self._show(screening, None if few else rows.likeness(screening))
+        return self._show(screening, rows)
 
-    def _show(self, screening: Screening, likeness: Likeness | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add further whole queries, for data that do not fit in memory.
+
+        Parameters
+        ----------
+        X, y, qid, query_weight
+            As in `fit`. All rows of a query must come in one call; without ids, the
+            rows are one more query.
+
+        Returns
+        -------
+        self
+            As after one `fit` of all rows, to 1e-12.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`, if a query has come in an earlier call, and if
+            `max_correlation` or `diversity` must compare more than 1000 features
+            without ``redundancy=True``. Nothing is added then.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and beyond ten million queries (see Notes).
+
+        Notes
+        -----
+        Queries are recognised by digests of their ids, 64 bits each, which
+        `Screening.save` keeps; ids are not kept. No query is counted twice among the
+        first ten million (80 MB of digests). Of more, only the ten million with the
+        smallest digests are compared, with a warning: of n queries, one that comes
+        again is detected with probability 10⁷ / n, and a batch of hundreds almost
+        surely. Two of n ids have the same digest with probability n² / 2⁶⁵: 3·10⁻⁶ for
+        ten million. The second is then refused, too. Without ids, rows that come again
+        are counted again.
+        """
+        first = not hasattr(self, "screening_")
+        if not first:
+            self._check_unchanged()
+        more, _ = self._screened(X, y, qid, query_weight, reset=first)
+        return self._show(more if first else self.screening_.merge(more))
+
+    def merge(self, other: Self) -> Self:
+        """Add the statistics of a selector fitted on other queries.
+
+        Parameters
+        ----------
+        other : RankingFeatureSelector
+            A selector that was fitted with the same measures, options and features.
+
+        Returns
+        -------
+        self
+            As after one `fit` of all rows, to 1e-12.
+
+        Raises
+        ------
+        ValueError
+            If the measures, options or features differ, if the two selectors have a
+            query in common (named by its digest, since ids are not kept), or if there
+            are too many features, as in `partial_fit`. Nothing is added then.
+
+        Warns
+        -----
+        UserWarning
+            Beyond ten million queries, of which not all are compared; see
+            `partial_fit`.
+        """
+        check_is_fitted(self)
+        if not isinstance(other, RankingFeatureSelector) or other is self:
+            raise ValueError(
+                f"other must be another {type(self).__name__}, got {other!r}"
+            )
+        check_is_fitted(other)
+        self._check_unchanged()
+        return self._show(self.screening_.merge(other.screening_))
+
+    def screen(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any = None,
+        query_weight: ArrayLike | None = None,
+    ) -> Screening:
+        """Score every feature without fitting the selector.
+
+        Screenings of parts of the data, each of whole queries, can be merged; then
+        `adopt` takes the result.
+
+        Parameters
+        ----------
+        X, y, qid, query_weight
+            As in `fit`; all weights may be 0.
+
+        Returns
+        -------
+        Screening
+
+        Raises
+        ------
+        ValueError
+            As in `fit`.
+        """
+        own: Self = clone(self)
+        return own._screened(X, y, qid, query_weight, selects=False)[0]
+
+    def adopt(self, screening: Screening, X: Any) -> Self:
+        """Fit the selector by a screening that was made elsewhere, as on a cluster.
+
+        Parameters
+        ----------
+        screening : Screening
+            A screening by the measures and options of this selector.
+        X : array-like, sparse matrix or data frame
+            Data with the columns that were screened; the rows do not matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the screening has other measures, options or features, or if there are
+            too many features, as in `partial_fit`.
+        """
+        if not isinstance(screening, Screening):
+            raise ValueError(f"screening must be a Screening, got {screening!r}")
+        # what is refused leaves the selector as it is
+        names = clone(self)._look_at(X)
+        renamed = screening.of_columns(names, named=bool(list_columns(X)))
+        rule = Rule.of(self, len(names))
+        if screening.rule != rule:
+            raise ValueError(
+                f"screening must be by the measures and options of {self!r}, got "
+                f"{screening.rule}"
+            )
+        self.check_correlated(rule)
+        self._look_at(X)
+        return self._show(renamed)
+
+    def fit_batches(
+        self,
+        batches: Iterable[Any],
+        *,
+        label: str = "label",
+        qid: str = "qid",
+        features: Sequence[str] | None = None,
+        query_weight: str | None = None,
+        batch_rows: int | None = None,
+    ) -> Self:
+        """Fit the selector on batches of whole queries, for data larger than memory.
+
+        Parameters
+        ----------
+        batches : iterable of data frames, Arrow tables or Arrow record batches
+            pandas DataFrames, polars DataFrames, or Arrow tables or record batches, all
+            of one kind, with one row per document. All rows of a query must be in one
+            batch, in any order; `tieaware_sklearn.datasets.whole_queries` makes such
+            batches. Or the batches of `tieaware_sklearn.datasets.iter_batches`, which
+            are taken as they are: no other parameter then has a meaning.
+        label, qid : str, default="label", "qid"
+            Columns with labels and query ids.
+        features : list of str, optional
+            Columns to screen; by default all other columns of the first batch that hold
+            numbers or flags, by their type (or that of their categories). A warning
+            names columns that are left out. All batches must then have the same ones.
+        query_weight : str, optional
+            A column with the weight of each document's query.
+        batch_rows : int, optional
+            Number of rows that are gathered before they are screened. By default so
+            many that they hold about four million numbers (32 MB).
+
+        Returns
+        -------
+        self
+            As after one `fit` of all rows, to 1e-12. What was fitted before is
+            forgotten.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`, with the number of the batch, from 0; for a query that is in
+            two batches, which is named; for ids of another kind than in the first batch
+            (such as text and integers); for a column that a batch does not have, or
+            that only a later one has; for batches that are not tables or of different
+            kinds; if there is no row; if the selector reads query ids from a column of
+            X; and if there are more than 1000 features to correlate, as in
+            `partial_fit`. The selector then stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            For columns that are left out since they do not hold numbers.
+
+        See Also
+        --------
+        tieaware_sklearn.evaluate_batches : Exact scores of one column.
+        tieaware_sklearn.dask.fit_selector : The same on a cluster.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from tieaware_sklearn import RankingFeatureSelector
+        >>> from tieaware_sklearn.datasets import make_web_search
+        >>> web = make_web_search(n_queries=200, random_state=0)
+        >>> rows = pd.DataFrame(web.data, columns=web.feature_names)
+        >>> rows = rows.assign(label=web.target, qid=web.qid)
+        >>> batches = [rows[rows.qid % 4 == part] for part in range(4)]
+        >>> selector = RankingFeatureSelector(n_features_to_select=3)
+        >>> selector.fit_batches(batches).get_feature_names_out().tolist()
+        ['clicks', 'page_visits', 'text_score']
+        """
+        if self.qid is not None:
+            raise ValueError(
+                "fit_batches needs a selector that does not read query ids from a "
+                f"column of X (qid={self.qid!r}): name the column here, qid=..."
+            )
+        if batch_rows is not None:
+            check_count(batch_rows, "batch_rows")
+        weights = [] if query_weight is None else [query_weight]
+        first, every = _first_of(batches)
+        if isinstance(first, Bunch):
+            columns, parts = first.data, self._of_bunches(every)
+        else:
+            others = [label, qid, *weights]
+            chosen = _features(first, others, features)
+            check_different([*others, *chosen], "label, qid, query_weight and features")
+            columns = first.select(chosen).table
+            parts = self._of_tables(
+                every, chosen, label, qid, query_weight, batch_rows,
+                alike=features is None,
+            )  # fmt: skip
+        found: list[Screening] = []
+        for part in parts:
+            gather(found, part, Screening.merge, attrgetter("n_queries"))
+        if not found:
+            raise ValueError("batches must hold at least one row, got none")
+        whole = reduce(Screening.merge, found)
+        if weights and not whole.statistics.chance.weight.any():
+            raise ValueError(f"{query_weight} must not be 0 in every query")
+        return self.adopt(whole, columns)
+
+    def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
+        kind, first = OneKind(), None
+        for number, batch in enumerate(batches):
+            names = list(batch.feature_names)
+            first = names if first is None else first
+            if names != first:
+                raise ValueError(
+                    f"batches must all have the same features, got {listed(first)} "
+                    f"first and {listed(names)} in batch {number}"
+                )
+            kind.check(np.asarray(batch.qid), "qid", number)
+            try:
+                yield self.screen(batch.data, batch.target, batch.qid)
+            except ValueError as error:
+                raise ValueError(f"batch {number}: {error}") from None
+
+    def _of_tables(
+        self,
+        batches: Iterable[Any],
+        features: list[Any],
+        label: str,
+        qid: str,
+        query_weight: str | None,
+        batch_rows: int | None,
+        *,
+        alike: bool,
+    ) -> Iterator[Screening]:
+        def of_rows(rows: Piece) -> Screening:
+            weight = None if query_weight is None else rows.column(query_weight)
+            X = rows.matrix(features)
+            found = self.screen(X, rows.column(label), rows.column(qid), weight)
+            return replace(found, label=str(label))
+
+        names = [label, qid, *([] if query_weight is None else [query_weight])]
+        least = rows_of_batch(batch_rows, len(features))
+        for rows in gathered(batches, [*names, *features], qid, least, alike=alike):
+            yield of_all(rows, of_rows)
+
+    def _screened(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        query_weight: Any,
+        *,
+        reset: bool = True,
+        selects: bool = True,
+        whole: bool = False,
+    ) -> tuple[Screening, QueryRows]:
+        """Scores of the features for these queries alone, and their rows.
+
+        These are the whole data, or a part, by which features are selected or not.
+        """
+        X, qid = self._check_features(X, qid, reset=reset)
+        rule = Rule.of(self, X.shape[1])
+        if selects:
+            self.check_correlated(rule, has_rows=whole)
+        rows = self._rows(
+            X,
+            y,
+            qid,
+            query_weight,
+            unjudged=rule.ask().unjudged,
+            allow_zero=not whole,
+        )
+        queries, weighted = rows.queries, query_weight is not None
+        digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
+        if not reset:
+            self._check_new(queries, digests, weighted=weighted)
+        sums = feature_statistics(
+            rows, rule, n_jobs=self.n_jobs, progress=self.progress
+        )
+        names = tuple(self._names())
+        return Screening(names, rule, sums, kept(digests), weighted=weighted), rows
+
+    def _needs_correlation(self) -> list[str]:
+        """The parameters for which features must be correlated."""
+        diversity = self.n_features_to_select is not None and self.diversity > 0
+        needs = (self.max_correlation is not None, diversity)
+        return [name for name, own in zip(_BY_CORRELATION, needs, strict=True) if own]
+
+    def check_correlated(self, rule: Rule, *, has_rows: bool = False) -> None:
+        """Whether there are the correlations by which repeats are left out.
+
+        Where the rows are there, those of more than 1000 features are computed as
+        they are needed.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        names, n_features = self._needs_correlation(), len(rule.directions)
+        if not names or rule.correlates:
+            return
+        needs = " and ".join(f"{name}={getattr(self, name)}" for name in names)
+        instead = " and ".join(f"{name}={_BY_CORRELATION[name]}" for name in names)
+        if self.redundancy is False:
+            raise ValueError(
+                "redundancy must be 'auto' or True, so that features are correlated, "
+                f"with {needs}, got False; to select without correlations, set "
+                f"{instead}"
+            )
+        if not has_rows:
+            raise ValueError(
+                f"redundancy must be True for more than {AUTO_REDUNDANCY} features "
+                f"that do not come in one fit, with {needs}, got 'auto' and "
+                f"{n_features} features; then all pairs are correlated, which takes "
+                "16 bytes each. To select without correlations, set "
+                f"{instead}"
+            )
+
+    def _check_new(self, queries: Queries, digests: Digests, *, weighted: bool) -> None:
+        """What is added must be of new queries, with weights if the others have any."""
+        if weighted != self.screening_.weighted:
+            ours, now = ("weights" if one else "none"
+                         for one in (self.screening_.weighted, weighted))  # fmt: skip
+            raise ValueError(
+                "query_weight must be given for all queries or for none, got "
+                f"{now} after queries with {ours}"
+            )
+        again = known(digests, self.screening_.query_digests)
+        if again.any():
+            raise ValueError(
+                "qid must have all rows of a query in one call of partial_fit, got "
+                f"query {queries.name(int(np.argmax(again)))} again"
+            )
+
+    def _check_unchanged(self) -> None:
+        """What is added to must have been made by the parameters of today."""
+        screening = self.screening_
+        rule = Rule.of(self, len(screening.feature_names))
+        if (self.qid, rule) != (self._fitted_qid_, screening.rule):
+            raise ValueError(
+                f"parameters must not change after the first queries, got {self!r}"
+            )
+        self.check_correlated(rule)
+
+    def _show(self, screening: Screening, rows: QueryRows | None = None) -> Self:
         """All fitted attributes of a screening, and the selection.
 
-        Correlations are those of the screening, unless `likeness` computes them.
+        Correlations are those of the screening; without them, of the rows.
         """
-        rule = SelectionRule.of(self)
-        selection = select_features(screening, rule, likeness)
-        self._fitted_qid_ = self.qid
-        return self._set(replace(screening, selection=selection))
-
-    def _set(self, screening: Screening) -> Self:
-        """All fitted attributes of a screening, of which features are selected."""
-        selection: Any = screening.selection
+        sort = screening.rule.sort
+        needs = self._needs_correlation()
+        selection = select_features(
+            self,
+            int(screening.n_averaged[sort]),
+            screening.varies,
+            screening.ranking,
+            screening.lift[:, sort],
+            screening.qvalues[:, sort],
+            screening.likeness(rows, self.n_jobs) if needs else None,
+        )
+        screening = replace(screening, selection=selection)
         features = self._is_feature()
 
         def spread(values: NDArray[Any], of_qid: Any = np.nan) -> Any:
             # not the arrays of the screening, which others may hold
             return spread_features(values.copy(), features, of_qid)
 
+        self._fitted_qid_ = self.qid
         self.screening_ = screening
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
@@ -296,16 +702,6 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
         correlation = screening.rank_correlation
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
-
-    def _kept(self) -> Kept:
-        check_is_fitted(self)
-        return kept_selector(self)
-
-    @classmethod
-    def _of_kept(cls, kept: Kept) -> Self:
-        selector, screening = selector_of(cls, kept)
-        of: Self = selector._set(screening)
-        return of
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -328,8 +724,24 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
         check_is_fitted(self)
         why_none = ""
         if not self.support_.any():
-            why_none = nothing_passed(self.screening_, self.alpha, self.min_lift)
+            why_none = self._why_none()
         return self._reduce(X, super().transform, why_none)
+
+    def _why_none(self) -> str:
+        """Why no feature is kept, for a message."""
+        screening = self.screening_
+        if not screening.varies.any():
+            return "no feature is selected: each is constant within every query"
+        best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
+        return (
+            f"no feature is selected: by {screening.measures[sort]}, none has a "
+            f"q-value of at most alpha={self.alpha!r} and a lift of at least "
+            f"min_lift={self.min_lift!r}. The best, "
+            f"{screening.feature_names[best]!r}, has q = "
+            f"{screening.qvalues[best, sort]:.3g} and lift = "
+            f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
+            "features, set n_features_to_select"
+        )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -367,3 +779,38 @@ class RankingFeatureSelector(SelectorMixin, FitsInBatches, Saved, BaseEstimator)
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "last"
         return tags
+
+
+def _first_of(batches: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
+    """The first batch, a Bunch or a table as a `Piece`, and all of them."""
+    if Piece(batches, 0).kind:
+        next(pieces(batches, []))  # which is an error
+    every = iter(batches)
+    for first in every:
+        if not isinstance(first, Bunch):
+            # a table, or an error
+            check = pieces([first], [])
+            next(check, None)
+            return Piece(first, 0), chain([first], every)
+        return first, chain([first], every)
+    raise ValueError("batches must hold at least one row, got none")
+
+
+def _features(
+    first: Piece, others: Sequence[str], features: Sequence[str] | None
+) -> list[Any]:
+    """The columns to screen; those of the first batch, if none are named."""
+    if features is None:
+        chosen = [name for name in first.numeric() if name not in others]
+        left_out = [n for n in first.names if n not in chosen and n not in others]
+        if chosen and left_out:
+            warn(
+                f"columns that do not hold numbers are not screened: {listed(left_out)}"
+                " (features says which columns are)"
+            )
+    else:
+        chosen = list(features)
+    if not chosen:
+        raise ValueError("features must name at least one column, got none")
+    first.check_columns([*others, *chosen])
+    return chosen

@@ -19,10 +19,11 @@ from ..evaluation._averages import sums_of_squares
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared, columns_at_once
+from ..evaluation._query_rows import QueryRows
 from ..evaluation._undefined import Asked
 from ._columns import columns_taken, side_by_side
 from ._correlation import FeatureCorrelation, feature_correlation
-from ._rule import Rule
+from ._selection import Rule
 
 #: tasks of each worker, so that all end at about the same time
 _TASKS = 4
@@ -79,14 +80,15 @@ class FeatureStatistics(AddedUp):
 
 
 def feature_statistics(
-    X: Any, prepared: Prepared, rule: Rule, *, n_jobs: int | None, progress: bool
+    rows: QueryRows, rule: Rule, *, n_jobs: int | None, progress: bool
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
     The direction "auto" is both; the worth of a direction not asked for is that of
     the other.
     """
-    X = X.tocsc() if hasattr(X, "tocsc") else X
+    X = rows.X.tocsc() if hasattr(rows.X, "tocsc") else rows.X
+    queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     asked = rule.ask()
     chance, ideal = prepared.of_labels(asked, ("chance", "ideal"))
     # workers with memory of their own get several batches at a time
@@ -94,8 +96,7 @@ def feature_statistics(
     shared = getattr(backend, "supports_sharedmem", False)
     n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
     n_shares = _TASKS * n_workers if n_workers > 1 else 1
-    n_rows = prepared.queries.n_rows
-    size = columns_at_once(n_rows, n_features, n_shares)
+    size = columns_at_once(queries.n_rows, n_features, n_shares)
     taken = columns_taken(X, size, n_features // n_shares)
     n_tasks = -(-n_features // taken)
     if not shared:
@@ -126,16 +127,16 @@ def feature_statistics(
         # values in more than their sign
         both_ways = rule.missing == "last"
         correlation = feature_correlation(
-            X, prepared.queries, prepared.weight, both_ways=both_ways, n_jobs=n_jobs
+            X, queries, weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
         worth.descending,
         worth.ascending,
-        QueryMoments.of(chance, prepared.weight),
-        QueryMoments.of(ideal, prepared.weight),
+        QueryMoments.of(chance, weight),
+        QueryMoments.of(ideal, weight),
         worth.varies,
         correlation,
-        prepared.queries.n_queries,
+        queries.n_queries,
     )
 
 
