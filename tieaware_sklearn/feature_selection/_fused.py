@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
@@ -32,10 +30,8 @@ from ._columns import FeatureColumns, QueryRows
 from ._fusion import Alone, BordaScores, Fusion, Path, by_length, choose_number
 from ._selection import check_number, each_direction, number_of
 
-_NOTHING = "no feature is selected: each is constant within every query"
 
-
-class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
     """Rank by the Borda fusion of features, given or selected one after another.
 
     Each feature ranks the documents of a query by itself. A document at midrank m of n
@@ -250,14 +246,7 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
         self._check_options()
         asked = ask([parse_measure(self.measure)], self.zero_relevance, self.unjudged)
         X, qid = self._check_features(X, qid, reset=True)
-        rows = QueryRows.of(
-            X,
-            y,
-            qid,
-            query_weight,
-            unjudged=asked.unjudged,
-            estimator=type(self).__name__,
-        )
+        rows = QueryRows.of(self, X, y, qid, query_weight, asked)
         given = self._given()
         directions = each_direction(self.direction, len(given))
         fusion = Fusion.of(X[:, given], rows, asked, self.n_jobs)
@@ -265,32 +254,11 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
         path = self._path(fusion, directions, alone)
         self.measure_, self.n_queries_ = asked.names[0], rows.queries.n_queries
         self._show(given, alone, path)
-        order = rows.queries.order
-        known = replace(rows.queries, order=None)
-        self._fitted_queries_ = FittedQueries.of(take_rows(X, order), known)
+        arranged = replace(rows.queries, order=None)
+        self._fitted_queries_ = FittedQueries.of(
+            take_rows(X, rows.queries.order), arranged
+        )
         return self
-
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features, in the order of their columns.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses; without a
-            column, with a warning, if every feature is constant within every query.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
-        """
-        check_is_fitted(self)
-        why_none = "" if self.support_.any() else _NOTHING
-        return self._reduce(X, super().transform, why_none)
 
     def predict(self, X: Any, qid: Any = None) -> FloatArray:
         """Return the fused scores of the rows of X.
@@ -369,7 +337,7 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
         )
         found = len(path.order)
         if not found:
-            warn(_NOTHING)
+            warn(self._why_none())
         elif found < number and wanted != "cv":
             warn(
                 f"n_features_to_select={wanted!r}, but only {found} of {n_features} "
@@ -441,15 +409,3 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
             f"features must hold names or indices of the {n} columns of X, got "
             f"{feature!r}"
         )
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return np.asarray(self.support_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "last"
-        return tags
