@@ -379,33 +379,28 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
 
     def _given(self) -> NDArray[np.intp]:
         """The features to fuse, the column of query ids not counted."""
-        is_feature = self._is_feature()
-        place = np.cumsum(is_feature) - 1
+        is_feature, n = self._is_feature(), self.n_features_in_
         if self.features is None:
-            return place[is_feature]
-        given = list(self.features)
-        columns = [self._column(feature) for feature in given]
+            return np.arange(is_feature.sum())
+        names, columns = list(getattr(self, "feature_names_in_", ())), []
+        for one in self.features:
+            whole = isinstance(one, numbers.Integral) and not isinstance(one, bool)
+            if whole and -n <= int(one) < n:
+                columns.append(int(one) % n)
+            elif isinstance(one, str) and one in names:
+                columns.append(names.index(one))
+            else:
+                raise ValueError(
+                    f"features must hold names or indices of the {n} columns of X, got "
+                    f"{one!r}"
+                )
+            if not is_feature[columns[-1]]:
+                raise ValueError(
+                    f"features must not name the column of query ids, got {one!r}"
+                )
         if not columns or len(set(columns)) < len(columns):
             raise ValueError(
                 "features must name at least one column of X, each once, got "
                 f"{self.features!r}"
             )
-        for feature, column in zip(given, columns, strict=True):
-            if not is_feature[column]:
-                raise ValueError(
-                    f"features must not name the column of query ids, got {feature!r}"
-                )
-        return np.asarray(place[columns])
-
-    def _column(self, feature: Any) -> int:
-        """The index of a column of X that is named by its name or its index."""
-        n, names = self.n_features_in_, getattr(self, "feature_names_in_", ())
-        whole = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
-        if whole and -n <= int(feature) < n:
-            return int(feature) % n
-        if isinstance(feature, str) and feature in list(names):
-            return list(names).index(feature)
-        raise ValueError(
-            f"features must hold names or indices of the {n} columns of X, got "
-            f"{feature!r}"
-        )
+        return np.asarray((np.cumsum(is_feature) - 1)[columns])

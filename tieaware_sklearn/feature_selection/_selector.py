@@ -502,7 +502,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
         else:
-            others = [label, qid, *weights]
+            first, others = Piece(first, 0), [label, qid, *weights]
             chosen = _features(first, others, features)
             check_different([*others, *chosen], "label, qid, query_weight and features")
             columns = first.select(chosen).table
@@ -736,16 +736,13 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
 
 
 def _first_of(batches: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
-    """The first batch, a Bunch or a table as a `Piece`, and all of them."""
+    """The first batch, a Bunch or a table, and all of them."""
     if Piece(batches, 0).kind:
         next(pieces(batches, []))  # which is an error
     every = iter(batches)
     for first in every:
         if not isinstance(first, Bunch):
-            # a table, or an error
-            check = pieces([first], [])
-            next(check, None)
-            return Piece(first, 0), chain([first], every)
+            next(pieces([first], []), None)  # an error, if it is no table
         return first, chain([first], every)
     raise ValueError("batches must hold at least one row, got none")
 
