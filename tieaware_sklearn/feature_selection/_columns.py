@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display.warn import warn
 from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
@@ -31,8 +31,8 @@ _BYTES_COPIED = 1 << 27
 _ROWS_COPIED = 1 << 13
 
 
-class FeatureColumns:
-    """What a selector needs to know of the columns of X.
+class FeatureColumns(SelectorMixin):  # type: ignore[misc]
+    """A selector of the columns of X that are features.
 
     Attributes
     ----------
@@ -40,10 +40,13 @@ class FeatureColumns:
         The column of X with query ids.
     missing : {"raise", "last"}
         Whether NaN is an error.
+    support_ : ndarray of shape (n_columns,), bool
+        Which columns are selected.
     """
 
     qid: str | int | None
     missing: str
+    support_: NDArray[np.bool_]
     n_features_in_: int
     _qid_at_: int
 
@@ -104,11 +107,26 @@ class FeatureColumns:
             warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
         return rows
 
-    def _reduce(self, X: Any, transform: Callable[[Any], Any], why_none: str) -> Any:
-        """The selected columns of X, as `transform` of scikit-learn gives them.
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features, in the order of their columns.
 
-        `why_none` is a warning for a selection without a feature, or empty.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_selected)
+            The selected columns, of the type that `set_output` chooses; without a
+            column, with a warning, if no feature is selected.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
         """
+        check_is_fitted(self)
+        why_none = "" if self.support_.any() else self._why_none()
         X = without_mask(X)
         if self.qid is not None:
             X = blank_qid_column(X, self.qid)
@@ -117,13 +135,29 @@ class FeatureColumns:
         with warnings.catch_warnings():
             if why_none:
                 warnings.filterwarnings("ignore", "No features were selected")
-            chosen = transform(X)
+            chosen = super().transform(X)
         objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
         if self.qid is None or not objects:
             return chosen
         # ids may be texts, which make objects of the numbers beside them
         finite = "allow-nan" if self.missing == "last" else True
         return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
+
+    def _why_none(self) -> str:
+        """Why no feature is selected, for a message."""
+        return "no feature is selected: each is constant within every query"
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "last"
+        return tags
 
     def _is_feature(self) -> NDArray[np.bool_]:
         """Columns of X that are features."""

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
@@ -31,10 +29,8 @@ from ._columns import FeatureColumns
 from ._fusion import Alone, BordaScores, Fusion, Path, by_length, choose_number
 from ._selection import check_number, each_direction, number_of
 
-_NOTHING = "no feature is selected: each is constant within every query"
 
-
-class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
     """Rank by the Borda fusion of features, given or selected one after another.
 
     Each feature ranks the documents of a query by itself. A document at midrank m of n
@@ -260,28 +256,6 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
         self._fitted_queries_ = FittedQueries.of(rows.queries)
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features, in the order of their columns.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses; without a
-            column, with a warning, if every feature is constant within every query.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
-        """
-        check_is_fitted(self)
-        why_none = "" if self.support_.any() else _NOTHING
-        return self._reduce(X, super().transform, why_none)
-
     def predict(self, X: Any, qid: Any = None) -> FloatArray:
         """Return the fused scores of the rows of X.
 
@@ -359,7 +333,7 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
         )
         found = len(path.order)
         if not found:
-            warn(_NOTHING)
+            warn(self._why_none())
         elif found < number and wanted != "cv":
             warn(
                 f"n_features_to_select={wanted!r}, but only {found} of {n_features} "
@@ -401,45 +375,28 @@ class FusedRanker(SelectorMixin, RankerMixin, FeatureColumns, BaseEstimator):  #
 
     def _given(self) -> NDArray[np.intp]:
         """The features to fuse, the column of query ids not counted."""
-        is_feature = self._is_feature()
-        place = np.cumsum(is_feature) - 1
+        is_feature, n = self._is_feature(), self.n_features_in_
         if self.features is None:
-            return place[is_feature]
-        given = list(self.features)
-        columns = [self._column(feature) for feature in given]
+            return np.arange(is_feature.sum())
+        names, columns = list(getattr(self, "feature_names_in_", ())), []
+        for one in self.features:
+            whole = isinstance(one, numbers.Integral) and not isinstance(one, bool)
+            if whole and -n <= int(one) < n:
+                columns.append(int(one) % n)
+            elif isinstance(one, str) and one in names:
+                columns.append(names.index(one))
+            else:
+                raise ValueError(
+                    f"features must hold names or indices of the {n} columns of X, got "
+                    f"{one!r}"
+                )
+            if not is_feature[columns[-1]]:
+                raise ValueError(
+                    f"features must not name the column of query ids, got {one!r}"
+                )
         if not columns or len(set(columns)) < len(columns):
             raise ValueError(
                 "features must name at least one column of X, each once, got "
                 f"{self.features!r}"
             )
-        for feature, column in zip(given, columns, strict=True):
-            if not is_feature[column]:
-                raise ValueError(
-                    f"features must not name the column of query ids, got {feature!r}"
-                )
-        return np.asarray(place[columns])
-
-    def _column(self, feature: Any) -> int:
-        """The index of a column of X that is named by its name or its index."""
-        n, names = self.n_features_in_, getattr(self, "feature_names_in_", ())
-        whole = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
-        if whole and -n <= int(feature) < n:
-            return int(feature) % n
-        if isinstance(feature, str) and feature in list(names):
-            return list(names).index(feature)
-        raise ValueError(
-            f"features must hold names or indices of the {n} columns of X, got "
-            f"{feature!r}"
-        )
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return np.asarray(self.support_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "last"
-        return tags
+        return np.asarray((np.cumsum(is_feature) - 1)[columns])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,10 +161,11 @@ class Path(NamedTuple):
     repeats: NDArray[np.intp]
 
 
+@dataclass(eq=False)
 class Fusion:
     """Features of the same documents, to be fused.
 
-    Parameters
+    Attributes
     ----------
     borda : BordaScores
     prepared : Prepared
@@ -175,18 +176,14 @@ class Fusion:
         Threads over candidates.
     """
 
-    def __init__(
-        self,
-        borda: BordaScores,
-        prepared: Prepared,
-        asked: Asked,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.borda = borda
-        self.prepared = prepared
-        self._asked = asked
-        self._n_jobs = n_jobs
-        self.sign = 1.0 if asked.measures[0].greater_is_better else -1.0
+    borda: BordaScores
+    prepared: Prepared
+    asked: Asked
+    n_jobs: int | None = None
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.asked.measures[0].greater_is_better else -1.0
 
     @classmethod
     def of(
@@ -292,8 +289,8 @@ class Fusion:
         return Fusion(
             self.borda.some(rows, queries.sizes),
             Prepared(prepared.labels[rows], queries, weight, keep=True),
-            self._asked,
-            self._n_jobs,
+            self.asked,
+            self.n_jobs,
         )
 
     def values_along(self, path: Path, ascending: NDArray[np.bool_]) -> FloatArray:
@@ -309,7 +306,7 @@ class Fusion:
         return np.array(found) if found else self._values(total[None])
 
     def _values(self, columns: FloatArray) -> FloatArray:
-        found = self.prepared.values(self._asked, columns)
+        found = self.prepared.values(self.asked, columns)
         return np.asarray(found["expected"][..., 0])
 
     def _means(
@@ -318,7 +315,7 @@ class Fusion:
         """Mean measure of the sum of `total` and each feature."""
         if not len(features):
             return np.empty(0)
-        workers = effective_n_jobs(self._n_jobs)
+        workers = effective_n_jobs(self.n_jobs)
         n_tasks = _TASKS * workers if workers > 1 else 1
         size = columns_at_once(len(total), len(features), n_tasks)
         # before the threads, that would each make it
@@ -339,7 +336,7 @@ class Fusion:
         return np.concatenate(self._parallel(delayed(some)(first) for first in starts))
 
     def _parallel(self, tasks: Iterator[Any]) -> list[Any]:
-        found: list[Any] = Parallel(n_jobs=self._n_jobs, require="sharedmem")(tasks)
+        found: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks)
         return found
 
 

@@ -283,6 +283,7 @@ def _repeats(closest: FloatArray, limit: float | None) -> NDArray[np.bool_]:
     return (closest > limit) | (closest >= 1) if limit is not None else closest > np.inf
 
 
+@dataclass(eq=False)
 class Walk:
     """Features chosen one after another, each compared with those chosen before it.
 
@@ -292,7 +293,7 @@ class Walk:
     to date is an upper bound, and only the candidates that come out on top are
     correlated.
 
-    Parameters
+    Attributes
     ----------
     candidates : ndarray, int
         Indices of features, the best first.
@@ -305,29 +306,24 @@ class Walk:
         Rank correlations; None if neither diversity nor limit asks for them.
     """
 
-    def __init__(
-        self,
-        candidates: NDArray[np.intp],
-        relevance: FloatArray,
-        diversity: float,
-        limit: float | None,
-        likeness: Likeness | None,
-    ) -> None:
-        self._candidates = candidates
+    candidates: NDArray[np.intp]
+    relevance: FloatArray
+    diversity: float
+    limit: float | None
+    likeness: Likeness | None
+
+    def __post_init__(self) -> None:
         # without diversity, ties by rank are all there is
-        self._gain = (1 - diversity) * relevance if diversity else 0 * relevance
-        self._diversity = diversity
-        self._limit = limit
-        self._likeness = likeness
-        self._closest = np.zeros(len(candidates))
-        self._compared = np.zeros(len(candidates), dtype=np.intp)
-        self._open = np.ones(len(candidates), dtype=bool)
+        self._gain = (1 - self.diversity) * self.relevance * bool(self.diversity)
+        self._closest = np.zeros(len(self.candidates))
+        self._compared = np.zeros(len(self.candidates), dtype=np.intp)
+        self._open = np.ones(len(self.candidates), dtype=bool)
         self._chosen: list[int] = []
 
     @property
     def chosen(self) -> NDArray[np.intp]:
         """Indices of the features chosen so far, in their order."""
-        return self._candidates[np.array(self._chosen, dtype=np.intp)]
+        return self.candidates[np.array(self._chosen, dtype=np.intp)]
 
     def choose(self, number: int) -> None:
         """Go on until so many are chosen, or only repeats remain."""
@@ -335,10 +331,10 @@ class Walk:
             if not self._chosen:
                 self._take(0)  # the best
                 continue
-            score = np.round(self._gain - self._diversity * self._closest, DECIMALS)
+            score = np.round(self._gain - self.diversity * self._closest, DECIMALS)
             score[~self._open] = -np.inf
             best = int(np.argmax(score))
-            if self._likeness is None or self._compared[best] == len(self._chosen):
+            if self.likeness is None or self._compared[best] == len(self._chosen):
                 self._take(best)
                 continue
             stale = np.flatnonzero(self._open & (self._compared < len(self._chosen)))
@@ -351,7 +347,7 @@ class Walk:
         An exact copy is taken only where nothing else remains.
         """
         copies: list[int] = []
-        left = np.setdiff1d(np.arange(len(self._candidates)), self._chosen)
+        left = np.setdiff1d(np.arange(len(self.candidates)), self._chosen)
         for i, j in enumerate(left.tolist()):
             if len(self._chosen) >= number:
                 break
@@ -371,16 +367,14 @@ class Walk:
 
     def _compare(self, wanted: NDArray[np.intp]) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
-        if self._likeness is None:
+        if self.likeness is None:
             return
-        features = self._candidates[wanted]
-        wanted = wanted[
-            np.isin(features, self._likeness.prepare(features, self.chosen))
-        ]
+        features = self.candidates[wanted]
+        wanted = wanted[np.isin(features, self.likeness.prepare(features, self.chosen))]
         since = int(self._compared[wanted].min())
         if since < len(self._chosen):
-            rho = self._likeness(self._candidates[wanted], self.chosen[since:])
+            rho = self.likeness(self.candidates[wanted], self.chosen[since:])
             closest = _size(rho).max(axis=1)
             self._closest[wanted] = np.maximum(self._closest[wanted], closest)
         self._compared[wanted] = len(self._chosen)
-        self._open[wanted] &= ~_repeats(self._closest[wanted], self._limit)
+        self._open[wanted] &= ~_repeats(self._closest[wanted], self.limit)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Bunch, Tags
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
@@ -36,9 +35,11 @@ from ._statistics import feature_statistics
 
 #: parameters for which features must be correlated, as they are without correlations
 _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
+#: figures of a screening that are attributes, with NaN for the column of query ids
+_SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
 
 
-class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
+class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each alone as a ranking.
 
     Every feature ranks the documents of every query by itself. Discrete features tie
@@ -502,7 +503,7 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
         else:
-            others = [label, qid, *weights]
+            first, others = Piece(first, 0), [label, qid, *weights]
             chosen = _features(first, others, features)
             check_different([*others, *chosen], "label, qid, query_weight and features")
             columns = first.select(chosen).table
@@ -577,13 +578,9 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         rule = Rule.of(self, X.shape[1])
         if selects:
             self.check_correlated(rule, has_rows=whole)
+        unjudged = rule.ask().unjudged
         rows = self._rows(
-            X,
-            y,
-            qid,
-            query_weight,
-            unjudged=rule.ask().unjudged,
-            allow_zero=not whole,
+            X, y, qid, query_weight, unjudged=unjudged, allow_zero=not whole
         )
         queries, weighted = rows.queries, query_weight is not None
         digests = id_digests(queries.qid if qid is not None else queries.qid[:0])
@@ -686,12 +683,8 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
         self.chance_, self.ideal_ = screening.chance.copy(), screening.ideal.copy()
-        self.mean_ = spread(screening.mean)
-        self.best_, self.worst_ = spread(screening.best), spread(screening.worst)
-        self.tie_std_, self.lift_ = spread(screening.tie_std), spread(screening.lift)
-        self.interval_ = spread(screening.interval)
-        self.pvalues_ = spread(screening.pvalues)
-        self.qvalues_ = spread(screening.qvalues)
+        for name in _SPREAD:
+            setattr(self, f"{name}_", spread(getattr(screening, name)))
         self.directions_ = spread(np.array(screening.directions, dtype=object), "qid")
         self.ranking_ = spread(screening.ranking, len(features))
         columns = np.flatnonzero(features)
@@ -703,35 +696,10 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         self.rank_correlation_ = None if correlation is None else correlation.copy()
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses; without a
-            column, with a warning, if no feature is selected.
-
-        Raises
-        ------
-        ValueError
-            If X has other columns than in `fit`.
-        """
-        check_is_fitted(self)
-        why_none = ""
-        if not self.support_.any():
-            why_none = self._why_none()
-        return self._reduce(X, super().transform, why_none)
-
     def _why_none(self) -> str:
-        """Why no feature is kept, for a message."""
         screening = self.screening_
         if not screening.varies.any():
-            return "no feature is selected: each is constant within every query"
+            return super()._why_none()
         best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
         return (
             f"no feature is selected: by {screening.measures[sort]}, none has a "
@@ -742,10 +710,6 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
             f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
             "features, set n_features_to_select"
         )
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return np.asarray(self.support_)
 
     def to_pandas(self) -> Any:
         """Return the features as a `pandas.DataFrame`, the best first.
@@ -772,26 +736,15 @@ class RankingFeatureSelector(SelectorMixin, FeatureColumns, BaseEstimator):  # t
         check_is_fitted(self)
         return self.screening_.to_pandas()
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "last"
-        return tags
-
 
 def _first_of(batches: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
-    """The first batch, a Bunch or a table as a `Piece`, and all of them."""
+    """The first batch, a Bunch or a table, and all of them."""
     if Piece(batches, 0).kind:
         next(pieces(batches, []))  # which is an error
     every = iter(batches)
     for first in every:
         if not isinstance(first, Bunch):
-            # a table, or an error
-            check = pieces([first], [])
-            next(check, None)
-            return Piece(first, 0), chain([first], every)
+            next(pieces([first], []), None)  # an error, if it is no table
         return first, chain([first], every)
     raise ValueError("batches must hold at least one row, got none")
 
