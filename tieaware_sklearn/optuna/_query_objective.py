@@ -55,14 +55,11 @@ class Step(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Averages over queries: a value per measure, and how ties move it."""
+    """Averages over queries: a value per measure, and what a trial remembers."""
 
     mean: list[float]
-    best: list[float]
-    worst: list[float]
-    tie_std: list[float]
-    tied_documents: float
     n_queries: int
+    attributes: dict[str, Any]
 
 
 class QueryBuckets:
@@ -125,15 +122,19 @@ class QueryBuckets:
         expected, best, worst, std = (
             np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
         )
+        spreads = {
+            "best": means(best, weight).tolist(),
+            "worst": means(worst, weight).tolist(),
+            "tie_std": stds_of_means(std, weight).tolist(),
+        }
         tied, ranked = sum(p.tied for p in parts), sum(p.ranked for p in parts)
-        return Summary(
-            mean=means(expected, weight).tolist(),
-            best=means(best, weight).tolist(),
-            worst=means(worst, weight).tolist(),
-            tie_std=stds_of_means(std, weight).tolist(),
-            tied_documents=tied / max(ranked, 1),
-            n_queries=len(chosen),
-        )
+        attributes = {
+            f"{measure} {name}": values[j]
+            for j, measure in enumerate(self._asked.names)
+            for name, values in spreads.items()
+        }
+        attributes["tied_documents"] = tied / max(ranked, 1)
+        return Summary(means(expected, weight).tolist(), len(chosen), attributes)
 
 
 def is_paired(pruner: Any) -> bool:
@@ -367,28 +368,17 @@ class QueryObjective(StudyCreator):
                 pruned = True
                 break
         summary = self._data.summary(parts)
-        for name, attribute in self._attributes(summary, pruned).items():
-            trial.set_user_attr(name, attribute)
+        counts = {"n_queries": summary.n_queries, "pruned": pruned}
+        for name, attribute in {**summary.attributes, **counts}.items():
+            # one measure goes without saying
+            alone = name.removeprefix(f"{self.measure} ") if self._is_one else name
+            trial.set_user_attr(alone, attribute)
         if pruned and not paired:
             (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
                 f"{measure} of {summary.n_queries} queries: {value:.6g}"
             )
         return summary.mean[0] if self._is_one else tuple(summary.mean)
-
-    def _attributes(self, summary: Summary, pruned: bool) -> dict[str, Any]:
-        """What a trial is to remember."""
-        out: dict[str, Any] = {}
-        for j, measure in enumerate(self._measures):
-            of = "" if self._is_one else f"{measure} "
-            for name in ("best", "worst", "tie_std"):
-                out[of + name] = getattr(summary, name)[j]
-        return {
-            **out,
-            "tied_documents": summary.tied_documents,
-            "n_queries": summary.n_queries,
-            "pruned": pruned,
-        }
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
