@@ -6,6 +6,7 @@ import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -142,50 +143,49 @@ def is_paired(pruner: Any) -> bool:
     return isinstance(pruner, optuna.pruners.WilcoxonPruner)
 
 
+@dataclass
 class Reports:
     """What one trial reports, step by step.
 
-    Parameters
+    Attributes
     ----------
     trial : optuna.trial.Trial
     data : QueryBuckets
     measure : Measure
     paired : bool
         Report the value of each bucket, not running means.
+    n_values : int
+        Values that are reported.
     """
 
-    def __init__(
-        self, trial: Any, data: QueryBuckets, measure: Measure, paired: bool
-    ) -> None:
-        self._trial = trial
-        self._data = data
-        self._measure = measure
-        self._paired = paired
-        self._n_values = 0
+    trial: Any
+    data: QueryBuckets
+    measure: Measure
+    paired: bool
+    n_values: int = 0
 
     def end(self, step: Step, parts: list[Measured]) -> bool:
         """Report what a step adds; whether the trial ends with it."""
-        if self._paired:
+        if self.paired:
             values = [
-                (number, self._data.means(step.measured, part)[0])
+                (number, self.data.means(step.measured, part)[0])
                 for number, part in step.buckets
             ]
         else:
-            so_far = self._data.summary(parts)
+            so_far = self.data.summary(parts)
             values = [(so_far.n_queries, so_far.mean[0])]
         for number, value in values:
             if not math.isnan(value):
-                self._trial.report(value, step=number)
-                self._n_values += 1
-
-        asks = not self._paired or self._n_values >= _LEAST_PAIRS
-        if step.is_last or not asks or not self._trial.should_prune():
+                self.trial.report(value, step=number)
+                self.n_values += 1
+        asks = not self.paired or self.n_values >= _LEAST_PAIRS
+        if step.is_last or not asks or not self.trial.should_prune():
             return False
-        if not self._paired:
+        if not self.paired:
             return True
         # a part of the queries must not pass for the best trial
-        value, best = self._data.summary(parts).mean[0], self._trial.study.best_value
-        return bool(value < best if self._measure.greater_is_better else value > best)
+        value, best = self.data.summary(parts).mean[0], self.trial.study.best_value
+        return bool(value < best if self.measure.greater_is_better else value > best)
 
 
 class QueryObjective(StudyCreator):
