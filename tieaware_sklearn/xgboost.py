@@ -39,7 +39,7 @@ __all__ = ["QueryXGBRanker", "custom_metric"]
 #: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
 _MAXIMISED = "precise-"
 #: parameters that XGBRanker has not, or has for its own metrics
-_OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
+_OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
 #: what XGBRanker takes from a model that it loads
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
 #: the largest label of which XGBoost takes 2^label - 1
@@ -351,12 +351,17 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         if asked is not None and data.evals:
             trees = TreeByTree(asked, data.by_name)
             matrices = list(map(self._matrix, data.evals))
-            then = [
-                *(self.callbacks or []),
-                *self._stopping(asked.measures[0], data.held_out),
-            ]
+            then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+            if self.early_stopping_rounds:
+                stopping = xgboost.callback.EarlyStopping(
+                    rounds=self.early_stopping_rounds,
+                    metric_name=asked.names[0],
+                    data_name=data.held_out[-1],
+                    maximize=asked.measures[0].greater_is_better,
+                )
+                then.append(stopping)
             params["callbacks"] = [_Evaluation(trees, matrices, then)]
         model = xgboost.XGBRanker(**params)
         model.fit(
@@ -475,11 +480,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""
         params: dict[str, Any] = self.get_params()
-        for name in _OURS:
-            del params[name]
-        # it would look for metrics of XGBoost's own
-        del params["early_stopping_rounds"]
-        return params
+        return {name: value for name, value in params.items() if name not in _OURS}
 
     def _matrix(self, data: QueryData) -> Any:
         """An evaluation set as `XGBRanker.predict` makes it."""
@@ -491,19 +492,6 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
             feature_types=self.feature_types,
             enable_categorical=self.enable_categorical,
         )
-
-    def _stopping(self, first: Measure, sets: list[str]) -> list[Any]:
-        """XGBoost's early stopping, on our values."""
-        if not self.early_stopping_rounds:
-            return []
-        return [
-            xgboost.callback.EarlyStopping(
-                rounds=self.early_stopping_rounds,
-                metric_name=str(first),
-                data_name=sets[-1],
-                maximize=first.greater_is_better,
-            )
-        ]
 
     def _check_limits(self, train: QueryData) -> None:
         """What XGBoost refuses, in plain words."""

@@ -6,6 +6,7 @@ import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -55,14 +56,11 @@ class Step(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Averages over queries: a value per measure, and how ties move it."""
+    """Averages over queries: a value per measure, and what a trial remembers."""
 
     mean: list[float]
-    best: list[float]
-    worst: list[float]
-    tie_std: list[float]
-    tied_documents: float
     n_queries: int
+    attributes: dict[str, Any]
 
 
 class QueryBuckets:
@@ -125,15 +123,19 @@ class QueryBuckets:
         expected, best, worst, std = (
             np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
         )
+        spreads = {
+            "best": means(best, weight).tolist(),
+            "worst": means(worst, weight).tolist(),
+            "tie_std": stds_of_means(std, weight).tolist(),
+        }
         tied, ranked = sum(p.tied for p in parts), sum(p.ranked for p in parts)
-        return Summary(
-            mean=means(expected, weight).tolist(),
-            best=means(best, weight).tolist(),
-            worst=means(worst, weight).tolist(),
-            tie_std=stds_of_means(std, weight).tolist(),
-            tied_documents=tied / max(ranked, 1),
-            n_queries=len(chosen),
-        )
+        attributes = {
+            f"{measure} {name}": values[j]
+            for j, measure in enumerate(self._asked.names)
+            for name, values in spreads.items()
+        }
+        attributes["tied_documents"] = tied / max(ranked, 1)
+        return Summary(means(expected, weight).tolist(), len(chosen), attributes)
 
 
 def is_paired(pruner: Any) -> bool:
@@ -141,50 +143,49 @@ def is_paired(pruner: Any) -> bool:
     return isinstance(pruner, optuna.pruners.WilcoxonPruner)
 
 
+@dataclass
 class Reports:
     """What one trial reports, step by step.
 
-    Parameters
+    Attributes
     ----------
     trial : optuna.trial.Trial
     data : QueryBuckets
     measure : Measure
     paired : bool
         Report the value of each bucket, not running means.
+    n_values : int
+        Values that are reported.
     """
 
-    def __init__(
-        self, trial: Any, data: QueryBuckets, measure: Measure, paired: bool
-    ) -> None:
-        self._trial = trial
-        self._data = data
-        self._measure = measure
-        self._paired = paired
-        self._n_values = 0
+    trial: Any
+    data: QueryBuckets
+    measure: Measure
+    paired: bool
+    n_values: int = 0
 
     def end(self, step: Step, parts: list[Measured]) -> bool:
         """Report what a step adds; whether the trial ends with it."""
-        if self._paired:
+        if self.paired:
             values = [
-                (number, self._data.means(step.measured, part)[0])
+                (number, self.data.means(step.measured, part)[0])
                 for number, part in step.buckets
             ]
         else:
-            so_far = self._data.summary(parts)
+            so_far = self.data.summary(parts)
             values = [(so_far.n_queries, so_far.mean[0])]
         for number, value in values:
             if not math.isnan(value):
-                self._trial.report(value, step=number)
-                self._n_values += 1
-
-        asks = not self._paired or self._n_values >= _LEAST_PAIRS
-        if step.is_last or not asks or not self._trial.should_prune():
+                self.trial.report(value, step=number)
+                self.n_values += 1
+        asks = not self.paired or self.n_values >= _LEAST_PAIRS
+        if step.is_last or not asks or not self.trial.should_prune():
             return False
-        if not self._paired:
+        if not self.paired:
             return True
         # a part of the queries must not pass for the best trial
-        value, best = self._data.summary(parts).mean[0], self._trial.study.best_value
-        return bool(value < best if self._measure.greater_is_better else value > best)
+        value, best = self.data.summary(parts).mean[0], self.trial.study.best_value
+        return bool(value < best if self.measure.greater_is_better else value > best)
 
 
 class QueryObjective(StudyCreator):
@@ -367,28 +368,17 @@ class QueryObjective(StudyCreator):
                 pruned = True
                 break
         summary = self._data.summary(parts)
-        for name, attribute in self._attributes(summary, pruned).items():
-            trial.set_user_attr(name, attribute)
+        counts = {"n_queries": summary.n_queries, "pruned": pruned}
+        for name, attribute in {**summary.attributes, **counts}.items():
+            # one measure goes without saying
+            alone = name.removeprefix(f"{self.measure} ") if self._is_one else name
+            trial.set_user_attr(alone, attribute)
         if pruned and not paired:
             (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
                 f"{measure} of {summary.n_queries} queries: {value:.6g}"
             )
         return summary.mean[0] if self._is_one else tuple(summary.mean)
-
-    def _attributes(self, summary: Summary, pruned: bool) -> dict[str, Any]:
-        """What a trial is to remember."""
-        out: dict[str, Any] = {}
-        for j, measure in enumerate(self._measures):
-            of = "" if self._is_one else f"{measure} "
-            for name in ("best", "worst", "tie_std"):
-                out[of + name] = getattr(summary, name)[j]
-        return {
-            **out,
-            "tied_documents": summary.tied_documents,
-            "n_queries": summary.n_queries,
-            "pruned": pruned,
-        }
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""

@@ -216,33 +216,22 @@ class QueryRankerMixin(RankerMixin):
         sets = split_eval_sets(
             GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
         )
-        train, evals = self._gather(given, sets)
+        options: dict[str, Any] = {"row_order": self.row_order, "salt": self._salt()}
+        train = gather_queries(given, self.qid, **options)
+        weighted = getattr(self, "class_weight", None)
+        evals = []
+        for one in sets:
+            # the training data themselves, if they are evaluated with their values
+            plain = one.weight is one.init_score is sample_weight is weighted is None
+            if plain and one.same_rows(given):
+                evals.append(train)
+                continue
+            evals.append(gather_queries(one, self.qid, evaluation=True, **options))
+            check_columns(evals[-1].X, columns_of(train.X), "eval_X")
         return FitData(X, train, evals, *name_eval_sets(sets, given, eval_names))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns_" in self.__dict__
-
-    def _gather(
-        self, own: GivenSet, sets: list[GivenSet]
-    ) -> tuple[QueryData, list[QueryData]]:
-        """Training data and evaluation sets, query by query."""
-        options: dict[str, Any] = {"row_order": self.row_order, "salt": self._salt()}
-        train = gather_queries(own, self.qid, **options)
-        evals = []
-        for one in sets:
-            if self._is_training(one, own):
-                evals.append(train)
-                continue
-            data = gather_queries(one, self.qid, evaluation=True, **options)
-            check_columns(data.X, columns_of(train.X), "eval_X")
-            evals.append(data)
-        return train, evals
-
-    def _is_training(self, one: GivenSet, own: GivenSet) -> bool:
-        """Whether it is the training data, and would be evaluated with its values."""
-        weighted = getattr(self, "class_weight", None)
-        plain = one.weight is one.init_score is own.weight is weighted is None
-        return plain and one.same_rows(own)
 
     def _salt(self) -> int:
         """The seed of the canonical order of rows."""
