@@ -105,15 +105,15 @@ class ArrangedLabels:
 
     def walks(self, measures: Sequence[_Measure]) -> dict[Hashable, OwnWalk]:
         """Those of the measures that have a walk down these labels."""
-        everything = self.everything
+        known = self.everything.walks
+        found: dict[Hashable, OwnWalk] = {}
         for measure in measures:
-            if measure not in everything.walks:
+            if measure not in known:
                 walk = measure.walk(self.levels, self.longest)
-                everything.walks[measure] = (
-                    None if walk is None else self._compiled(walk)
-                )
-        found = {measure: everything.walks[measure] for measure in measures}
-        return {measure: walk for measure, walk in found.items() if walk is not None}
+                known[measure] = None if walk is None else self._compiled(walk)
+            if (own := known[measure]) is not None:
+                found[measure] = own
+        return found
 
     def _compiled(self, walk: Walk) -> OwnWalk:
         """A walk as the kernel takes it, checked: it reads where it is told to."""
@@ -170,18 +170,18 @@ class _AllTied(TieGroups):
 
     def walked(self, measure: Hashable) -> FloatArray | None:
         """Mean and best, of all measures that are asked for at a time."""
-        if self.walks.get(measure) is None:
-            return None
-        if measure not in self._walked:
-            new = {
-                one: own
-                for one, own in list(self.walks.items())
-                if own is not None and one not in self._walked
-            }
-            out = np.empty((2, self.n_queries, len(new)))
-            walks = [own.walk for own in new.values()]
-            compiled.walk_labels(walks, self.label, self._offsets, out)
-            self._walked.update(_by_measure(out, new))
+        found = self._walked.get(measure)
+        if found is not None or self.walks.get(measure) is None:
+            return found
+        new = {
+            one: own
+            for one, own in list(self.walks.items())
+            if own is not None and one not in self._walked
+        }
+        out = np.empty((2, self.n_queries, len(new)))
+        walks = [own.walk for own in new.values()]
+        compiled.walk_labels(walks, self.label, self._offsets, out)
+        self._walked.update(_by_measure(out, new))
         return self._walked[measure]
 
 

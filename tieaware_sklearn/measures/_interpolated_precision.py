@@ -59,9 +59,7 @@ class _Interpolated(RelevanceMeasure):
     @once_per_block
     def _queries(self, groups: TieGroups) -> list[_Query | None]:
         """Each query, None without a relevant document."""
-        ties = groups.memo(
-            ("relevant in ties", self.rel), lambda: relevant_in_ties(groups, self.rel)
-        )
+        ties = relevant_in_ties(groups, self.rel)
         averaged = cache(self._depths)
         return [
             _Query(own, *averaged(total)) if total else None

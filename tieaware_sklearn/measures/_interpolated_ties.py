@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .._engine.segments import runs
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
 from ._sampled_places import generator, n_orders, places_of_some
 
 #: beyond this Σ n r over the mixed groups of a query, orders are sampled; binomials of
@@ -333,14 +333,15 @@ class RelevantInTies:
             yield np.maximum.accumulate(reverse, axis=1, out=reverse)[:, ::-1]
 
 
+@once_per_block
 def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     """Of each query. Equal ones are one, and so share what is worked out of them."""
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
     # chance levels are those of queries that tie as a whole
-    of_chance: dict[bytes, RelevantInTies] = groups.everything.memo(
-        "relevant in ties, all tied", dict
+    of_chance: dict[bytes, RelevantInTies] = groups.everything.memo.setdefault(
+        "relevant in ties, all tied", {}
     )
     known: dict[bytes, RelevantInTies] = {}
     out = []
