@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._engine.segments import IntArray, sum_segments
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from .._kernel.midranks import rank_within
+from .._kernel.arranged import rank_within
 from ._columns import columns_of
 
 #: rows and columns that are ranked in one call

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._engine.segments import offsets_of
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from .._kernel.midranks import rank_within
+from .._kernel.arranged import rank_within
 from ._correlation import FeatureCorrelation
 
 #: features that are correlated at once where not all pairs are
