@@ -528,23 +528,26 @@ class Measure(UserModel, RemembersArguments, ABC):
     def _value(self, groups: TieGroups, which: int) -> FloatArray:
         """A numerator of each query, divided; NaN where the measure is undefined."""
         numerator = self.found(groups, which)
-        denominator, is_positive, undefined = self._divisor(groups)
-        if is_positive.all() and undefined is None:
+        denominator, zero, undefined = self._divisor(groups)
+        if zero is None:
             return np.asarray(numerator / denominator)
         # nothing over nothing is 0 where a measure is defined (P of an empty list)
         values = np.zeros(numerator.shape)
-        np.divide(numerator, denominator, out=values, where=is_positive)
-        if undefined is not None:
-            np.copyto(values, np.nan, where=undefined)
+        np.divide(numerator, denominator, out=values, where=~zero)
+        np.copyto(values, np.nan, where=undefined)
         return values
 
     @once_per_block
     def _divisor(
         self, groups: TieGroups
-    ) -> tuple[FloatArray, BoolArray, BoolArray | None]:
-        """The denominators, which are positive, and where the measure is undefined."""
+    ) -> tuple[FloatArray, BoolArray | None, BoolArray]:
+        """The denominators, which are 0, and where the measure is undefined.
+
+        None says that all are positive, and the measure is defined everywhere.
+        """
         denominator, undefined = self.normaliser(groups), ~self.defined(groups)
-        return denominator, denominator > 0, undefined if undefined.any() else None
+        zero = ~(denominator > 0)
+        return denominator, zero if zero.any() or undefined.any() else None, undefined
 
     @once_per_block
     def expected(self, groups: TieGroups) -> FloatArray:
