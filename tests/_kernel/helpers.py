@@ -11,7 +11,7 @@ from tests.instances import MEASURES
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
-from tieaware_sklearn.measures._interpolated_precision import _Interpolated
+from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._parse import parse_measures
 
 STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal", "normaliser")

@@ -361,8 +361,14 @@ class OtherMaximum(NDCG):
 WITHOUT = [TopHeavy(3), HalfPrecision(3), ReversedPrecision(2)]
 WITHOUT += [OtherExpected(), OtherBest(), OtherWorst(), OtherStd(2), OtherChance(3)]
 WITHOUT += [OtherVariance(2), SomeDefined(3), HalvedDCG(3), ChildOfHalf(3)]
-WITH = [PooledIdeal(5), OtherIdeal(3), BinaryGain(3), Flipped(3)]
-WITH += [SlowDiscount(4), OtherMaximum(3)]
+WITH = [
+    PooledIdeal(5),
+    OtherIdeal(3),
+    BinaryGain(3),
+    Flipped(3),
+    SlowDiscount(4),
+    OtherMaximum(3),
+]
 
 
 def test_a_subclass_with_formulas_of_its_own_has_no_walk():

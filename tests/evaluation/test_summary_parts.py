@@ -119,10 +119,10 @@ def test_a_measure_of_a_class_that_is_not_defined_yet(monkeypatch):
     part = evaluate_batches([rows], score="s", measures=MinePrecision(3))
     data = part.to_bytes()
     check_same(RankingSummary.from_bytes(data), part)
-    from tieaware_sklearn.measures import _names
+    from tieaware_sklearn.measures import _base
 
-    monkeypatch.delitem(_names.NAMED, "mineprecision")
-    _names.READ.clear()
+    monkeypatch.delitem(_base.NAMED, "mineprecision")
+    _base.READ.clear()
     with pytest.raises(ValueError, match="cannot be read: unknown measure 'MinePrec"):
         RankingSummary.from_bytes(data)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import ERR, evaluate, ranking_score
-from tieaware_sklearn.measures._err_under_ties import mean_double_products
+from tieaware_sklearn.measures._err import mean_double_products
 
 
 def test_err_takes_no_label_above_its_scale():

@@ -17,7 +17,7 @@ from tests.strategies import queries, ranking
 from tieaware_sklearn import NDCG, InferredAveragePrecision, evaluate, ranking_score
 from tieaware_sklearn._engine.validation import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
-from tieaware_sklearn.measures._interpolated_precision import _Interpolated
+from tieaware_sklearn.measures._interpolated import _Interpolated
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])
 # these sample long ties, which takes its time

@@ -11,7 +11,7 @@ from tieaware_sklearn import (
     ranking_score,
     tie_distributions,
 )
-from tieaware_sklearn.measures import _interpolated_ties
+from tieaware_sklearn.measures import _interpolated
 
 
 def test_recall_levels_are_decimal_fractions():
@@ -51,7 +51,7 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     measures = ["iap", "iprec@0.2", "iap(points=all)"]
     exact = evaluate(labels, scores, measures=measures)
     assert (exact.sampling_error == 0).all()
-    monkeypatch.setattr(_interpolated_ties, "REACH", 10)
+    monkeypatch.setattr(_interpolated, "REACH", 10)
     sampled = evaluate(labels, scores, measures=measures)
     assert (sampled.sampling_error > 0).all()
     off = np.abs(sampled.expected - exact.expected) / sampled.sampling_error

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import evaluate, precision_recall_curve, tie_distributions
-from tieaware_sklearn.measures._interpolated_ties import RelevantInTies
-from tieaware_sklearn.measures._sampled_places import places_of_some
+from tieaware_sklearn.measures._interpolated import RelevantInTies, places_of_some
 
 
 def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:

@@ -35,7 +35,7 @@ from tieaware_sklearn import (
     parse_measure,
     ranking_score,
 )
-from tieaware_sklearn.measures._fields import spelled_out
+from tieaware_sklearn.measures._base import spelled_out
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,10 @@ def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
     @wraps(compute)
     def remembered(own: A, other: B) -> Found:
         groups, key = (own, other) if isinstance(own, Totals) else (other, own)
-        found: Found = groups.memo(  # type: ignore[union-attr]
-            (compute, key), lambda: compute(own, other)
-        )
+        memo = groups.memo  # type: ignore[union-attr]
+        found: Found | None = memo.get((compute, key))
+        if found is None:
+            found = memo[compute, key] = compute(own, other)
         return found
 
     return remembered
@@ -114,14 +115,8 @@ class Totals:
         self.n_queries = everything.n_queries
         self.everything = everything
         self.retrieved = retrieved
-        # what is asked for again
-        self._memo: dict[Hashable, Any] = {}
-
-    def memo(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """`compute()`, once per `key`; see `once_per_block`."""
-        if key not in self._memo:
-            self._memo[key] = compute()
-        return self._memo[key]
+        #: what is asked for again: see `once_per_block`
+        self.memo: dict[Hashable, Any] = {}
 
     def walked(self, measure: Hashable) -> FloatArray | None:
         """Numerators of a measure by the kernel, if it has added them up.
@@ -404,20 +399,23 @@ def find_ties(
     input_order : bool
         Break ties by the order of the rows.
     """
-    if retrieved is not None:
+    if retrieved is not None and not retrieved.all():
         query, place, label = query[retrieved], place[retrieved], label[retrieved]
     n_queries, levels = everything.n_queries, everything.levels
     n_places = int(place.max(initial=0)) + 1
     minor = np.arange(len(label)) if input_order else label
-    n_minor = max(len(label) if input_order else len(levels), 1)
-    # query, place and label in one integer (63 bits hold three billion rows):
-    # a single sort, without an index
-    key = (query * n_places + place) * n_minor + minor
-    if n_queries * n_places * n_minor <= _32_BITS:
+    width = (max(len(label) if input_order else len(levels), 1) - 1).bit_length()
+    # query, place and label in one integer (63 bits hold a billion rows): a single
+    # sort, without an index
+    key = query * n_places
+    key += place
+    key <<= width
+    key |= minor
+    if n_queries * n_places <= _32_BITS >> width:
         key = key.astype(np.int32)
     key.sort()
-    minor = key % n_minor
+    minor = key & ((1 << width) - 1)
     # no two rows have the same place in the input
-    start = run_starts(key if input_order else key // n_minor)
+    start = run_starts(key if input_order else key >> width)
     labels = label[minor] if input_order else minor.astype(label.dtype)
     return TieGroups(n_queries, levels, query[start], start, labels, everything)

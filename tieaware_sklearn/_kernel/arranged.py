@@ -1,4 +1,4 @@
-"""Queries arranged for the kernel: labels once, then any score columns."""
+"""Queries arranged for the kernel: labels once, then any score columns; midranks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.segments import FloatArray, IntArray, offsets_of, owners
+from .._engine.segments import (
+    FloatArray,
+    IntArray,
+    offsets_of,
+    owners,
+    runs,
+    starts_of,
+)
 from .._engine.ties import TieGroups, Totals, dense_ranks, once_per_block
 from .._engine.validation import is_retrieved
-from .engines import compiled
+from .engines import compiled, engine
 from .walks import Walk
 
 #: levels are counted for each query up to so many of them, and sorted beyond
@@ -105,15 +112,15 @@ class ArrangedLabels:
 
     def walks(self, measures: Sequence[_Measure]) -> dict[Hashable, OwnWalk]:
         """Those of the measures that have a walk down these labels."""
-        everything = self.everything
+        known = self.everything.walks
+        found: dict[Hashable, OwnWalk] = {}
         for measure in measures:
-            if measure not in everything.walks:
+            if measure not in known:
                 walk = measure.walk(self.levels, self.longest)
-                everything.walks[measure] = (
-                    None if walk is None else self._compiled(walk)
-                )
-        found = {measure: everything.walks[measure] for measure in measures}
-        return {measure: walk for measure, walk in found.items() if walk is not None}
+                known[measure] = None if walk is None else self._compiled(walk)
+            if (own := known[measure]) is not None:
+                found[measure] = own
+        return found
 
     def _compiled(self, walk: Walk) -> OwnWalk:
         """A walk as the kernel takes it, checked: it reads where it is told to."""
@@ -170,18 +177,18 @@ class _AllTied(TieGroups):
 
     def walked(self, measure: Hashable) -> FloatArray | None:
         """Mean and best, of all measures that are asked for at a time."""
-        if self.walks.get(measure) is None:
-            return None
-        if measure not in self._walked:
-            new = {
-                one: own
-                for one, own in list(self.walks.items())
-                if own is not None and one not in self._walked
-            }
-            out = np.empty((2, self.n_queries, len(new)))
-            walks = [own.walk for own in new.values()]
-            compiled.walk_labels(walks, self.label, self._offsets, out)
-            self._walked.update(_by_measure(out, new))
+        found = self._walked.get(measure)
+        if found is not None or self.walks.get(measure) is None:
+            return found
+        new = {
+            one: own
+            for one, own in list(self.walks.items())
+            if own is not None and one not in self._walked
+        }
+        out = np.empty((2, self.n_queries, len(new)))
+        walks = [own.walk for own in new.values()]
+        compiled.walk_labels(walks, self.label, self._offsets, out)
+        self._walked.update(_by_measure(out, new))
         return self._walked[measure]
 
 
@@ -360,4 +367,62 @@ def score_columns(scores: NDArray[Any]) -> NDArray[np.floating[Any]]:
         column[:] = ranks
         column[ranks < 0] = np.nan
         column[~is_retrieved(own)] = -np.inf
+    return out
+
+
+def rank_within(
+    columns: NDArray[Any], sizes: IntArray, *, both_ways: bool
+) -> FloatArray:
+    """Twice the midranks in the ranking of each query, less their mean.
+
+    They are whole numbers. NaN is last.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_rows)
+        Higher values rank first.
+    sizes : ndarray of shape (n_queries,)
+        Rows of each query, which stand one after another.
+    both_ways : bool
+        Also of the rankings by lower values.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns), or (n_rows, 2 * n_columns)
+    """
+    if engine() == "compiled" and len(sizes):
+        labels = ArrangedLabels(
+            np.zeros(columns.shape[1], dtype=np.int32),
+            None,
+            offsets_of(sizes)[:-1],
+            sizes,
+            np.zeros(1),
+        )
+        rows = SortedRows(labels, score_columns(columns))
+        return rows.midranks(both_ways=both_ways)
+    query = owners(sizes)
+    out: FloatArray = np.empty((2 if both_ways else 1, columns.shape[1], len(columns)))
+    for j, column in enumerate(columns):
+        ranks, n_ranks = dense_ranks(column)
+        down = np.where(ranks < 0, n_ranks, n_ranks - 1 - ranks)
+        out[0, :, j] = _midranks(query, down, sizes)
+        if both_ways:
+            up = np.where(ranks < 0, n_ranks, ranks)
+            out[1, :, j] = _midranks(query, up, sizes)
+    return np.concatenate(out, axis=1)
+
+
+def _midranks(query: IntArray, place: IntArray, sizes: IntArray) -> FloatArray:
+    """Twice the midrank of each row in its query, less its mean: whole numbers.
+
+    `query` is ascending and `sizes` are the numbers of rows of each query.
+    """
+    n_places = int(place.max(initial=0)) + 1
+    n_rows = len(place)
+    key = np.sort((query * n_places + place) * n_rows + np.arange(n_rows))
+    start, n = runs(key // n_rows)
+    of_group = query[start]
+    lo = start - starts_of(sizes)[of_group]
+    out = np.empty(n_rows)
+    out[key % n_rows] = np.repeat(2 * lo + n - sizes[of_group], n)
     return out

@@ -15,7 +15,7 @@ from .._engine.segments import expand, starts_of, sum_segments
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_qid, check_scores, check_share
 from ..evaluation._averages import mean
-from ..measures._rank_weights import geometric_weight
+from ..measures._cumulated_gain import geometric_weight
 from ._prefix_overlaps import RankedLists, extreme_orders, mean_overlaps
 
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
 from ..measures import Measure
-from ..measures._fields import spelled_out
-from ..measures._names import is_ours
+from ..measures._base import is_ours, spelled_out
 
 
 class Parameter(NamedTuple):

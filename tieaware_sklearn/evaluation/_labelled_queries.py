@@ -31,8 +31,9 @@ from ..measures import Measure
 from ._judged_rows import JudgedRows
 from ._ranked_queries import RankedQueries
 
-# documents of a block: memory stays flat, and calls of NumPy cost little a document
-BLOCK_ROWS = 1 << 18
+#: documents of a block, so that memory stays flat: what NumPy makes of them, array by
+#: array, stays in the cache of the processor
+_BLOCK_ROWS, _FLAT_ROWS = 1 << 18, 1 << 16
 Result = TypeVar("Result")
 STATISTICS = ("expected", "best", "worst", "std")
 #: a block of its own costs as much as filling up so many cells
@@ -88,7 +89,7 @@ class LabelledQueries:
     labels : ndarray of shape (n_rows,), float64
         Documents of `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
-    block_rows : int
+    block_rows : int, optional
         Whole queries are taken together up to this number of rows; no result
         depends on it.
     keep : bool
@@ -101,7 +102,7 @@ class LabelledQueries:
         labels: FloatArray,
         queries: Queries,
         *,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int | None = None,
         keep: bool = False,
     ) -> None:
         self._judged = JudgedRows.of(labels, queries)
@@ -116,6 +117,8 @@ class LabelledQueries:
             self._levels, self._codes = np.unique(labels, return_inverse=True)
         self._by_length = np.argsort(queries.sizes, kind="stable")
         sizes = queries.sizes[self._by_length]
+        if block_rows is None:
+            block_rows = _BLOCK_ROWS if self._compiled else _FLAT_ROWS
         self._ranges = list(_ranges(sizes, block_rows))
         self._keep = keep
         self._kept: list[Block] | None = None
@@ -285,6 +288,10 @@ def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     They are split again where rows as long as the longest query would have many
     more cells than documents.
     """
+    n_rows = int(sizes.sum())
+    if n_rows <= block_rows and int(sizes[-1]) * len(sizes) <= n_rows + _SPARE_CELLS:
+        yield 0, len(sizes)
+        return
     offsets, first = offsets_of(sizes), 0
     while first < len(sizes):
         end = offsets[first] + block_rows

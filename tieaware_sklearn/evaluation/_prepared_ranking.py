@@ -22,7 +22,7 @@ from .._engine.validation import (
     check_scores,
     check_segment,
 )
-from ..measures._names import names_where
+from ..measures._base import names_where
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import LabelledQueries
 from ._report import PER_QUERY, RankingReport

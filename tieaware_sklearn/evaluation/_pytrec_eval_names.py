@@ -12,7 +12,7 @@ import numpy as np
 
 from .._engine.ties import FloatArray
 from ..measures import FBeta, Measure, parse_measure
-from ..measures._fields import spelled_out
+from ..measures._base import spelled_out
 from ._judged_topics import TopicRows
 
 #: from the documents of topics and the least label that is relevant

@@ -27,8 +27,7 @@ from .._engine.validation import (
     reject,
 )
 from ..measures import SubtopicMeasure
-from ..measures._novelty import NoveltyMeasure, as_ndeval
-from ..measures._subtopics import parse_subtopic_measures
+from ..measures._subtopics import NoveltyMeasure, as_ndeval, parse_subtopic_measures
 from ._averages import column_sums
 from ._ideal_subtopics import ideal_scores
 from ._intervals import QueryMoments

@@ -16,7 +16,7 @@ from .._engine.added_up import AddedUp
 from .._engine.segments import offsets_of, runs
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import Queries
-from .._kernel.midranks import rank_within
+from .._kernel.arranged import rank_within
 from ._columns import side_by_side
 
 #: cells of a matrix of midranks; where one product is of all its rows

@@ -15,7 +15,7 @@ from .._display.progress import show_progress
 from .._engine.segments import IntArray, sum_segments
 from .._engine.ties import FloatArray
 from .._engine.validation import Queries
-from .._kernel.midranks import rank_within
+from .._kernel.arranged import rank_within
 from ..evaluation._averages import mean, means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import Prepared, columns_at_once

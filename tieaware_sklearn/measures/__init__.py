@@ -1,16 +1,9 @@
 """Measures of a ranking, exact under ties."""
 
 from ._average_precision import AveragePrecision, PrecisionRecallArea
-from ._base import Measure
+from ._base import Distribution, Measure
 from ._bpref import BPref
-from ._dcg import CG, DCG, NDCG
-from ._distribution import Distribution
-from ._err import ERR
-from ._inferred_average_precision import InferredAveragePrecision
-from ._interpolated_precision import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._novelty import NRBP, AlphaDCG, AlphaNDCG, NormalisedERRIA, NormalisedNRBP
-from ._parse import parse_measure
-from ._precision_recall import (
+from ._counts import (
     Fallout,
     FBeta,
     Judged,
@@ -19,11 +12,19 @@ from ._precision_recall import (
     RPrecision,
     SetAP,
 )
-from ._rbp import CWL, RBP
-from ._reciprocal_rank import ReciprocalRank, Success
-from ._search_length import RaghavanPrecision, SearchLength
+from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP
+from ._err import ERR
+from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success
+from ._inferred import InferredAveragePrecision
+from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
+from ._parse import parse_measure
 from ._subtopics import (
+    NRBP,
+    AlphaDCG,
+    AlphaNDCG,
     IntentAware,
+    NormalisedERRIA,
+    NormalisedNRBP,
     SubtopicMeasure,
     SubtopicRecall,
     parse_subtopic_measure,

@@ -21,9 +21,8 @@ from .._engine.segments import (
 )
 from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups, Totals
 from .._kernel.walks import Walk
-from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure
-from ._fields import choice
-from ._rank_weights import harmonic_difference, n_ranks, rank_tables
+from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure, choice
+from ._cumulated_gain import harmonic_difference, n_ranks, rank_tables
 
 #: a tie with more documents above it than this times its own is summed place by place:
 #: shorter forms are differences that lose as many times the error of rounding

@@ -1,23 +1,397 @@
-"""The base class of all measures."""
+"""The base class of all measures; their parameters, names, values and user models.
+
+Parameters of measures: dataclass fields that know what they may be.
+
+`Measure.__post_init__` passes the value and the name of a field to the check in its
+metadata, and keeps what that gives back.
+
+User models of measures: continuation, weight and last document (C/W/L).
+
+A user reads on from rank i to i + 1 with probability C(i). W(i) is the share of
+attention that rank i gets, and L(i) the probability that rank i is the last one read.
+Each of the three determines the others (Moffat, Thomas and Scholer 2013; Azzopardi,
+Thomas and Craswell 2018).
+"""
 
 from __future__ import annotations
 
 import math
+import numbers
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from itertools import chain, takewhile
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._engine.exact import show
 from .._engine.ties import FloatArray, TieGroups, Totals, once_per_block
+from .._engine.validation import check_choice, check_cutoff, check_labels, is_number
 from .._kernel.walks import Walk
-from ._distribution import Distribution
-from ._fields import RemembersArguments, cutoff, number, spelled
-from ._names import names_where, register
-from ._user_models import UserModel
+
+
+class Named(NamedTuple):
+    """What a name stands for: a class, and its parameters that the name leaves out."""
+
+    cls: type[Any]
+    without: tuple[str, ...]
+
+    @property
+    def parameters(self) -> dict[str, Field[Any]]:
+        """Those that may stand beside the name."""
+        own = (f for f in fields(self.cls) if f.init and f.name not in self.without)
+        return {f.name: f for f in own}
+
+
+_READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
+#: by name in lower case
+NAMED: dict[str, Named] = {}
+#: the same of measures of subtopics
+OF_SUBTOPICS: dict[str, Named] = {}
+#: measures that names were read as, until another class takes one
+READ: dict[str, Any] = {}
+
+
+def register(cls: type[Any]) -> None:
+    """Take the name and the aliases of a measure, if they can be read back.
+
+    A subclass has no part in the names that it inherits; of classes of the user's own
+    the last one defined has the name.
+
+    Raises
+    ------
+    ValueError
+        For a name of another measure of this library.
+    """
+    names = {**vars(cls).get("aliases", {}), getattr(cls, "name", None): ()}
+    taken: dict[str, Named] = {}
+    for name, without in names.items():
+        if not (isinstance(name, str) and _READABLE.fullmatch(name)):
+            continue
+        other = NAMED.get(name.lower())
+        if other is not None and other.cls in cls.__mro__[1:]:
+            continue
+        if other is not None and is_ours(other.cls) and not is_ours(cls):
+            raise ValueError(
+                f"name of {cls.__name__} must be its own, got {name!r}, a name of "
+                f"{other.cls.__name__}"
+            )
+        taken[name.lower()] = Named(cls, tuple(without))
+    NAMED.update(taken)
+    READ.clear()
+
+
+def is_ours(cls: type[Any]) -> bool:
+    """Whether a class is of this library."""
+    return cls.__module__.startswith(f"{__package__}.")
+
+
+def names_where(holds: Callable[[type[Any]], bool]) -> str:
+    """Measures of this library of which this holds, by name: ``"A, B and C"``."""
+    ours = {named.cls for named in NAMED.values() if is_ours(named.cls)}
+    names = (cls.name for cls in ours if holds(cls))
+    *others, last = sorted(names, key=str.lower)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+#: how the bounds that `is_number` takes are spelled
+_SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
+
+
+def cutoff() -> Any:
+    """k: None, or an integer >= 1."""
+    return field(
+        default=None, metadata={"check": lambda value, name: check_cutoff(value)}
+    )
+
+
+def number(default: Any = MISSING, **bounds: float) -> Any:
+    """A finite number within the bounds above, below, least and most, as a float."""
+
+    def check(value: Any, name: str) -> float:
+        if not is_number(value, **bounds):
+            rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
+            raise ValueError(
+                f"{name} must be a finite number {rule}, got {show(value)}"
+            )
+        return float(value)
+
+    return field(default=default, metadata={"check": check})
+
+
+def choice(*choices: str) -> Any:
+    """One of some texts; the first is the default."""
+
+    def check(value: Any, name: str) -> Any:
+        check_choice(value, name, choices)
+        return value
+
+    return field(default=choices[0], metadata={"check": check})
+
+
+class RemembersArguments:
+    """A dataclass that knows which of its fields were spelled out.
+
+    A default that was asked for is not one that was left open, and a field that holds
+    it cannot tell.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        new = super().__new__(cls)
+        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
+        spell_out(new, [*in_order[: len(args)], *kwargs])
+        return new
+
+
+def spell_out(measure: Any, names: Iterable[str]) -> None:
+    """Remember the fields of a measure that its maker named; no part of its value."""
+    object.__setattr__(measure, "_spelled_out", frozenset(names))
+
+
+def spelled_out(measure: Any) -> frozenset[str]:
+    """Fields that were named when a measure was parsed or constructed.
+
+    `dataclasses.replace` names all of them.
+    """
+    # a class with slots pickles its fields alone
+    names: frozenset[str] = getattr(measure, "_spelled_out", frozenset())
+    return names
+
+
+def shortest(number: float) -> str:
+    """The shortest spelling that reads back as the same number."""
+    return repr(int(number)) if float(number).is_integer() else repr(float(number))
+
+
+def spelling(value: Any) -> str:
+    """A parameter as it stands in the name of a measure."""
+    if isinstance(value, numbers.Real):
+        return shortest(float(value))
+    if isinstance(value, tuple) and isinstance(value[0], tuple):
+        return "{" + ",".join(f"{shortest(a)}:{shortest(b)}" for a, b in value) + "}"
+    if isinstance(value, tuple):
+        return "[" + ",".join(map(shortest, value)) + "]"
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return str(value)
+
+
+def spelled(measure: Any) -> str:
+    """The name of a measure, with the parameters that are not at their defaults."""
+    values = {f.name: getattr(measure, f.name) for f in fields(measure)}
+    after = values.pop(measure.at, None)
+    shown = ",".join(
+        f"{f.name}={spelling(values[f.name])}"
+        for f in fields(measure)
+        if f.name in values
+        and (f.name in measure.always_shown or values[f.name] != f.default)
+    )
+    inside = f"({shown})" if shown else ""
+    return str(measure.name) + inside + ("" if after is None else f"@{after}")
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Values that a measure can take for one query, with their probabilities.
+
+    The distribution is over the orders of tied documents, each equally likely.
+    ``len(distribution)`` is the number of values.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_values,), float64
+        Distinct values in ascending order. Empty where the measure is undefined.
+    probability : ndarray of shape (n_values,), float64
+        Probability of each value, above 0.
+
+    See Also
+    --------
+    tie_distributions : The function that returns one for each query.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_distributions
+    >>> found = tie_distributions([1, 0, 0], [1, 1, 1], measure="rr")[0]
+    >>> found.values
+    array([0.33333333, 0.5       , 1.        ])
+    >>> found.probability
+    array([0.33333333, 0.33333333, 0.33333333])
+    """
+
+    values: FloatArray
+    probability: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, chances: FloatArray) -> Distribution:
+        """Sort the values, merge equal ones and drop those of probability 0."""
+        there = chances > 0
+        distinct, at = np.unique(values[there], return_inverse=True)
+        total = np.bincount(at, chances[there], len(distinct)).astype(np.float64)
+        return cls(distinct, total)
+
+    @classmethod
+    def undefined(cls) -> Distribution:
+        """The distribution of a query for which the measure is undefined."""
+        return cls(np.zeros(0), np.zeros(0))
+
+    def _if_defined(self, value: Any) -> float:
+        return float(value) if len(self) else float("nan")
+
+    def mean(self) -> float:
+        """The mean; NaN where the measure is undefined."""
+        return self._if_defined((self.values * self.probability).sum())
+
+    def std(self) -> float:
+        """The standard deviation; NaN where the measure is undefined."""
+        deviation = self.values - self.mean()
+        return self._if_defined(np.sqrt((self.probability * deviation**2).sum()))
+
+    def cdf(self, value: float) -> float:
+        """The probability of a value of at most `value`; NaN where undefined."""
+        return self._if_defined(self.probability[self.values <= value].sum())
+
+    def quantile(self, q: float) -> float:
+        """The smallest value whose `cdf` is at least `q`; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            For q outside [0, 1].
+        """
+        if not 0 <= q <= 1:
+            raise ValueError(f"q must be in [0, 1], got {q!r}")
+        if not len(self):
+            return float("nan")
+        reached = np.cumsum(self.probability)
+        at = int(np.searchsorted(reached, q * reached[-1]))
+        return float(self.values[min(at, len(self) - 1)])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+#: a vector of more ranks would not fit the memory of small machines
+DEEPEST = 10**7
+
+
+class UserModel:
+    """C, W and L of measures that have a user model."""
+
+    def weight(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """Return W(i), the share of attention that rank i gets.
+
+        Parameters
+        ----------
+        i : int or array-like of int
+            Ranks, from 1.
+        ranking : array-like of shape (n_documents,), optional
+            Labels in rank order, for user models that depend on them (AP, RR, ERR,
+            Rprec, P without a cut-off).
+
+        Returns
+        -------
+        float, or ndarray of the shape of `i`
+
+        Raises
+        ------
+        ValueError
+            For ranks below 1 or above 10,000,000, for a measure without a user model,
+            and if `ranking` is missing where the user model depends on it.
+
+        Notes
+        -----
+        C/W/L: Moffat, Thomas and Scholer (2013); Azzopardi, Thomas and Craswell
+        (2018).
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import RBP, AveragePrecision
+        >>> RBP(p=0.5).weight([1, 2, 3])
+        array([0.5  , 0.25 , 0.125])
+        >>> AveragePrecision().weight([1, 2, 3], ranking=[0, 1, 0])
+        array([0.5, 0.5, 0. ])
+        """
+        return _plain(self._at(i, ranking)[0])
+
+    def continuation(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
+
+        It is 0 for ranks that the user never reaches. Parameters, return value and
+        errors are those of `weight`.
+        """
+        here, following, _ = self._at(i, ranking)
+        return _ratio(following, here)
+
+    def last(
+        self, i: ArrayLike, ranking: ArrayLike | None = None
+    ) -> float | FloatArray:
+        """Return L(i) = (W(i) - W(i + 1))/W(1), the probability of stopping at rank i.
+
+        Parameters, return value and errors are those of `weight`.
+        """
+        here, following, first = self._at(i, ranking)
+        return _ratio(here - following, first)
+
+    def _at(
+        self, i: ArrayLike, ranking: ArrayLike | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """W of ranks i, i + 1 and 1."""
+        ranks = np.asarray(i)
+        if ranks.dtype.kind not in "iu" or (ranks < 1).any():
+            raise ValueError(f"i must hold ranks, integers >= 1, got {i!r}")
+        if (ranks > DEEPEST).any():
+            raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
+        labels = None
+        if ranking is not None:
+            labels = np.maximum(
+                check_labels(ranking, unjudged="nonrelevant", name="ranking"), 0
+            )
+        longest = int(ranks.max(initial=1)) + 1
+        known = self._attention(longest, labels)
+        weights = np.zeros(longest)
+        weights[: len(known)] = known[:longest]
+        at = ranks.astype(np.int64)
+        return weights[at - 1], weights[at], weights[0]
+
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        """W of at least the first n ranks, or of all with a weight above 0."""
+        known = names_where(lambda cls: cls._attention is not UserModel._attention)
+        raise ValueError(f"{self} has no user model; {known} have one")
+
+    def _needed(self, labels: FloatArray | None) -> FloatArray:
+        if labels is None:
+            raise ValueError(
+                f"ranking must hold the labels in rank order for the user model of "
+                f"{self}, got None"
+            )
+        return labels
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> float | FloatArray:
+    """part/whole, 0 where there is no whole."""
+    return _plain(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
+
+
+def _plain(values: FloatArray) -> float | FloatArray:
+    return float(values) if values.ndim == 0 else values
+
+
+def even(n: int, shown: int | None = None) -> FloatArray:
+    """n ranks read alike, or the first `shown` of them."""
+    return np.full(n if shown is None else min(n, shown), 1 / max(n, 1))
+
+
+def from_views(views: FloatArray) -> FloatArray:
+    """Weights of ranks reached with these chances."""
+    return np.asarray(views / views.sum())
+
 
 BoolArray = NDArray[np.bool_]
 #: what a walk stands for: a measure that has another of these has no walk
@@ -153,12 +527,27 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     def _value(self, groups: TieGroups, which: int) -> FloatArray:
         """A numerator of each query, divided; NaN where the measure is undefined."""
-        numerator, denominator = self.found(groups, which), self.normaliser(groups)
+        numerator = self.found(groups, which)
+        denominator, zero, undefined = self._divisor(groups)
+        if zero is None:
+            return np.asarray(numerator / denominator)
         # nothing over nothing is 0 where a measure is defined (P of an empty list)
         values = np.zeros(numerator.shape)
-        np.divide(numerator, denominator, out=values, where=denominator > 0)
-        np.copyto(values, np.nan, where=~self.defined(groups))
+        np.divide(numerator, denominator, out=values, where=~zero)
+        np.copyto(values, np.nan, where=undefined)
         return values
+
+    @once_per_block
+    def _divisor(
+        self, groups: TieGroups
+    ) -> tuple[FloatArray, BoolArray | None, BoolArray]:
+        """The denominators, which are 0, and where the measure is undefined.
+
+        None says that all are positive, and the measure is defined everywhere.
+        """
+        denominator, undefined = self.normaliser(groups), ~self.defined(groups)
+        zero = ~(denominator > 0)
+        return denominator, zero if zero.any() or undefined.any() else None, undefined
 
     @once_per_block
     def expected(self, groups: TieGroups) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._engine.ties import FloatArray
 from .._engine.validation import DROPPED_LABEL
-from ._fields import shortest
+from ._base import shortest
 
 MAX_EXPONENTIAL_LABEL = 60
 #: gains are squared and summed

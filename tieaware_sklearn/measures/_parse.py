@@ -11,9 +11,7 @@ from dataclasses import MISSING
 from typing import Any, NamedTuple
 
 from .._engine.validation import check_choice
-from ._base import Measure
-from ._fields import spell_out, spelled_out
-from ._names import NAMED, OF_SUBTOPICS, READ, Named
+from ._base import NAMED, OF_SUBTOPICS, READ, Measure, Named, spell_out, spelled_out
 
 #: names are no longer: a table of several hundred labels fits
 _LONGEST = 10_000

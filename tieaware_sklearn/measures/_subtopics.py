@@ -1,10 +1,18 @@
-"""Measures of rankings whose documents have a label for each subtopic of a query."""
+"""Measures of documents with a label for each subtopic: diversity and novelty.
+
+Gains that shrink with every repetition, as means over the orders of ties.
+
+A list holds the documents of a query with their labels for one subtopic. The first
+relevant document counts in full, each further one `keep` times what the one before it
+does.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -13,11 +21,23 @@ from numpy.typing import NDArray
 
 from .._engine.exact import show
 from .._engine.ties import FloatArray, IntArray, TieGroups
-from ._base import Measure, relevance
-from ._fields import RemembersArguments, cutoff, number, spelled
-from ._names import OF_SUBTOPICS, Named
+from ._average_precision import AveragePrecision
+from ._base import (
+    OF_SUBTOPICS,
+    Measure,
+    Named,
+    RemembersArguments,
+    cutoff,
+    number,
+    relevance,
+    spelled,
+    spelled_out,
+)
+from ._counts import Precision
+from ._cumulated_gain import log_discount
+from ._err import ERR, hopeless_after, widths
+from ._first_relevant import Success
 from ._parse import parse_measure, put_together, take_apart
-from ._reciprocal_rank import Success
 
 _EXAMPLE = '"alpha_nDCG@20" or "ERR_IA@20"'
 #: an intent-aware measure by the name of the measure
@@ -307,3 +327,389 @@ def parse_subtopic_measures(
     if twice:
         raise ValueError(f"measures must differ, got {twice[0]} twice")
     return parsed
+
+
+def novelty_sums(
+    groups: TieGroups,
+    rel: float,
+    keep: float,
+    k: int | None,
+    weights: Callable[[IntArray], FloatArray],
+) -> FloatArray:
+    """Σ w(rank) keep^(relevant documents above) over the relevant documents of a list.
+
+    A group of n documents, c of them relevant, with C relevant ones above it adds
+    keep^C Σ_x w(lo + x) c/n E[keep^H]: a relevant document is at place x with chance
+    c/n, and H of the x - 1 others above it in the group are relevant, out of c - 1
+    among n - 1.
+    """
+    relevant = groups.relevant(rel)
+    inside = groups.inside(k)
+    chosen = np.flatnonzero((relevant > 0) & (inside > 0))
+    c, n, lo = relevant[chosen], groups.n[chosen], groups.lo[chosen]
+    others = np.maximum(n - 1, 1)
+    # what decays to nothing is not summed
+    mean = 1 - (1 - keep) * ((c - 1) / others)
+    places = np.minimum(inside[chosen], 1 + hopeless_after(mean))
+    worth = np.zeros(len(chosen))
+    for width, part in widths(places, 1):
+        kept = mean_kept(n[part] - 1, c[part] - 1, keep, width)
+        x = np.arange(width)
+        kept *= weights(lo[part, None] + x)
+        kept[x >= places[part, None]] = 0.0
+        worth[part] = kept.sum(axis=1)
+    worth *= c / n
+    worth *= np.power(keep, groups.relevant_above(rel)[chosen])
+    values = np.zeros(len(groups.n))
+    values[chosen] = worth
+    return groups.sum_groups(values)
+
+
+def mean_kept(n: IntArray, c: IntArray, keep: float, width: int) -> FloatArray:
+    """E[keep^H] for x = 0 ... width - 1, of shape (n_groups, width), while x <= n.
+
+    H of x documents drawn from n are relevant, c being so. With one relevant document
+    more, among n of them, x of them hold it with chance x/n:
+    E_x <- (1 - x/n) E_x + x/n keep E_{x-1}. All terms are positive.
+    """
+    x = np.arange(width, dtype=np.float64)
+    # those with most relevant documents first: a step is for the first of them
+    order = np.argsort(-c, kind="stable")
+    most, fewest = c[order], (n - c)[order]
+    found = np.ones((len(n), width))
+    for step in range(int(most.max(initial=0))):
+        some = slice(0, int(np.searchsorted(-most, -step, side="left")))
+        share = np.minimum(x / (fewest[some, None] + step + 1.0), 1.0)
+        part = found[some]
+        following = (1 - share) * part
+        following[:, 1:] += keep * share[:, 1:] * part[:, :-1]
+        found[some] = following
+    out = np.empty_like(found)
+    out[order] = found
+    return out
+
+
+class NoveltyMeasure(SubtopicMeasure):
+    """Σ w(rank) (1 - alpha)^(relevant documents above), over ranks and subtopics."""
+
+    k: int | None
+    alpha: float
+    rel: float
+
+    @abstractmethod
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        """What ranks weigh, which count from 0."""
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return relevance(levels, self.rel)
+
+    def of_lists(self, groups: TieGroups) -> FloatArray:
+        keep = 1 - self.alpha
+        return novelty_sums(groups, self.rel, keep, self.k, self._rank_weights)
+
+
+@dataclass(frozen=True)
+class _UpToCutoff(NoveltyMeasure):
+    k: int | None = cutoff()
+    alpha: float = number(0.5, least=0, most=1)
+    rel: float = number(1.0, above=0)
+
+
+class _Discounted(_UpToCutoff):
+    """Ranks weigh 1 / log2(rank + 1)."""
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return log_discount(rank)
+
+
+class _Reciprocal(_UpToCutoff):
+    """Ranks weigh 1 / rank."""
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return np.asarray(1.0 / (rank + 1))
+
+
+@dataclass(frozen=True)
+class AlphaDCG(_Discounted):
+    """α-DCG: discounted gains that shrink with each document on the same subtopic.
+
+    A document relevant to a subtopic gains (1 - α)^c for it, with c the number of
+    documents above it that are relevant to the same subtopic.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    alpha : float, default=0.5
+        How much a repeated subtopic loses, from 0 (nothing) to 1 (everything).
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant to a subtopic.
+
+    Raises
+    ------
+    ValueError
+        For k < 1, alpha outside [0, 1] or rel <= 0.
+
+    See Also
+    --------
+    AlphaNDCG : The same divided by that of an ideal order.
+    DCG : Discounted gain without subtopics.
+
+    Notes
+    -----
+    The definition is that of Clarke et al. (SIGIR 2008). Under ties, a group of n
+    documents with lo documents above it, c of the group and C above it relevant to a
+    subtopic, adds (1 - α)^C c/n Σ_x E[(1 - α)^H] / log2(lo + x + 1): H is
+    hypergeometric, the relevant ones among x - 1 of the n - 1 other documents, of which
+    c - 1 are relevant. The mean is exact. The sum over subtopics is not divided by
+    their number; weights of subtopics have the mean 1. It is 0 for queries without a
+    relevant document.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> evaluate_subtopics([[1, 1], [1, 0]], [2, 1], measures="alpha_DCG@1").expected
+    array([[2.]])
+    """
+
+    name: ClassVar[str] = "alpha_DCG"
+    needs_subtopics: ClassVar[bool] = False
+
+    @property
+    def maximum(self) -> float:
+        return np.inf
+
+    def of_queries(
+        self, sums: FloatArray, weights: FloatArray, n_subtopics: IntArray
+    ) -> FloatArray:
+        there = weights > 0
+        scale = np.divide(n_subtopics, weights, out=np.zeros(len(sums)), where=there)
+        return sums * scale
+
+
+@dataclass(frozen=True)
+class AlphaNDCG(_Discounted):
+    """α-nDCG: α-DCG divided by that of an ideal order.
+
+    Parameters
+    ----------
+    k, alpha, rel
+        As in `AlphaDCG`.
+
+    Raises
+    ------
+    ValueError
+        As in `AlphaDCG`.
+
+    See Also
+    --------
+    AlphaDCG : The same without normalisation.
+    NRBP : Geometric weights of ranks in place of logarithmic ones.
+
+    Notes
+    -----
+    The definition is that of Clarke et al. (SIGIR 2008). To find the best order is
+    NP-hard; as there and in ndeval, the ideal order is found greedily, one document
+    with the largest gain after the other. Of documents with equal gains the one with
+    relevant subtopics in the first columns is taken (ndeval takes the last document
+    id), so that the order of rows does not matter. A ranking that is better than the
+    greedy one has a value above 1. α-nDCG is undefined for queries without a relevant
+    document. Under ties the mean is exact, as that of `AlphaDCG`.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> labels = [[1, 1], [1, 0], [0, 0]]
+    >>> evaluate_subtopics(labels, [1, 1, 1], measures="alpha_nDCG@1").expected
+    array([[0.5]])
+    """
+
+    name: ClassVar[str] = "alpha_nDCG"
+    normalised: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class NormalisedERRIA(_Reciprocal):
+    """nERR-IA: ERR-IA of binary labels divided by that of an ideal order.
+
+    A user who looks for a subtopic stops at each document relevant to it with
+    probability alpha.
+
+    Parameters
+    ----------
+    k, alpha, rel
+        As in `AlphaDCG`.
+
+    Raises
+    ------
+    ValueError
+        As in `AlphaDCG`.
+
+    See Also
+    --------
+    IntentAware : ERR-IA, of graded labels and without normalisation.
+    AlphaNDCG : Logarithmic weights of ranks in place of reciprocal ones.
+
+    Notes
+    -----
+    The definition is that of ndeval, the program of the TREC Web track; the ideal order
+    is that of `AlphaNDCG`. With alpha of 0.5, the numerator is
+    ``IntentAware(ERR(k, max_label=1))`` but for a constant. Under ties the mean is
+    exact.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> labels = [[1, 1], [1, 0], [0, 0]]
+    >>> evaluate_subtopics(labels, [1, 1, 1], measures="nERR_IA@1").expected
+    array([[0.5]])
+    """
+
+    name: ClassVar[str] = "nERR_IA"
+    normalised: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class NRBP(NoveltyMeasure):
+    """Novelty- and rank-biased precision.
+
+    A document relevant to a subtopic gains (1 - α)^c β^(rank - 1) for it, with c the
+    number of documents above it that are relevant to the same subtopic. The sum is
+    divided by the number of subtopics, and by its value for a list in which all
+    documents are relevant to all of them.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        How much a repeated subtopic loses, from 0 (nothing) to 1 (everything).
+    beta : float, default=0.5
+        Probability that the user goes on to the next document, between 0 and 1.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant to a subtopic.
+
+    Raises
+    ------
+    ValueError
+        For parameters outside these ranges. The measure takes no cut-off.
+
+    See Also
+    --------
+    NormalisedNRBP : The same divided by that of an ideal order.
+    RBP : Rank-biased precision without subtopics.
+
+    Notes
+    -----
+    The definition is that of Clarke, Kolla and Vechtomova (ICTIR 2009). Under ties the
+    mean is exact, as that of `AlphaDCG`.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> evaluate_subtopics([[1], [0]], [1, 1], measures="NRBP").expected
+    array([[0.5625]])
+    """
+
+    name: ClassVar[str] = "NRBP"
+    k: ClassVar[int | None] = None  # type: ignore[misc]
+    alpha: float = number(0.5, least=0, most=1)
+    beta: float = number(0.5, above=0, below=1)
+    rel: float = number(1.0, above=0)
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        scale = 1 - (1 - self.alpha) * self.beta
+        return np.asarray(scale * np.power(self.beta, rank))
+
+
+@dataclass(frozen=True)
+class NormalisedNRBP(NRBP):
+    """nNRBP: novelty- and rank-biased precision divided by that of an ideal order.
+
+    Parameters
+    ----------
+    alpha, beta, rel
+        As in `NRBP`.
+
+    Raises
+    ------
+    ValueError
+        As in `NRBP`.
+
+    See Also
+    --------
+    NRBP : The same without normalisation.
+    AlphaNDCG : Logarithmic weights of ranks in place of geometric ones.
+
+    Notes
+    -----
+    The definition is that of ndeval; the ideal order is that of `AlphaNDCG`.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> evaluate_subtopics([[1], [0]], [1, 1], measures="nNRBP").expected
+    array([[0.75]])
+    """
+
+    name: ClassVar[str] = "nNRBP"
+    normalised: ClassVar[bool] = True
+
+
+class _OverAll(_UpToCutoff):
+    """Divided by the sum for documents that are all relevant to all subtopics."""
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        assert self.k is not None
+        ranks = np.arange(self.k)
+        kept = np.power(1 - self.alpha, ranks)
+        return self._weights(rank) / math.fsum((self._weights(ranks) * kept).tolist())
+
+    @abstractmethod
+    def _weights(self, rank: IntArray) -> FloatArray:
+        """What ranks weigh before that."""
+
+
+@dataclass(frozen=True)
+class _OfNdevalDCG(_OverAll):
+    def _weights(self, rank: IntArray) -> FloatArray:
+        return log_discount(rank)
+
+    def __str__(self) -> str:
+        return str(AlphaDCG(self.k, self.alpha, self.rel))
+
+
+@dataclass(frozen=True)
+class _OfNdevalERR(_OverAll):
+    def _weights(self, rank: IntArray) -> FloatArray:
+        return np.asarray(1.0 / (rank + 1))
+
+    def __str__(self) -> str:
+        return str(IntentAware(ERR(self.k)))
+
+
+def as_ndeval(measure: SubtopicMeasure) -> SubtopicMeasure:
+    """The measure as ndeval defines it.
+
+    Raises
+    ------
+    ValueError
+        For measures that ndeval does not have, or not with these parameters.
+    """
+    if isinstance(measure, AlphaDCG) and measure.k is not None:
+        return _OfNdevalDCG(measure.k, measure.alpha, measure.rel)
+    if isinstance(measure, (SubtopicRecall, AlphaNDCG, NormalisedERRIA, NRBP)):
+        return measure
+    inner = getattr(measure, "measure", None)
+    if isinstance(inner, (AveragePrecision, Precision)):
+        # what it has no option for must be as it is there
+        cut = None if isinstance(inner, AveragePrecision) else inner.k
+        wants_cut = isinstance(inner, Precision)
+        if inner == type(inner)(cut, inner.rel) and (cut is not None) == wants_cut:
+            return measure
+    # a scale that was spelled out is another measure
+    if isinstance(inner, ERR) and inner.k and "max_label" not in spelled_out(inner):
+        return _OfNdevalERR(inner.k)
+    raise ValueError(
+        "measures must be among alpha_DCG@k, alpha_nDCG@k, ERR_IA@k (without "
+        "max_label), nERR_IA@k, NRBP, nNRBP, AP_IA, P_IA@k and StRecall@k with "
+        f"convention='ndeval', got {measure}"
+    )

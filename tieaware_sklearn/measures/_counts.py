@@ -1,4 +1,6 @@
-"""Measures of the set of documents above a cut-off: P, R, F, fallout, R-precision.
+"""Counts of documents above a cut-off.
+
+Measures of the set of documents above a cut-off: P, R, F, fallout, R-precision.
 
 All count the relevant documents down to rank k, or those judged. A tie group of n
 documents, r of them relevant, with kk places above the cut-off, adds a hypergeometric
@@ -24,9 +26,11 @@ from ._base import (
     MeasureOverRelevant,
     Outcomes,
     RelevanceMeasure,
+    choice,
+    cutoff,
+    even,
+    number,
 )
-from ._fields import choice, cutoff, number
-from ._user_models import even
 
 #: cut-offs beyond are no floats, and what is divided by them is next to nothing
 _LARGEST = 2**1023

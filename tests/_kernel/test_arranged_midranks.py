@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from tests._kernel.helpers import SCORES, by_engine
-from tieaware_sklearn._kernel.midranks import rank_within
+from tieaware_sklearn._kernel.arranged import rank_within
 
 
 def plain(columns, sizes, *, both_ways):

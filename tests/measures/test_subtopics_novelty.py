@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import AlphaDCG, evaluate_subtopics
-from tieaware_sklearn.measures._novelty_under_ties import mean_kept
+from tieaware_sklearn.measures._subtopics import mean_kept
 
 
 def exact_mean(n, c, keep, x):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tieaware_sklearn.measures._sampled_places import first_places, places_of
+from tieaware_sklearn.measures._interpolated import first_places, places_of
 
 
 def test_places_of_random_orders():

@@ -11,8 +11,13 @@ import pytest
 
 from tests.instances import MEASURES
 from tieaware_sklearn import Precision, Success, parse_measure, ranking_score
-from tieaware_sklearn.measures._fields import spelling
-from tieaware_sklearn.measures._names import NAMED, OF_SUBTOPICS, is_ours, names_where
+from tieaware_sklearn.measures._base import (
+    NAMED,
+    OF_SUBTOPICS,
+    is_ours,
+    names_where,
+    spelling,
+)
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "measures.md"
 OURS = sorted(

@@ -1,0 +1,456 @@
+"""Sums of gains, weighted by rank: CG, DCG, NDCG, RBP, and user models by C/W/L.
+
+Tables of rank weights, grown on demand and shared by every query.
+
+An entry depends on its rank alone, never on the size of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._engine.exact import show
+from .._engine.segments import count_segments, expand, sum_segments
+from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
+from .._engine.validation import reject
+from .._kernel.walks import Walk
+from ._base import BEST, DEEPEST, Measure, RelevanceMeasure, cutoff, from_views, number
+from ._gains import gains_of, normalise_gain
+
+_SMALLEST = 1024
+
+
+def _size(n: int) -> int:
+    return max(_SMALLEST, 1 << max(n - 1, 0).bit_length())
+
+
+@lru_cache(maxsize=64)
+def _discounts(size: int) -> FloatArray:
+    return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
+
+
+@lru_cache(maxsize=8)
+def _powers(p: float, size: int) -> FloatArray:
+    return np.asarray(np.power(p, np.arange(size)))
+
+
+def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of the first 0, 1, ... terms, and what they have lost."""
+    high = np.concatenate([[0.0], np.cumsum(terms)])
+    # the rounding error of each addition, exactly (Knuth's two-sum)
+    before, after = high[:-1], high[1:]
+    added = after - before
+    error = (before - (after - added)) + (terms - added)
+    return high, np.concatenate([[0.0], np.cumsum(error)])
+
+
+@lru_cache(maxsize=64)
+def _harmonic(size: int) -> tuple[FloatArray, FloatArray]:
+    return _running_sums(1.0 / np.arange(1, size))
+
+
+def rank_tables(weights: FloatArray) -> FloatArray:
+    """Weights of ranks, from 0, their running sums, and what these have lost."""
+    return np.stack([weights, *(sums[:-1] for sums in _running_sums(weights))])
+
+
+def n_ranks(depth: int | None, longest: int) -> int:
+    """Ranks that tables for walks down `longest` documents have; few sizes in all."""
+    return _size((longest if depth is None else min(depth, longest)) + 1)
+
+
+def log_discount(rank: IntArray) -> FloatArray:
+    """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
+    return np.asarray(_discounts(_size(int(rank.max(initial=0)) + 1))[rank])
+
+
+def geometric_weight(rank: IntArray, p: float) -> FloatArray:
+    """(1 - p) p^rank, ranks counted from 0."""
+    return np.asarray((1.0 - p) * _powers(p, _size(int(rank.max(initial=0)) + 1))[rank])
+
+
+def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
+    """Σ 1/i over low < i <= high, right to the last bits however deep.
+
+    The table keeps what each of its additions lost, so that the difference of
+    two large entries is as good as the short sum it stands for.
+    """
+    sums, errors = _harmonic(_size(int(high.max(initial=0)) + 1))
+    return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
+
+
+class WeightedSum(Measure):
+    """A sum of gains, each weighted by its rank."""
+
+    k: int | None
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        """What ranks weigh, which count from 0."""
+        return log_discount(rank)
+
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        if self.k is None:
+            raise ValueError(
+                f"{self} needs a cut-off, as in {self}@10, for its user model: without "
+                "one, its weights have no finite sum"
+            )
+        if self.k > DEEPEST:
+            raise ValueError(
+                f"k must be at most {DEEPEST} for a user model, got {show(self.k)}"
+            )
+        return from_views(self._rank_weights(np.arange(self.k)))
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        gain = np.asarray(self.gains(levels), dtype=np.float64)
+        if (np.diff(gain, prepend=0.0) < 0).any():
+            # the best order is not that of the labels, or gains are negative
+            return None
+        tables = self._tables(n_ranks(self.k, longest))
+        least = int(np.searchsorted(gain, 0.0, side="right"))
+        return Walk("weighted", self.k, least, gain, tables)
+
+    @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
+    def _tables(self, size: int) -> FloatArray:
+        return rank_tables(self._rank_weights(np.arange(size)))
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        """Each place down to rank k holds the mean gain of its group.
+
+        McSherry and Najork (2008), section 3.6.
+        """
+        gains = self.gains_of(groups)
+        near, owner, rank, counts = groups.documents(self.k)
+        means = groups.gain_means(gains, near)[owner]
+        # without its zeros, a sum has the same bits however many of them there are
+        filled = means > 0
+        values = means[filled] * self._rank_weights(rank[filled])
+        return sum_segments(values, count_segments(filled, counts))
+
+    def numerator_variance(self, groups: TieGroups) -> FloatArray:
+        """A group of n documents is a sample without replacement.
+
+        It adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the
+        cut-off weighing 0. Groups are independent.
+        """
+        if not groups.mixed:
+            return np.zeros(groups.n_queries)
+        variance = groups.gain_variances(self.gains_of(groups))
+        inside = groups.inside(self.k)
+        chosen = np.flatnonzero((variance > 0) & (inside > 0))
+        counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
+        owner, place = expand(counts)
+        weights = self._rank_weights(lo[owner] + place)
+        mean = sum_segments(weights, counts) / n
+        deviation = weights - mean[owner]
+        spread = sum_segments(deviation * deviation, counts)
+        spread += (n - counts) * mean * mean
+        variance[chosen] *= spread
+        variance[inside == 0] = 0.0
+        return groups.sum_groups(variance)
+
+
+@dataclass(frozen=True)
+class _GainMeasure(WeightedSum):
+    k: int | None = cutoff()
+    gain: Any = field(default="exponential", metadata={"check": normalise_gain})
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        return gains_of(self.gain, levels)
+
+
+@dataclass(frozen=True)
+class CG(_GainMeasure):
+    """Cumulated gain: the sum of the gains of the first k documents.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"linear", "exponential"}, table or callable, default="linear"
+        Gain of a label, as in `NDCG`.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    See Also
+    --------
+    DCG : The sum of gains discounted by rank.
+    NDCG : DCG divided by the DCG of the ideal order.
+
+    Notes
+    -----
+    The definition is equation 1 of Järvelin and Kekäläinen (2002).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import CG, ranking_score
+    >>> ranking_score([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], measure=CG(k=3))
+    8.0
+    """
+
+    name: ClassVar[str] = "CG"
+    gain: Any = field(default="linear", metadata={"check": normalise_gain})
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return np.ones(len(rank))
+
+    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
+        found = super().walk(levels, longest)
+        return None if found is None else found._replace(flat=True)
+
+    def numerator(self, groups: TieGroups) -> FloatArray:
+        # a group that is whole adds its sum of gains, not n times their mean
+        gains, inside = self.gains_of(groups), groups.inside(self.k)
+        sums = groups.gain_sums(gains)
+        shares = groups.gain_means(gains) * inside
+        return groups.sum_groups(np.where(inside == groups.n, sums, shares))
+
+
+@dataclass(frozen=True)
+class DCG(_GainMeasure):
+    """Discounted cumulated gain: Σ gain / log2(rank + 1) down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"exponential", "linear"}, table or callable, default="exponential"
+        Gain of a label, as in `NDCG`.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    See Also
+    --------
+    NDCG : DCG divided by the DCG of the ideal order.
+    CG : The sum of gains without a discount.
+
+    Notes
+    -----
+    The definition is that of Burges et al. (2005) with exponential gain, and that of
+    Järvelin and Kekäläinen (2002) with linear gain. For the mean under ties see
+    McSherry and Najork (2008), section 3.6.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import DCG, ranking_score
+    >>> ranking_score([3, 2, 3], [3, 2, 1], measure=DCG(k=1))
+    7.0
+    """
+
+    name: ClassVar[str] = "DCG"
+
+
+@dataclass(frozen=True)
+class NDCG(_GainMeasure):
+    """Normalised DCG: DCG divided by the DCG of the ideal order, down to rank k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Cut-off.
+    gain : {"exponential", "linear"}, table or callable, default="exponential"
+        Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
+        itself ("linear"), a table ``{label: gain}`` or a list indexed by label, or a
+        function of a label. Gains must be finite and >= 0.
+
+    Raises
+    ------
+    ValueError
+        For k < 1 or an unknown gain.
+
+    See Also
+    --------
+    DCG : The same measure without normalisation.
+    sklearn.metrics.ndcg_score : The same mean under ties, for a matrix of queries.
+
+    Notes
+    -----
+    NDCG is undefined for queries in which no document has a positive gain. The ideal
+    order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
+    ``NDCG(gain="linear")``. The definition is that of Järvelin and Kekäläinen (2002).
+    For the mean under ties see McSherry and Najork (2008), section 3.6.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import NDCG, ranking_score
+    >>> ranking_score([2, 0, 1], [3, 2, 1], measure=NDCG(k=10))
+    0.9639404333166532
+    """
+
+    name: ClassVar[str] = "NDCG"
+    maximum: ClassVar[float] = 1.0
+    undefined_over_zero: ClassVar[bool] = True
+    #: ir-measures' names for the gains of its nDCG
+    synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+        "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
+    }
+
+    def normaliser(self, groups: Totals) -> FloatArray:
+        # added up as numerators are, so that a perfect ranking is worth just 1
+        return self._ideal_sum(groups.everything)
+
+    @once_per_block
+    def _ideal_sum(self, everything: TieGroups) -> FloatArray:
+        return self.found(everything, BEST)
+
+
+def _gain(gain: Any, name: str) -> Any:
+    return None if gain is None else normalise_gain(gain, name)
+
+
+def _chances(given: Any, name: str) -> tuple[float, ...]:
+    try:
+        chances = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        chances = np.zeros(0)
+    if chances.ndim != 1 or not len(chances):
+        raise ValueError(
+            f"{name} must be a sequence of numbers in [0, 1], got {given!r}"
+        )
+    reject(~((chances >= 0) & (chances <= 1)), chances, name, "be in [0, 1]")
+    return tuple(chances.tolist())
+
+
+class _AttentionMeasure(WeightedSum, RelevanceMeasure):
+    """Attention given to relevance, binary or in [0, 1]."""
+
+    maximum: ClassVar[float] = 1.0
+    gain: Any
+
+    def gains(self, levels: FloatArray) -> FloatArray:
+        if self.gain is None:
+            return super().gains(levels)
+        # an unlimited label stands for the best there could be
+        gains = np.ones(len(levels))
+        known = np.isfinite(levels)
+        gains[known] = gains_of(self.gain, levels[known])
+        too_large = gains > 1
+        if too_large.any():
+            at = int(np.argmax(too_large))
+            raise ValueError(
+                f"gain of {self.name} must be in [0, 1], got {gains[at]} for label "
+                f"{levels[at]}"
+            )
+        return gains
+
+
+@dataclass(frozen=True)
+class RBP(_AttentionMeasure):
+    """Rank-biased precision: (1 - p) Σ p^(rank - 1) over relevant documents.
+
+    Parameters
+    ----------
+    p : float, default=0.8
+        Persistence: the probability that the user reads on to the next document.
+    k : int, optional
+        Cut-off.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+    gain : table, callable or name, optional
+        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
+
+    Raises
+    ------
+    ValueError
+        For p outside (0, 1), k < 1, rel <= 0 or gains above 1.
+
+    See Also
+    --------
+    CWL : A user who reads on with a probability that depends on the rank.
+    residuals : Bounds where documents are unjudged.
+
+    Notes
+    -----
+    The definition is equation 3 of Moffat and Zobel (2008).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import RBP, ranking_score
+    >>> ranking_score([1, 0, 1], [3, 2, 1], measure=RBP(p=0.5))
+    0.625
+    """
+
+    name: ClassVar[str] = "RBP"
+    always_shown: ClassVar[tuple[str, ...]] = ("p",)
+    p: float = number(0.8, above=0, below=1)
+    k: int | None = cutoff()
+    rel: float = number(1.0, above=0)
+    gain: Any = field(default=None, metadata={"check": _gain})
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        return geometric_weight(rank, self.p)
+
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        return self._rank_weights(np.arange(n if self.k is None else min(self.k, n)))
+
+
+@dataclass(frozen=True)
+class CWL(_AttentionMeasure):
+    """Expected rate of gain of a user model given by its continuation probabilities.
+
+    Parameters
+    ----------
+    chances : sequence of float
+        Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
+        user reads on from each rank. It is 0 beyond the last one given.
+    k : int, optional
+        Cut-off. Documents below it do not count.
+    rel : float, default=1
+        Documents with a label of at least `rel` are relevant.
+    gain : table, callable or name, optional
+        Gain of a label, in [0, 1], for graded relevance; replaces `rel`.
+
+    Raises
+    ------
+    ValueError
+        For chances outside [0, 1] or an empty sequence of them, k < 1, rel <= 0 or
+        gains above 1.
+
+    See Also
+    --------
+    RBP : A user who reads on with a constant probability.
+    tieaware_sklearn.plots.UserModelDisplay : Draws user models.
+
+    Notes
+    -----
+    The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
+    from the continuation vector and sum to 1: Moffat, Thomas and Scholer (2013),
+    equations 1 to 3. The mean under ties is exact, as for every sum of weighted
+    gains.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import CWL, ranking_score
+    >>> round(ranking_score([1, 0, 1], [2, 1, 1], measure=CWL([1, 1])), 4)
+    0.6667
+    """
+
+    name: ClassVar[str] = "CWL"
+    example: ClassVar[str] = "CWL(chances=[0.9,0.5])"
+    chances: tuple[float, ...] = field(metadata={"check": _chances})
+    k: int | None = cutoff()
+    rel: float = number(1.0, above=0)
+    gain: Any = field(default=None, metadata={"check": _gain})
+
+    def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
+        return _cwl_attention(self.chances)[: self.k]
+
+    def _rank_weights(self, rank: IntArray) -> FloatArray:
+        known = _cwl_attention(self.chances)
+        inside = rank < len(known)
+        return np.where(inside, known[np.where(inside, rank, 0)], 0.0)
+
+
+@lru_cache(maxsize=64)
+def _cwl_attention(chances: tuple[float, ...]) -> FloatArray:
+    return from_views(np.concatenate([[1.0], np.cumprod(chances)]))
