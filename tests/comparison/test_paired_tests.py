@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from tieaware_sklearn.comparison._paired_tests import paired_effect, paired_test
@@ -47,37 +45,9 @@ def test_the_same_difference_everywhere():
     assert paired_test(up, "t", "greater").pvalue == 0
     assert paired_test(up, "t", "less").pvalue == 1
     assert paired_test(-up, "t", "less") == (-math.inf, 0.0)
-    assert paired_effect(up, 0.95) == (math.inf,) * 3
+    assert paired_effect(up) == math.inf
     assert all(map(math.isnan, paired_test(up[:1], "t")))
-    assert all(map(math.isnan, paired_effect(up[:1], 0.95)))
-
-
-@given(
-    st.lists(st.floats(-1, 1), min_size=3, max_size=30),
-    st.sampled_from([0.8, 0.95, 0.99]),
-)
-def test_the_interval_of_an_effect_has_its_quantiles(values, confidence):
-    difference = np.array(values)
-    d, low, high = paired_effect(difference, confidence)
-    if not math.isfinite(d) or abs(d) > 50:
-        return
-    n, tail = len(values), (1 - confidence) / 2
-    assert low <= d <= high
-    for end, share in ((low, 1 - tail), (high, tail)):
-        found = stats.nct.cdf(d * math.sqrt(n), n - 1, end * math.sqrt(n))
-        assert found == pytest.approx(share, abs=1e-7)
-
-
-@pytest.mark.parametrize("scale", [1e2, 1e4, 1e6, 1e9])
-@pytest.mark.parametrize("n", [2, 3, 30])
-def test_the_interval_of_a_huge_effect(n, scale):
-    difference = 1 + np.linspace(-1, 1, n) / scale
-    d, low, high = paired_effect(difference, 0.95)
-    assert 0 < low < d < high
-    # the mean is next to sure: only the standard deviation is open
-    chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], n - 1) / (n - 1))
-    assert [low / d, high / d] == pytest.approx(chi, rel=0.02)
-    assert paired_effect(-difference, 0.95) == pytest.approx((-d, -high, -low))
+    assert math.isnan(paired_effect(up[:1]))
 
 
 def test_rounding_gives_no_ranks():

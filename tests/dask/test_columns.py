@@ -14,7 +14,6 @@ from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.dask import (
     compare_systems,
     evaluate,
-    evaluate_by_segment,
     evaluate_queries,
     fit_selector,
 )
@@ -44,12 +43,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-@pytest.mark.parametrize("function", [evaluate, evaluate_queries, evaluate_by_segment])
+@pytest.mark.parametrize("function", [evaluate, evaluate_queries])
 def test_arguments_of_a_wrong_type_are_named(rows, function, case):
     options, message = REFUSED[case]
     options = {"score": "clicks", **options}
-    if function is evaluate_by_segment:
-        options["segment"] = "weight"
     with pytest.raises(ValueError, match=message):
         function(spread(rows), **options)
 
@@ -72,7 +69,7 @@ def test_columns_that_dask_cannot_shuffle_are_refused(rows):
     own = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
     with pytest.raises(ValueError, match="column '_partitions' that is used with shuf"):
         evaluate(own, score="_partitions")
-    assert evaluate(own, score="_partitions", shuffle=False).n_queries[0] == 60
+    assert evaluate(own, score="_partitions", shuffle=False).qid.size == 60
 
 
 @pytest.mark.parametrize("qid", ["measure", "expected"])
@@ -111,7 +108,7 @@ def test_ids_of_several_types_are_no_texts(rows):
         ids[::2] = rows.qid[::2].astype(float).tolist()
         with pytest.raises(ValueError, match="in column 'qid', got texts that Dask"):
             evaluate(spread(rows.assign(qid=ids)), score="clicks")
-    assert same.n_queries[0] == 60
+    assert same.qid.size == 60
 
 
 def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):

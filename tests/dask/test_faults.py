@@ -15,7 +15,6 @@ from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.dask import (
     compare_systems,
     evaluate,
-    evaluate_by_segment,
     fit_selector,
 )
 from tieaware_sklearn.measures import NDCG
@@ -164,7 +163,7 @@ def test_after_a_shuffle_the_query_is_named(name):
 def test_other_functions_name_the_query_too():
     df = frames_with(put("clicks", np.nan)).assign(market="us")
     with pytest.raises(ValueError, match="clicks must not be NaN, got nan in query 19"):
-        evaluate_by_segment(df, score="clicks", segment="market", shuffle=False)
+        evaluate(df, score="clicks", segment="market", shuffle=False)
     with pytest.raises(ValueError, match="clicks must not be NaN, got nan in query 19"):
         compare_systems(df, scores=["weight", "clicks"], shuffle=False)
     text = df.map_partitions(lambda frame: frame.assign(qid="q" + frame.qid.map(str)))
@@ -212,7 +211,7 @@ def test_a_column_that_the_meta_does_not_have_is_no_feature_in_silence():
         fit_selector(RankingFeatureSelector("rr"), df)
     named = fit_selector(RankingFeatureSelector("rr"), df, features=["clicks"])
     assert named.n_queries_ == 32
-    assert evaluate(df, score="clicks").n_queries[0] == 32
+    assert evaluate(df, score="clicks").qid.size == 32
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -238,7 +237,7 @@ def test_kinds_of_numbers_and_texts_may_differ():
         part(4)[:0].astype({"label": object, "qid": object, "clicks": object}),
     ]
     df = dd.from_map(lambda i: same[i], range(5), meta=META)
-    assert evaluate(df, score="clicks", shuffle=False).n_queries[0] == 32
+    assert evaluate(df, score="clicks", shuffle=False).qid.size == 32
     whole = dd.from_pandas(pd.concat([part(i) for i in range(4)]), npartitions=1)
     wanted = fit_selector(RankingFeatureSelector("rr"), whole, features=["weight"])
     found = fit_selector(
@@ -270,7 +269,7 @@ def test_ids_are_integers_or_floats_in_all_partitions(name, shuffle, floats):
     others = [own[0], own[1][:0].astype({"qid": float}), own[2]]
     df = dd.from_map(lambda i: others[i], range(3), meta=META)
     if floats == "partition":
-        assert evaluate(df, score="clicks", shuffle=shuffle).n_queries[0] == 16
+        assert evaluate(df, score="clicks", shuffle=shuffle).qid.size == 16
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

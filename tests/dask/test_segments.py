@@ -8,39 +8,31 @@ import pytest
 from dask import dataframe as dd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
 
 import tieaware_sklearn
-from tests.dask.helpers import MARKS, MEASURES, assert_same_summary, spread
-from tieaware_sklearn.dask import evaluate, evaluate_by_segment
+from tests.dask.helpers import (
+    MARKS,
+    MEASURES,
+    assert_same_report,
+    assert_same_summary,
+    spread,
+)
+from tieaware_sklearn.dask import evaluate
 
 pytestmark = MARKS
-#: rounded once, however the queries come
-EXACT = ("mean", "worst", "best", "tie_std", "chance", "ideal", "lift", "n_queries")
 
 
-def in_memory(rows, average="macro", weighted=False, **options):
-    report = tieaware_sklearn.evaluate(
+def in_memory(rows, weighted=False, **options):
+    return tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, segment=rows.segment,
         query_weight=rows.weight if weighted else None, **options,
     )  # fmt: skip
-    return report.by_segment(average)
 
 
-def assert_same_segments(found, wanted, *, shown=True):
-    assert found.segment.dtype == wanted.segment.dtype
-    assert_array_equal(found.segment, wanted.segment)
-    assert_same_summary(found.overall, wanted.overall)
-    overall, found_overall = vars(wanted).copy(), vars(found).copy()
-    for both in (overall, found_overall):
-        del both["overall"], both["segment"]
-    assert_same_summary(
-        type("Found", (), found_overall)(), type("Wanted", (), overall)()
-    )
-    for name in EXACT:
-        assert_array_equal(getattr(found, name), getattr(wanted, name), err_msg=name)
-    # last bits may decide how a cell is rounded
-    assert str(found) == str(wanted) or not shown
+def assert_same_segments(found, wanted):
+    assert_same_report(found, wanted)
+    for average in ("macro", "geometric", "median"):
+        assert_same_summary(found.by_segment(average), wanted.by_segment(average))
 
 
 SEGMENTS = {
@@ -58,22 +50,19 @@ SEGMENTS = {
 @pytest.mark.parametrize("segment", SEGMENTS)
 def test_segments_have_the_numbers_of_one_machine(rows, segment):
     rows = rows.assign(segment=SEGMENTS[segment](rows.qid))
-    found = evaluate_by_segment(
-        spread(rows), score="clicks", segment="segment", measures=MEASURES
-    )
+    found = evaluate(spread(rows), score="clicks", segment="segment", measures=MEASURES)
     assert_same_segments(found, in_memory(rows, measures=MEASURES))
 
 
-@pytest.mark.parametrize("average", ["macro", "geometric"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_segments_are_averaged_as_asked(kind, average, weighted):
+def test_segments_are_averaged_as_asked(kind, weighted):
     weight = kind.weight.where(kind.weight > 1, 0)  # some queries, some segments
     kind = kind.assign(segment=kind.weight.astype(str), weight=weight)
-    found = evaluate_by_segment(
-        spread(kind), score="clicks", segment="segment", average=average,
+    found = evaluate(
+        spread(kind), score="clicks", segment="segment",
         query_weight="weight" if weighted else None, zero_relevance="skip",
     )  # fmt: skip
-    wanted = in_memory(kind, average, weighted, zero_relevance="skip")
+    wanted = in_memory(kind, weighted, zero_relevance="skip")
     assert_same_segments(found, wanted)
 
 
@@ -82,7 +71,7 @@ def test_segments_may_be_in_some_partitions_only(rows):
     frames = [ordered[ordered.qid // 10 == part] for part in range(7)]
     frames.insert(2, ordered[:0])
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
-    found = evaluate_by_segment(whole, score="clicks", segment="segment", shuffle=False)
+    found = evaluate(whole, score="clicks", segment="segment", shuffle=False)
     assert_same_segments(found, in_memory(rows.assign(segment=rows.qid // 20)))
 
 
@@ -99,18 +88,17 @@ def test_small_segments(data):
     rows["segment"] = [segments[qid] for qid in rows.qid]
     rows["weight"] = [weights[qid] for qid in rows.qid]
     weighted = data.draw(st.booleans(), label="weighted")
-    average = data.draw(st.sampled_from(["macro", "geometric"]))
     options = {
         "measures": data.draw(st.sampled_from([["rr"], ["ndcg", "p@1"]])),
         "zero_relevance": data.draw(st.sampled_from([0.0, 1.0])),
     }
-    found = evaluate_by_segment(
+    found = evaluate(
         spread(rows, data.draw(st.integers(1, 4), label="partitions")),
-        score="clicks", segment="segment", average=average,
+        score="clicks", segment="segment",
         query_weight="weight" if weighted else None, **options,
     )  # fmt: skip
-    wanted = in_memory(rows, average, weighted, **options)
-    assert_same_segments(found, wanted, shown=False)
+    wanted = in_memory(rows, weighted, **options)
+    assert_same_segments(found, wanted)
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,12 +107,9 @@ def test_no_bit_depends_on_partitions(rows, many, others, random):
     rows = rows[rows.qid <= 20].assign(segment=rows.qid % 3)
     shuffled = rows.sample(frac=1, random_state=random.randrange(2**31))
     options = {"score": "clicks", "query_weight": "weight"}
-    for function, more in (
-        (evaluate, {}),
-        (evaluate_by_segment, {"segment": "segment"}),
-    ):
+    for more in ({}, {"segment": "segment"}):
         one, two = (
-            function(spread(frame, number), **options, **more).to_pandas()
+            evaluate(spread(frame, number), **options, **more).to_pandas()
             for frame, number in ((rows, many), (shuffled, others))
         )
         pd.testing.assert_frame_equal(one, two, check_exact=True)
@@ -134,7 +119,7 @@ def test_a_query_in_two_segments_is_named(rows):
     two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
     what = "market must be constant within a query, got '(us|de)' and .* in query 7"
     with pytest.raises(ValueError, match=what):
-        evaluate_by_segment(spread(two), score="clicks", segment="market")
+        evaluate(spread(two), score="clicks", segment="market")
 
 
 @pytest.mark.parametrize("hole", [None, np.nan])
@@ -142,21 +127,20 @@ def test_a_missing_segment_is_an_error(rows, hole):
     market = (rows.qid % 3).astype(str).astype(object)
     holes = rows.assign(market=market.where(rows.qid != 7, hole))
     with pytest.raises(ValueError, match=r"market must not be missing.* in query 7"):
-        evaluate_by_segment(spread(holes), score="clicks", segment="market")
+        evaluate(spread(holes), score="clicks", segment="market")
 
 
 @pytest.mark.parametrize("segment", ["qid", "weight"])
 def test_segments_may_be_queries_or_weights(rows, segment):
     rows = rows[rows.qid < 10]
-    found = evaluate_by_segment(
+    found = evaluate(
         spread(rows, 2), score="clicks", segment=segment, query_weight="weight"
     )
     wanted = tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, query_weight=rows.weight,
         segment=rows[segment],
-    ).by_segment()  # fmt: skip
-    assert found.segment.tolist() == wanted.segment.tolist()
-    assert found.mean.tolist() == wanted.mean.tolist()
+    )  # fmt: skip
+    assert_same_segments(found, wanted)
 
 
 def test_without_shuffle_a_cut_query_is_refused(rows):
@@ -165,27 +149,21 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
     query = ordered.qid.iloc[len(cut.partitions[0]) - 1]
     what = f"one partition without shuffle, got query {query} in partitions 0 and 1"
     with pytest.raises(ValueError, match=what):
-        evaluate_by_segment(cut, score="clicks", segment="segment", shuffle=False)
+        evaluate(cut, score="clicks", segment="segment", shuffle=False)
 
 
-def test_what_cannot_be_merged_is_refused_before_the_work(rows):
+def test_columns_are_checked_before_the_work(rows):
     never = spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
     for options, what in (
-        ({"average": "median"}, "'median', which .* those of evaluate_queries"),
-        ({"average": "micro"}, "average must be one of"),
         ({"segment": "market"}, "df must have a column 'market'"),
         ({"segment": "label"}, "query_weight and segment must name different columns"),
     ):
         options = {"score": "clicks", "segment": "label"} | options
         with pytest.raises(ValueError, match=what):
-            evaluate_by_segment(never, **options)
-    with pytest.raises(ValueError, match="'median', which needs the values of all"):
-        evaluate(never, score="clicks", average="median")
+            evaluate(never, **options)
 
 
 def test_weights_of_0_in_every_query_are_refused(rows):
     nothing = spread(rows.assign(weight=0.0, segment=rows.qid % 2))
     with pytest.raises(ValueError, match="weight must not be 0 in every query"):
-        evaluate_by_segment(
-            nothing, score="clicks", segment="segment", query_weight="weight"
-        )
+        evaluate(nothing, score="clicks", segment="segment", query_weight="weight")

@@ -192,7 +192,7 @@ def test_a_rule_can_have_a_key_for_each_system():
         labels, scores, qid=qid, measure="rr", ties="rank", external={"rank": rank}
     )
     assert found.expected.tolist() == [[1.0, 0.5], [1.0, 0.5]]
-    assert found.ties == "rank"
+    assert found.ties == ("rank",)
 
 
 def test_a_study_under_a_rule_breaks_exact_and_coarse_ties():

@@ -1,44 +1,25 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
-from ._comparison_result import (
-    SystemComparison,
-    SystemSummary,
-)
-from ._merged_comparison import MergedComparison
+from ._comparison_result import SystemComparison
 from ._official import official_vs_exact
 from ._official_result import OfficialVsExact
 from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
 from ._posterior import ComparisonPosterior
 from ._pvalues_over_orders import pvalues_over_orders
 from ._pvalues_over_orders_result import PValuesOverOrders
-from ._rank_biased_overlap import (
-    OverlapSummary,
-    RankBiasedOverlap,
-    rank_biased_overlap,
-)
-from ._rank_correlation import (
-    CorrelationSummary,
-    OrderingCorrelation,
-    rank_correlation,
-)
-from ._several_comparisons import SystemComparisons, SystemSummaries
+from ._rank_biased_overlap import RankBiasedOverlap, rank_biased_overlap
+from ._rank_correlation import OrderingCorrelation, rank_correlation
 from ._systems import compare_systems
 from ._tie_statistics import TieStatistics, tie_statistics
 
 __all__ = [
     "ComparisonPosterior",
-    "CorrelationSummary",
-    "MergedComparison",
     "OfficialVsExact",
     "OrderingCorrelation",
     "OverlapMatrix",
-    "OverlapSummary",
     "PValuesOverOrders",
     "RankBiasedOverlap",
     "SystemComparison",
-    "SystemComparisons",
-    "SystemSummaries",
-    "SystemSummary",
     "TieStatistics",
     "compare_systems",
     "official_vs_exact",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,77 +11,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result, as_columns, by_query
+from .._display.result import Result, as_columns
 from .._display.tables import Ranges, Table, bracketed, number, probability
+from .._display.words import meaning
 from .._engine.ties import FloatArray, IntArray
 from .._optional import import_optional
+from ..evaluation import Summary
 from ..evaluation._averages import means, stds_of_means
 from ..evaluation._intervals import QueryMoments
+from ..measures._parse import parse_measure
 from ._posterior import ComparisonPosterior, posterior_of
 
 #: the treatment of ties that needs no word
 EXPECTED = "expected"
-_OF_QUERIES = ("expected", "best", "worst", "std", "chance")
+#: values of each query and system
+STATISTICS = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
     *("difference", "difference_interval", "tie_std", "tie_range", "survives"),
-    *("statistic", "pvalues", "adjusted_pvalues", "effect", "effect_interval"),
-    "n_queries",
+    *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
 )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SystemSummary(Result):
-    """Averages over queries of a `SystemComparison`; prints as a table.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Canonical name.
-    ties : str
-        Treatment of ties.
-    mean, worst, best : ndarray of shape (n_systems,)
-        Averages over queries of the expected, worst and best values.
-    tie_std : ndarray of shape (n_systems,)
-        Standard deviation of `mean` over the orders of tied documents.
-    chance : ndarray of shape (n_systems,)
-        Average over queries of the expected value if all documents of a query tie.
-    interval : ndarray of shape (n_systems, 2)
-        95% interval of `mean` over queries, as in `RankingSummary`.
-
-    See Also
-    --------
-    SystemComparison.summary : The method that returns this summary.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.summary().worst
-    array([1. , 0.5])
-    """
-
-    systems: tuple[str, ...]
-    measure: str
-    ties: str
-    mean: FloatArray
-    worst: FloatArray
-    best: FloatArray
-    tie_std: FloatArray
-    chance: FloatArray
-    interval: FloatArray
-
-    def _tables(self) -> list[Table]:
-        return [summary_table([self])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemComparison(Result):
     """Comparison of systems on the same queries; prints as two tables.
 
-    The first table has a row for each system, the second a row for each pair. In the
+    The first table has a row for each measure and system, the second a row for each
+    measure and pair; several treatments of ties are columns beside each other. In the
     second, "holds" says whether the difference has the same sign in every order of
     ties. If the treatment of ties leaves only one order, nothing is shown of orders.
 
@@ -88,18 +45,21 @@ class SystemComparison(Result):
     ----------
     systems : tuple of str
         Names of the systems.
-    measure : str
-        Canonical name.
-    greater_is_better : bool
-        Whether higher values of the measure are better.
+    measures, ties : tuple of str
+        Canonical names of the measures, and treatments of ties. A comparison of several
+        is that of all treatments by the first measure, then of all by the second: so
+        many times the systems, in columns, and the pairs, in rows.
+    greater_is_better : ndarray of shape (n_measures,), bool
+        Whether higher values of a measure are better.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
-    expected, best, worst, std, chance : ndarray of shape (n_queries, n_systems)
-        As in `RankingReport`.
-    bounds : ndarray of shape (2,)
-        Smallest and largest value that the measure can have.
+    expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
+        As in `RankingReport`, for each measure, treatment and system.
+    bounds : ndarray of shape (n_measures, 2)
+        Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
-        Indices, into `systems`, of the systems A and B of each pair.
+        Indices of the columns of A and B, for each measure, treatment and pair; those
+        of systems, by one measure under one treatment.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries where both are defined.
     difference_interval : ndarray of shape (n_pairs, 2)
@@ -119,19 +79,17 @@ class SystemComparison(Result):
         corrected for the number of pairs, or that of Tukey's test.
     effect : ndarray of shape (n_pairs,)
         Cohen's d of the differences: their mean divided by their standard deviation.
-    effect_interval : ndarray of shape (n_pairs, 2)
-        Interval of `effect`, from the non-central t distribution.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
-    ties, test, alternative, interval : str
-        Treatment of ties, test, alternative hypothesis and interval of the difference,
+    test, alternative, interval : str
+        Test, alternative hypothesis and interval of the difference,
         as given to `compare_systems`.
     baselines : tuple of str
         Systems that the others are compared with; empty if all pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
-        Confidence level of `difference_interval` and `effect_interval`.
+        Confidence level of `difference_interval`.
 
     See Also
     --------
@@ -145,13 +103,28 @@ class SystemComparison(Result):
     >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
     >>> found.difference
     array([0.375])
-    >>> found.survives
-    array([ True])
+    >>> several = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
+    ...                           measure=["rr", "p@1"], ties=["expected", "worst"])
+    >>> several["P@1", "worst"].difference
+    array([1.])
+    >>> print(several)
+    measure  system  expected   worst    best
+    -----------------------------------------
+    RR       a         1.0000  1.0000  1.0000
+    RR       b         0.6250  0.5000  0.7500
+    P@1      a         1.0000  1.0000  1.0000
+    P@1      b         0.2500  0.0000  0.5000
+    <BLANKLINE>
+    measure  A  B  A - B expected  A - B worst  p (t) expected  p (t) worst  holds
+    ------------------------------------------------------------------------------
+    RR       a  b          0.3750       0.5000          0.2048      <0.0001    yes
+    P@1      a  b          0.7500       1.0000          0.2048      <0.0001    yes
     """
 
     systems: tuple[str, ...]
-    measure: str
-    greater_is_better: bool
+    measures: tuple[str, ...]
+    ties: tuple[str, ...]
+    greater_is_better: NDArray[np.bool_]
     qid: NDArray[Any]
     expected: FloatArray
     best: FloatArray
@@ -169,9 +142,7 @@ class SystemComparison(Result):
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
     effect: FloatArray
-    effect_interval: FloatArray
     n_queries: IntArray
-    ties: str
     baselines: tuple[str, ...]
     test: str
     correction: str | None
@@ -179,24 +150,69 @@ class SystemComparison(Result):
     interval: str
     confidence: float
 
-    def summary(self) -> SystemSummary:
+    def __iter__(self) -> Iterator[SystemComparison]:
+        """Each by one measure under one treatment of ties."""
+        return (self[key] for key in self._keys())
+
+    def __len__(self) -> int:
+        return len(self.measures) * len(self.ties)
+
+    def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
+        """The comparison by a measure, by any of its names, under a treatment."""
+        keys = self._keys()
+        if key not in keys and isinstance(key, tuple) and len(key) == 2:
+            with suppress(ValueError):
+                key = str(parse_measure(key[0])), key[1]
+        if key not in keys:
+            raise KeyError(f"{key!r} is not one of {keys}")
+        at, n, n_pairs = keys.index(key), len(self.systems), len(self.pairs)
+        columns = slice(at * n, (at + 1) * n)
+        n_pairs //= len(keys)
+        rows = slice(at * n_pairs, (at + 1) * n_pairs)
+        j = at // len(self.ties)
+        return replace(
+            self,
+            measures=(key[0],),
+            ties=(key[1],),
+            greater_is_better=self.greater_is_better[j : j + 1],
+            bounds=self.bounds[j : j + 1],
+            pairs=self.pairs[rows] - at * n,
+            **{name: getattr(self, name)[:, columns] for name in STATISTICS},
+            **{name: getattr(self, name)[rows] for name in _OF_PAIRS},
+        )
+
+    def _keys(self) -> list[tuple[str, str]]:
+        return [(measure, ties) for measure in self.measures for ties in self.ties]
+
+    def summary(self) -> Summary:
         """Average each system over queries.
 
         Returns
         -------
-        SystemSummary
+        Summary
+            A row for each ``measure``, treatment of ``ties`` and ``system``, with the
+            averages ``mean`` (of the expected values), ``worst``, ``best`` and
+            ``chance``; ``tie_std``, the standard deviation of the mean over the orders
+            of tied documents; and the 95% ``interval`` of the mean over queries.
         """
-        return SystemSummary(
-            systems=self.systems,
-            measure=self.measure,
-            ties=self.ties,
-            mean=means(self.expected),
-            worst=means(self.worst),
-            best=means(self.best),
-            tie_std=stds_of_means(self.std),
-            chance=means(self.chance),
-            interval=np.clip(QueryMoments.of(self.expected).interval(), *self.bounds),
-        )
+        n = len(self.systems)
+        of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
+        bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
+        ends = QueryMoments.of(self.expected).interval()
+        low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
+        columns: dict[str, NDArray[Any]] = {
+            "measure": of[:, 0],
+            "ties": of[:, 1],
+            "system": np.tile(np.array(self.systems, dtype=object), len(self)),
+            "mean": means(self.expected),
+            "worst": means(self.worst),
+            "best": means(self.best),
+            "tie_std": stds_of_means(self.std),
+            "chance": means(self.chance),
+            "interval_low": low,
+            "interval_high": high,
+        }
+        return Summary(columns, ("measure", "ties", "system"), {}, _tables_of_systems)
 
     def posterior(self, rope: float = 0.01) -> ComparisonPosterior:
         """Compute how probable it is that A is better than B, or equivalent to it.
@@ -215,7 +231,8 @@ class SystemComparison(Result):
         Raises
         ------
         ValueError
-            If `rope` is negative or not a number.
+            If `rope` is negative or not a number, and for several measures or
+            treatments of ties: one is chosen by its key.
 
         Notes
         -----
@@ -241,11 +258,20 @@ class SystemComparison(Result):
         clicks  in-degree  0.0095    0.0786      0.9020    0.0194
         equivalent: differences of RR of at most 0.05
         """
+        if len(self) > 1:
+            raise ValueError(
+                "posterior is of one measure under one treatment of ties: choose one "
+                f"by its key, such as comparison{list(self._keys()[0])}"
+            )
+        first, second = self.pairs.T
         found = posterior_of(
-            self._differences(), rope, greater_is_better=self.greater_is_better
+            QueryMoments.of(self.expected[:, first] - self.expected[:, second]),
+            rope,
+            greater_is_better=bool(self.greater_is_better[0]),
         )
+        (measure,), (ties,) = self.measures, self.ties
         return ComparisonPosterior(
-            self.systems, self.measure, self.ties, self.pairs, float(rope), **found
+            self.systems, measure, ties, self.pairs, float(rope), **found
         )
 
     def by_query(self) -> Any:
@@ -254,9 +280,10 @@ class SystemComparison(Result):
         Returns
         -------
         pandas.DataFrame
-            A row for each query and system, with the columns ``qid``, ``system``,
-            ``expected``, ``best``, ``worst``, ``std`` and ``chance``. `to_pandas` has
-            a row for each pair, and ``summary().to_pandas()`` one for each system.
+            A row for each measure, treatment of ties, query and system, with the
+            columns ``measure``, ``ties``, ``qid``, ``system``, ``expected``, ``best``,
+            ``worst``, ``std`` and ``chance``. `to_pandas` has a row for each pair, and
+            ``summary().to_pandas()`` one for each system.
 
         Examples
         --------
@@ -271,59 +298,87 @@ class SystemComparison(Result):
         2       1.0  0.50
         """
         pandas = import_optional("pandas", extra="io", purpose="by_query")
-        return pandas.DataFrame(query_columns(self))
+        n, n_queries = len(self.systems), len(self.qid)
+        of = np.repeat(np.array(self._keys(), dtype=object), n * n_queries, axis=0)
+        blocks = len(self), n_queries, n
+        values = {
+            name: getattr(self, name).reshape(n_queries, len(self), n).swapaxes(0, 1)
+            for name in STATISTICS
+        }
+        qid = np.broadcast_to(np.repeat(self.qid, n), (len(self), n_queries * n))
+        system = np.broadcast_to(np.array(self.systems, dtype=object), blocks)
+        columns = {"measure": of[:, 0], "ties": of[:, 1], "qid": qid, "system": system}
+        return pandas.DataFrame(
+            {name: np.ravel(cells) for name, cells in (columns | values).items()}
+        )
 
-    def _differences(self) -> QueryMoments:
-        """Of the differences of each pair."""
-        first, second = self.pairs.T
-        return QueryMoments.of(self.expected[:, first] - self.expected[:, second])
+    def _names(self) -> dict[str, NDArray[Any]]:
+        """What each pair is of: its measure, its treatment of ties, A and B."""
+        n, names = len(self.systems), np.array(self.systems, dtype=object)
+        keys = np.array(self._keys(), dtype=object)[self.pairs[:, 0] // n]
+        first, second = names[self.pairs.T % n]
+        return {"measure": keys[:, 0], "ties": keys[:, 1], "a": first, "b": second}
 
     def _columns(self) -> dict[str, Any]:
         of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        return as_columns({"a": first, "b": second, **of_pairs})
+        return as_columns(self._names() | of_pairs)
 
     def _tables(self) -> list[Table]:
         averages = self.summary()._tables()
-        return [*averages, pair_table([self])] if len(self.pairs) else averages
+        if not len(self.pairs):
+            return averages
+        pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
+        return [*averages, pairs(self)]
 
 
-def query_columns(comparison: SystemComparison) -> dict[str, Any]:
-    """The columns of `by_query`."""
-    if not len(comparison.qid):
-        raise ValueError(
-            "by_query needs the values of every query, which a comparison on a cluster "
-            "does not hold: tieaware_sklearn.dask.evaluate_queries computes them for "
-            "each system"
-        )
-    values = {name: getattr(comparison, name) for name in _OF_QUERIES}
-    return by_query(comparison.qid, comparison.systems, values, "system")
-
-
-def summary_table(summaries: Sequence[SystemSummary]) -> Table:
-    """Systems by one or several measures, under one treatment of ties."""
-    mean, worst, best, tie_std = (
-        np.concatenate([getattr(one, name) for one in summaries])
-        for name in ("mean", "worst", "best", "tie_std")
-    )
-    names = names_of_systems(summaries)
-    largest, ties = None, summaries[0].ties
-    if _is_one_order(ties, tie_std):
-        table = Table.of(*names, ("mean", mean), left=len(names))
-        return _treated_by(table, ties)
-    if len(summaries) > 1:
-        ends = [np.fmax.reduce([*one.best, *one.worst, 0]) for one in summaries]
-        largest = np.repeat(ends, [len(one.systems) for one in summaries])
+def _tables_of_systems(of: Summary) -> list[Table]:
+    """Systems by one or several measures."""
+    treatments = list(dict.fromkeys(of.ties.tolist()))
+    those = {ties: np.flatnonzero(of.ties == ties) for ties in treatments}
+    rows = those[treatments[0]]
+    measure, system = of.measure[rows], of.system[rows]
+    names: list[tuple[Any, ...]] = [("measure", measure), ("system", system)]
+    if one := len(set(measure.tolist())) == 1:
+        names = [(measure[0], system)]
+    if len(treatments) > 1:
+        return [_treatments_side_by_side(of, those, names)]
+    ties = treatments[0]
+    if _is_one_order(ties, of.tie_std):
+        return [_treated_by(Table.of(*names, ("mean", of.mean), left=len(names)), ties)]
+    largest = None
+    if not one:
+        ends = np.fmax(of.best, of.worst)
+        largest = np.zeros(len(of))
+        for name in set(measure.tolist()):
+            largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
     table = Table.of(
         *names,
-        ("mean", mean),
-        ("worst", worst),
-        ("best", best),
-        ("tie std", tie_std),
+        ("mean", of.mean),
+        ("worst", of.worst),
+        ("best", of.best),
+        ("tie std", of.tie_std),
         left=len(names),
-        ranges=Ranges(worst, mean, best, largest),
+        ranges=Ranges(of.worst, of.mean, of.best, largest),
     )
-    return table if ties == EXPECTED else _treated_by(table, ties)
+    return [table if ties == EXPECTED else _treated_by(table, ties)]
+
+
+def _treatments_side_by_side(
+    of: Summary, those: dict[str, IntArray], names: list[tuple[Any, ...]]
+) -> Table:
+    """Means of all systems, by treatment."""
+    columns = {ties: of.mean[rows] for ties, rows in those.items()}
+    terms = {ties: f"average over queries, {_treated(ties)}" for ties in those}
+    ranges = None
+    if EXPECTED in those:
+        # what any order could give, if it is not there by itself
+        for end in ("worst", "best"):
+            columns.setdefault(end, of.columns[end][those[EXPECTED]])
+        if len(names) == 1:
+            worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
+            ranges = Ranges(worst, mean, best)
+    shown = columns.items()
+    return Table.of(*names, *shown, left=len(names), terms=terms, ranges=ranges)
 
 
 def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
@@ -333,7 +388,7 @@ def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
 
 def _treated_by(table: Table, ties: str) -> Table:
     """A table of systems that says which treatment of ties it is of."""
-    terms = {"mean": f"average over queries, {treated(ties)}"}
+    terms = {"mean": f"average over queries, {_treated(ties)}"}
     return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
 
 
@@ -351,25 +406,11 @@ def _still_open(ties: str) -> dict[str, str]:
     }
 
 
-def names_of_systems(summaries: Sequence[SystemSummary]) -> list[tuple[Any, ...]]:
-    """The first columns of a table with a row for each measure and system."""
-    if len(summaries) == 1:
-        return [(summaries[0].measure, summaries[0].systems)]
-    return [
-        ("measure", [one.measure for one in summaries for _ in one.systems]),
-        ("system", [name for one in summaries for name in one.systems]),
-    ]
-
-
-def pair_table(comparisons: Sequence[SystemComparison]) -> Table:
+def _table_of_pairs(of: SystemComparison) -> Table:
     """Pairs of systems by one or several measures, under one treatment of ties."""
-
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(one, name) for one in comparisons])
-
-    of = comparisons[0]
+    (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
-    difference, interval = joined("difference"), joined("difference_interval")
+    difference, interval = of.difference, of.difference_interval
     if of.interval == "t":
         head, said = f"±{level}", f"half of the {level} t interval"
         half = (interval[:, 1] - interval[:, 0]) / 2
@@ -377,68 +418,84 @@ def pair_table(comparisons: Sequence[SystemComparison]) -> Table:
     else:
         head, said = f"{level} interval", f"{level} bootstrap interval"
         shown = (head, interval, partial(bracketed, digits=3))
-    tie_range = joined("tie_range")
+    tie_range = of.tie_range
     columns: dict[str, tuple[Any, ...]] = {
         "difference": ("A - B", difference),
         "interval": shown,
-        "tie std": ("tie std", joined("tie_std")),
+        "tie std": ("tie std", of.tie_std),
         "tie range": ("tie range", tie_range),
-        "holds": ("holds", np.where(joined("survives"), "yes", "no")),
-        "p": (f"p ({of.test})", joined("pvalues"), probability),
-        "corrected p": (p_head(of), joined("adjusted_pvalues"), probability),
-        "d": ("d", joined("effect"), partial(number, digits=2)),
-        "interval of d": (
-            f"{level} interval of d",
-            joined("effect_interval"),
-            partial(bracketed, digits=2),
-        ),
+        "holds": ("holds", np.where(of.survives, "yes", "no")),
+        "p": (f"p ({of.test})", of.pvalues, probability),
+        "corrected p": (_p_head(of), of.adjusted_pvalues, probability),
+        "d": ("d", of.effect, partial(number, digits=2)),
     }
     # of the interval and the tie range, what was asked for is the last to go
     last = ["interval", "tie range"]
-    if of.interval != "t" or of.ties != EXPECTED:
+    if of.interval != "t" or ties != EXPECTED:
         last.reverse()
-    drop = ["interval of d", "tie std", "p", "d", *last]
-    if p_head(of) == f"p ({of.test})":
+    drop = ["tie std", "p", "d", *last]
+    if _p_head(of) == f"p ({of.test})":
         del columns["corrected p"]
         drop.remove("p")
-    one_order = _is_one_order(of.ties, joined("tie_std"))
+    one_order = _is_one_order(ties, of.tie_std)
     if one_order:
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
         drop = [name for name in drop if name in columns]
-    names = names_of_pairs(comparisons)
+    names = _names_of_pairs(of)
     places = {name: len(names) + j for j, name in enumerate(columns)}
     ranges = None
-    if len(comparisons) == 1 and not one_order:
+    if len(of) == 1 and not one_order:
         ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
     return Table.of(
         *names,
         *columns.values(),
         left=len(names),
         drop=[places[name] for name in drop],
-        terms={head: f"{said} of A - B over queries"} | _still_open(of.ties),
+        terms={head: f"{said} of A - B over queries"} | _still_open(ties),
         ranges=ranges,
     )
 
 
-def p_head(comparison: SystemComparison) -> str:
+def _side_by_side(of: SystemComparison) -> Table:
+    """Differences and p-values of all pairs, by treatment."""
+    treated = of._names()["ties"]
+    by = {ties: treated == ties for ties in of.ties}
+    names = [(head, cells[by[of.ties[0]]]) for head, cells in _names_of_pairs(of)]
+    head = _p_head(of)
+    columns: list[tuple[Any, ...]] = [
+        *names,
+        *((f"A - B {ties}", of.difference[rows]) for ties, rows in by.items()),
+        *(
+            (f"{head} {ties}", of.adjusted_pvalues[rows], probability)
+            for ties, rows in by.items()
+        ),
+    ]
+    drop = []
+    if EXPECTED in by:
+        drop = [len(columns)]
+        columns.append(("holds", np.where(of.survives[by[EXPECTED]], "yes", "no")))
+    terms = {f"A - B {ties}": f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
+    terms |= {f"{head} {ties}": meaning(head) for ties in by}
+    return Table.of(*columns, left=len(names), drop=drop, terms=terms)
+
+
+def _p_head(of: SystemComparison) -> str:
     """What p-values are called: after the correction, if there is one."""
-    several = comparison.correction is not None and len(comparison.pairs) > 1
-    return f"p ({comparison.correction if several else comparison.test})"
+    several = of.correction is not None and len(of.pairs) > len(of)
+    return f"p ({of.correction if several else of.test})"
 
 
-def names_of_pairs(comparisons: Sequence[SystemComparison]) -> list[tuple[Any, ...]]:
+def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:
     """The first columns of a table with a row for each measure and pair."""
-    each = [np.array(one.systems, dtype=object)[one.pairs.T] for one in comparisons]
-    first, second = np.concatenate(each, axis=1)
-    columns = [("A", first), ("B", second)]
-    if len(comparisons) == 1:
-        return columns
-    measures = [one.measure for one in comparisons for _ in one.pairs]
-    return [("measure", measures), *columns]
+    names = of._names()
+    columns = [("A", names["a"]), ("B", names["b"])]
+    return (
+        columns if len(of.measures) == 1 else [("measure", names["measure"]), *columns]
+    )
 
 
-def treated(ties: str) -> str:
+def _treated(ties: str) -> str:
     """A treatment of ties, in words."""
     return {
         EXPECTED: "exact mean over all orders of tied documents",

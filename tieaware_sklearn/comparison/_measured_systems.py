@@ -20,7 +20,7 @@ from .._engine.validation import (
 from ..evaluation._judged_rows import not_retrieved
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._tie_rules import TieRules
-from ..evaluation._undefined import ask
+from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 
 #: the name of the only system, if it came without one
@@ -35,6 +35,7 @@ class MeasuredSystems:
     names : tuple of str
     scores : list of ndarray of shape (n_documents,)
     measures : list of Measure
+    asked : Asked
     rules : TieRules
     queries : Queries
         In order of first appearance.
@@ -52,8 +53,8 @@ class MeasuredSystems:
         external: Mapping[str, Any] | None = None,
     ) -> None:
         self.measures = measures
-        self._asked = ask(measures, zero_relevance, unjudged)
-        labels = check_labels(y_true, unjudged=self._asked.unjudged)
+        self.asked = ask(measures, zero_relevance, unjudged)
+        labels = check_labels(y_true, unjudged=self.asked.unjudged)
         self.names, self.scores = check_systems(y_score, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
         self.rules = TieRules(external, len(labels), self.names)
@@ -73,7 +74,7 @@ class MeasuredSystems:
         `column` says to which system these scores belong, for rules by system.
         """
         return self.rules.values(
-            self._prepared, self._asked, scores, ties, statistics,
+            self._prepared, self.asked, scores, ties, statistics,
             column=column, n_jobs=self._n_jobs,
         )  # fmt: skip
 
@@ -87,32 +88,45 @@ class MeasuredSystems:
         """The checked labels of the documents."""
         return self._prepared.labels
 
-    @property
-    def bounds(self) -> FloatArray:
-        """The least and the largest value of each measure, (n_measures, 2)."""
-        return self._asked.bounds
-
-    def warn_undefined(self, expected: FloatArray) -> None:
-        """Warn of each measure that is undefined for every query of a system.
-
-        `expected` has shape (n_measures, n_queries, n_systems).
-        """
-        undefined = np.isnan(expected).all(axis=1)
-        # NaN is the largest
-        self._asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
-
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """The same of every system, of shape (n_measures, n_queries, n_systems)."""
-        each = [
-            self.values(scores, statistics, ties, column=j)
-            for j, scores in enumerate(self.scores)
-        ]
-        return {
-            name: np.stack([values[name].T for values in each], axis=-1)
-            for name in ["expected", *statistics]
-        }
+        return values_of_systems(
+            self._prepared, self.asked, self.rules, self.scores, ties, statistics,
+            n_jobs=self._n_jobs,
+        )  # fmt: skip
+
+
+def values_of_systems(
+    prepared: Prepared,
+    asked: Asked,
+    rules: TieRules,
+    columns: Sequence[NDArray[Any]],
+    ties: str,
+    statistics: Sequence[str] = ("best", "worst", "std", "chance"),
+    *,
+    n_jobs: int | None = None,
+) -> dict[str, FloatArray]:
+    """`expected` and others of score columns, (n_measures, n_queries, n_systems)."""
+    each = [
+        rules.values(prepared, asked, scores, ties, statistics, column=j, n_jobs=n_jobs)
+        for j, scores in enumerate(columns)
+    ]
+    return {
+        name: np.stack([values[name].T for values in each], axis=-1)
+        for name in ["expected", *statistics]
+    }
+
+
+def warn_undefined(asked: Asked, expected: FloatArray) -> None:
+    """Warn of each measure that is undefined for every query of a system.
+
+    `expected` has shape (n_measures, n_queries, n_systems).
+    """
+    undefined = np.isnan(expected).all(axis=1)
+    # NaN is the largest
+    asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
 
 
 def pairs_of(n: int) -> IntArray:

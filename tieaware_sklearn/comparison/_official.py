@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
-from .._engine.qid_column import array_of
-from .._engine.seeds import seed_of
+from .._engine.qid_column import array_of, warn_one_query
 from .._engine.validation import (
     check_count,
     check_flag,
@@ -19,14 +18,15 @@ from .._engine.validation import (
     is_retrieved,
 )
 from ..evaluation._averages import means
+from ..evaluation._tie_rules import TieRules
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison
-from ._measured_systems import MeasuredSystems, check_systems
+from ._comparison_result import STATISTICS, SystemComparison
+from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
 from ._official_result import OfficialVsExact, changes_of
 from ._order_agreement import order_agreement
 from ._pvalues_over_orders import over_orders
-from ._systems import compare_systems
+from ._systems import check_options, compared
 from ._tie_statistics import score_ties
 
 #: the two treatments compared
@@ -132,49 +132,44 @@ def official_vs_exact(
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
     check_flag(progress, "progress")
-    names, scores = check_systems(y_score, len(array_of(y_true)))
+    options = check_options(
+        test, "two-sided", None, "t", 0.95, n_resamples, random_state, baseline
+    )
+    systems = MeasuredSystems(
+        y_true, y_score, qid, parse_measures(measures), zero_relevance, unjudged, n_jobs
+    )
+    names = systems.names
     if len(names) < 2:
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
-    asked = parse_measures(measures)
-    rounded = {
-        name: in_32_bits(column) for name, column in zip(names, scores, strict=True)
+    rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
+    systems.scores = [in_32_bits(column) for column in systems.scores]
+    systems.rules = TieRules(rule, len(systems.labels), names)
+    baselines = check_baselines(baseline, names)
+    pairs = pairs_with(baselines, names)
+    if qid is None:
+        warn_one_query(
+            systems.queries.n_rows, "pass qid, because the test is over queries"
+        )
+    found = {
+        ties: systems.all_values(STATISTICS[1:], ties) for ties in (OFFICIAL, EXACT)
     }
-    options: dict[str, Any] = {
-        "qid": qid,
-        "measure": asked,
-        "zero_relevance": zero_relevance,
-        "unjudged": unjudged,
-        "baseline": baseline,
-        "test": test,
-        "random_state": random_state,
-        "n_resamples": n_resamples,
-        "n_jobs": n_jobs,
-    }
-    comparisons = compare_systems(
-        y_true,
-        rounded,
-        ties=[OFFICIAL, EXACT],
-        external={OFFICIAL: (_ids(docno, scores), "descending")},
-        correction=None,
-        **options,
+    comparisons = compared(
+        names, systems.asked, systems.queries, found, baselines, options
     )
     official, exact = (
-        [comparisons[str(measure), ties] for measure in asked]
+        [comparisons[measure, ties] for measure in comparisons.measures]
         for ties in (OFFICIAL, EXACT)
     )
     both = list(zip(official, exact, strict=True))
-    systems = MeasuredSystems(
-        y_true, rounded, qid, asked, zero_relevance, unjudged, n_jobs
-    )
     over = over_orders(
-        systems, exact[0].pairs, test=test, alpha=alpha, n_orders=n_orders,
-        n_resamples=n_resamples, seed=seed_of(random_state), n_jobs=n_jobs,
-        progress=progress, warns=False,
+        systems, pairs, test=test, alpha=alpha, n_orders=n_orders,
+        n_resamples=n_resamples, seed=options.seed, n_jobs=n_jobs,
+        progress=progress, found=found[EXACT],
     )  # fmt: skip
     tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
     return OfficialVsExact(
         systems=names,
-        measures=tuple(map(str, asked)),
+        measures=comparisons.measures,
         tied_documents=np.array(
             [
                 score_ties(systems.ranked(column), systems.queries).tied_documents
@@ -187,7 +182,7 @@ def official_vs_exact(
         best=_means(exact, "best"),
         tau_b=tau_b,
         tau_ap=tau_ap,
-        pairs=exact[0].pairs,
+        pairs=pairs,
         change=np.array([changes_of(*pair, alpha) for pair in both]),
         comparisons=comparisons,
         share=over.share,
@@ -230,5 +225,7 @@ def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
 
 def _agreement(official: SystemComparison, exact: SystemComparison) -> Any:
     return order_agreement(
-        means(exact.expected), means(official.expected), exact.greater_is_better
+        means(exact.expected),
+        means(official.expected),
+        bool(exact.greater_is_better[0]),
     )

@@ -14,7 +14,6 @@ from .._engine.ties import FloatArray, IntArray
 from .._optional import import_optional
 from ..evaluation._intervals import NO_DIFFERENCE
 from ._comparison_result import SystemComparison
-from ._several_comparisons import SystemComparisons
 
 #: changes of conclusions, the gravest first
 CHANGES = {
@@ -69,8 +68,8 @@ class OfficialVsExact(Result):
         What the exact means change: "turned" (both differences are significant, in
         opposite directions), "lost" (only the official one is significant), "new"
         (only the exact one is), "sign" (neither is, and the signs differ), or "".
-    comparisons : SystemComparisons
-        The comparisons by each measure, with ``ties`` "official" and "expected".
+    comparisons : SystemComparison
+        The comparison by each measure, with ``ties`` "official" and "expected".
     share, share_error : ndarray of shape (n_measures, n_pairs)
         Share of the orders of ties in which p < alpha, and its standard error.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
@@ -104,7 +103,7 @@ class OfficialVsExact(Result):
     tau_ap: FloatArray
     pairs: IntArray
     change: NDArray[np.str_]
-    comparisons: SystemComparisons
+    comparisons: SystemComparison
     share: FloatArray
     share_error: FloatArray
     smallest: FloatArray

@@ -23,7 +23,12 @@ from .._engine.validation import (
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._many_paired_tests import paired_pvalues
-from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
+from ._measured_systems import (
+    MeasuredSystems,
+    check_baselines,
+    pairs_with,
+    warn_undefined,
+)
 from ._order_values import OrderValues
 from ._paired_tests import ALTERNATIVES, TESTS
 from ._pvalues_over_orders_result import PValuesOverOrders
@@ -218,19 +223,19 @@ def over_orders(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: bool = False,
-    warns: bool = True,
+    found: dict[str, FloatArray] | None = None,
 ) -> OverOrders:
-    """What `pvalues_over_orders` finds for pairs of measured systems."""
-    found = systems.all_values(("best", "worst"))
-    if warns:
-        systems.warn_undefined(found["expected"])
+    """What `pvalues_over_orders` finds for pairs of systems, measured before or now."""
+    if found is None:
+        found = systems.all_values(("best", "worst"))
+        warn_undefined(systems.asked, found["expected"])
     each = [
         OrderValues(
             systems.labels,
             scores,
             systems.queries,
             systems.measures,
-            {name: values[..., j] for name, values in found.items()},
+            {name: found[name][..., j] for name in ("expected", "best", "worst")},
             [seed, j],
         )
         for j, scores in enumerate(systems.scores)

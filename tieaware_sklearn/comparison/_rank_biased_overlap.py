@@ -14,6 +14,7 @@ from .._display.tables import Table
 from .._engine.segments import expand, starts_of, sum_segments
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import check_count, check_qid, check_scores, check_share
+from ..evaluation import Summary
 from ..evaluation._averages import mean
 from ..measures._rank_weights import geometric_weight
 from ._prefix_overlaps import RankedLists, extreme_orders, mean_overlaps
@@ -24,61 +25,6 @@ _TERMS = {
     "residual": "from this bound to the upper one",
     "distance": "rank-biased distance, 1 - mean",
 }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OverlapSummary(Result):
-    """Averages over queries of a `RankBiasedOverlap`; prints as a table.
-
-    Attributes
-    ----------
-    p : float
-        Persistence.
-    depth : int or None
-        Depth of evaluation.
-    mean, worst, best : float
-        Averages of the expected, worst and best values.
-    minimum, residual : float
-        Averages of the lower bound and of the residual. The residual is NaN if it is
-        for any query of the average.
-    distance : float
-        1 - mean.
-    n_queries : int
-        Number of queries in the averages.
-
-    See Also
-    --------
-    RankBiasedOverlap.summary : The method that returns this summary.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn.comparison import rank_biased_overlap
-    >>> found = rank_biased_overlap([2, 1, 2, 1], [1, 2, 2, 1], qid=[1, 1, 2, 2])
-    >>> round(found.summary().mean, 4)
-    0.95
-    """
-
-    p: float
-    depth: int | None
-    mean: float
-    worst: float
-    best: float
-    minimum: float
-    residual: float
-    distance: float
-    n_queries: int
-
-    def _columns(self) -> dict[str, Any]:
-        return {name: [value] for name, value in vars(self).items()}
-
-    def _tables(self) -> list[Table]:
-        at = "" if self.depth is None else f"@{self.depth}"
-        cells = self._columns()
-        names = ["mean", "worst", "best", "minimum", "residual", "distance"]
-        columns = [(name, cells[name]) for name in names]
-        name = f"RBO(p={self.p:g}){at}"
-        last = ("queries", cells["n_queries"])
-        return [Table.of(("", [name]), *columns, last, terms=_TERMS)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +58,6 @@ class RankBiasedOverlap(Result):
     See Also
     --------
     rank_biased_overlap : The function that returns this result.
-    OverlapSummary : The averages over queries.
 
     Examples
     --------
@@ -139,25 +84,32 @@ class RankBiasedOverlap(Result):
         """Rank-biased distance, 1 - `expected`: ndarray of shape (n_queries,)."""
         return 1.0 - self.expected
 
-    def summary(self) -> OverlapSummary:
+    def summary(self) -> Summary:
         """Average over the queries for which both rankings retrieve documents.
 
         Returns
         -------
-        OverlapSummary
+        Summary
+            One row, ``overlap``: the averages ``mean`` (of the expected values),
+            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if it is for any query
+            of the average) and ``distance``, and ``n_queries`` in them.
         """
         there = ~np.isnan(self.expected)
-        values = {name: mean(getattr(self, name)[there]) for name in _OF_QUERIES}
-        if np.isnan(self.residual[there]).any():
-            values["residual"] = np.nan
-        return OverlapSummary(
-            p=self.p,
-            depth=self.depth,
-            mean=values.pop("expected"),
-            **values,
-            distance=mean(self.distance[there]),
-            n_queries=int(there.sum()),
-        )
+        values = {
+            name: getattr(self, name)[there] for name in (*_OF_QUERIES, "distance")
+        }
+        averages = {name: mean(of) for name, of in values.items()}
+        if np.isnan(values["residual"]).any():
+            averages["residual"] = np.nan
+        at = "" if self.depth is None else f"@{self.depth}"
+        cells: dict[str, Any] = {"overlap": f"RBO(p={self.p:g}){at}"}
+        cells |= {
+            "mean": averages.pop("expected"),
+            **averages,
+            "n_queries": there.sum(),
+        }
+        columns = {name: np.array([cell]) for name, cell in cells.items()}
+        return Summary(columns, ("overlap",), {}, _tables_of_means)
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in (*_OF_QUERIES, "distance")}
@@ -167,6 +119,11 @@ class RankBiasedOverlap(Result):
 
     def _tables(self) -> list[Table]:
         return self.summary()._tables()
+
+
+def _tables_of_means(of: Summary) -> list[Table]:
+    (_, name), *figures, (_, count) = of.columns.items()
+    return [Table.of(("", name), *figures, ("queries", count), terms=_TERMS)]
 
 
 def rank_biased_overlap(

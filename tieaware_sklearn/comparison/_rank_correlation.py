@@ -19,6 +19,7 @@ from .._engine.exact import fits_floats
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import check_choices, check_qid, check_scores
+from ..evaluation import Summary
 from ..evaluation._averages import means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
@@ -30,48 +31,6 @@ _FEW = 7
 _SAME = 1e-12
 #: level of the p-values that a summary counts
 _ALPHA = 0.05
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CorrelationSummary(Result):
-    """Averages over queries of an `OrderingCorrelation`; prints as a table.
-
-    Attributes
-    ----------
-    coefficients : tuple of str
-        Names of the coefficients.
-    mean, lowest, highest : ndarray of shape (n_coefficients,)
-        Mean, smallest and largest value over the queries where a coefficient is
-        defined.
-    n_significant : ndarray of shape (n_coefficients,), int
-        Number of queries with a p-value below 0.05; 0 for tau_ap_b, which has none.
-    n_queries : ndarray of shape (n_coefficients,), int
-        Number of queries in the average.
-
-    See Also
-    --------
-    OrderingCorrelation.summary : The method that returns this summary.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn.comparison import rank_correlation
-    >>> found = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
-    >>> summary = found.summary()
-    >>> summary.coefficients[0], summary.mean[0].round(4).item()
-    ('tau_a', -0.3333)
-    """
-
-    coefficients: tuple[str, ...]
-    mean: FloatArray
-    lowest: FloatArray
-    highest: FloatArray
-    n_significant: IntArray
-    n_queries: IntArray
-
-    def _tables(self) -> list[Table]:
-        header = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-        columns = zip(header, self._columns().values(), strict=True)
-        return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +54,6 @@ class OrderingCorrelation(Result):
     See Also
     --------
     rank_correlation : The function that returns this result.
-    CorrelationSummary : The averages over queries.
 
     Examples
     --------
@@ -111,22 +69,25 @@ class OrderingCorrelation(Result):
     pvalues: FloatArray
     n_documents: IntArray
 
-    def summary(self) -> CorrelationSummary:
+    def summary(self) -> Summary:
         """Average each coefficient over the queries where it is defined.
 
         Returns
         -------
-        CorrelationSummary
+        Summary
+            A row for each ``coefficient``: its ``mean``, ``lowest`` and ``highest``
+            value, ``n_significant``, the number of queries with a p-value below 0.05 (0
+            for tau_ap_b, which has none), and ``n_queries`` in the average.
         """
-        there = ~np.isnan(self.values)
-        return CorrelationSummary(
-            coefficients=self.coefficients,
-            mean=means(self.values),
-            lowest=np.fmin.reduce(self.values),
-            highest=np.fmax.reduce(self.values),
-            n_significant=(self.pvalues < _ALPHA).sum(axis=0),
-            n_queries=there.sum(axis=0),
-        )
+        columns: dict[str, NDArray[Any]] = {
+            "coefficient": np.array(self.coefficients),
+            "mean": means(self.values),
+            "lowest": np.fmin.reduce(self.values),
+            "highest": np.fmax.reduce(self.values),
+            "n_significant": (self.pvalues < _ALPHA).sum(axis=0),
+            "n_queries": (~np.isnan(self.values)).sum(axis=0),
+        }
+        return Summary(columns, ("coefficient",), {}, _tables_of_means)
 
     def _columns(self) -> dict[str, Any]:
         documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
@@ -144,6 +105,12 @@ class OrderingCorrelation(Result):
                 ("p", self.pvalues[0], probability),
             )
         ]
+
+
+def _tables_of_means(of: Summary) -> list[Table]:
+    heads = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
+    columns = zip(heads, of.columns.values(), strict=True)
+    return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
 
 
 def rank_correlation(

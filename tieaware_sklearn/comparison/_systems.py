@@ -10,12 +10,8 @@ from numpy.typing import ArrayLike
 
 from .._engine.qid_column import warn_one_query
 from .._engine.seeds import seed_of
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
-    check_choice,
-    check_count,
-    check_share,
-)
+from .._engine.ties import FloatArray
+from .._engine.validation import Queries, check_choice, check_count, check_share
 from ..evaluation._averages import mean, std_of_mean
 from ..evaluation._intervals import (
     NO_DIFFERENCE,
@@ -23,12 +19,17 @@ from ..evaluation._intervals import (
     adjust,
     bootstrap_interval,
 )
+from ..evaluation._undefined import Asked
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison
-from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
+from ._comparison_result import STATISTICS, SystemComparison
+from ._measured_systems import (
+    MeasuredSystems,
+    check_baselines,
+    pairs_with,
+    warn_undefined,
+)
 from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
-from ._several_comparisons import SystemComparisons
 from ._tukey import tukey_pvalues
 
 #: intervals of a difference, as in `RankingReport.summary`
@@ -54,7 +55,7 @@ def compare_systems(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     n_jobs: int | None = None,
-) -> Any:
+) -> SystemComparison:
     """Compare systems pair by pair, over queries and over the orders of their ties.
 
     Parameters
@@ -103,7 +104,7 @@ def compare_systems(
         Each is the interval of its pair alone: it has two sides whatever the
         `alternative`, and no correction for the number of pairs.
     confidence : float, default=0.95
-        Confidence level of the intervals of the difference and of the effect size.
+        Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization" (if there are no
         more than this, all of them are used), and of samples for "bootstrap".
@@ -116,8 +117,9 @@ def compare_systems(
 
     Returns
     -------
-    SystemComparison or SystemComparisons
-        The latter if `measure` or `ties` is a list: a comparison for each of both.
+    SystemComparison
+        By all measures and treatments of ties; ``found["AP", "expected"]`` is that by
+        one of each.
 
     Raises
     ------
@@ -146,8 +148,8 @@ def compare_systems(
     of the ties of A and of B are independent: their variances add, and the range goes
     from (worst of A - best of B) to (best of A - worst of B). There is no
     `query_weight`, because not all three tests are defined for weighted queries. For
-    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes and their
-    intervals, Sakai (SIGIR Forum 2014) and Cumming and Finch (2001).
+    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
+    (SIGIR Forum 2014).
 
     Tukey's test is that of a two-way layout of queries and systems without interaction:
     q = abs(mean of A - mean of B) / sqrt(MSE / n), where MSE is the mean square of the
@@ -175,53 +177,51 @@ def compare_systems(
     ---------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
     """
-    check_choice(test, "test", TESTS)
-    check_choice(alternative, "alternative", ALTERNATIVES)
-    check_correction(correction, test, alternative, baseline)
-    check_choice(interval, "interval", INTERVALS)
-    check_share(confidence, "confidence")
-    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
-    # a seed that is a number, so that every pair draws alike
-    seed = seed_of(random_state)
-    options = _Options(
-        test, alternative, correction, interval, float(confidence), n_resamples, seed
-    )
-    several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
+    options = check_options(
+        test, alternative, correction, interval, confidence, n_resamples,
+        random_state, baseline,
+    )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = check_baselines(baseline, systems.names)
-    pairs = pairs_with(baselines, systems.names)
-    if qid is None and len(pairs):
+    if qid is None and len(pairs_with(baselines, systems.names)):
         warn_one_query(
             systems.queries.n_rows, "pass qid, because the test is over queries"
         )
-    found = {
-        treatment: systems.all_values(("best", "worst", "std", "chance"), treatment)
-        for treatment in treatments
-    }
-    systems.warn_undefined(found[treatments[0]]["expected"])
-    comparisons = [
-        _comparison(
-            systems,
-            j,
-            treatment,
-            {name: values[j] for name, values in found[treatment].items()},
-            pairs,
-            baselines,
-            options,
-        )
-        for j in range(len(systems.measures))
-        for treatment in treatments
-    ]
-    if not several:
-        return comparisons[0]
-    return SystemComparisons(tuple(comparisons))
+    found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
+    return compared(
+        systems.names, systems.asked, systems.queries, found, baselines, options
+    )
 
 
-def check_correction(
+def check_options(
+    test: str,
+    alternative: str,
+    correction: str | None,
+    interval: str,
+    confidence: float,
+    n_resamples: int,
+    random_state: Any,
+    baseline: Any,
+) -> Options:
+    """How pairs are tested, checked."""
+    check_choice(test, "test", TESTS)
+    check_choice(alternative, "alternative", ALTERNATIVES)
+    _check_correction(correction, test, alternative, baseline)
+    check_choice(interval, "interval", INTERVALS)
+    check_share(confidence, "confidence")
+    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
+    # a seed that is a number, so that every pair draws alike
+    seed = seed_of(random_state)
+    return Options(
+        test, alternative, correction, interval, float(confidence), n_resamples, seed
+    )
+
+
+def _check_correction(
     correction: Any, test: str, alternative: str, baseline: Any
 ) -> None:
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
@@ -243,7 +243,7 @@ def check_correction(
         )
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     """How pairs are tested, as given to `compare_systems`."""
 
     test: str
@@ -267,44 +267,55 @@ class _Pair(NamedTuple):
     low: float
     high: float
     effect: float
-    effect_low: float
-    effect_high: float
     n_queries: int
 
 
-def _comparison(
-    systems: MeasuredSystems,
-    j: int,
-    ties: str,
-    found: dict[str, FloatArray],
-    pairs: IntArray,
+def compared(
+    names: tuple[str, ...],
+    asked: Asked,
+    queries: Queries,
+    found: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
-    options: _Options,
+    options: Options,
 ) -> SystemComparison:
-    """The comparison by one measure under one treatment of ties."""
+    """The comparison of values (n_measures, n_queries, n_systems), by treatment.
+
+    Warns of each measure that is undefined for every query of a system.
+    """
+    warn_undefined(asked, next(iter(found.values()))["expected"])
     # whatever order the rows came in
-    by_id = systems.queries.sorted()
-    rows = [
-        _compare(
-            {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
-            options,
-        )
-        for pair in pairs
+    by_id, pairs = queries.sorted(), pairs_with(baselines, names)
+    blocks = [
+        {name: each[j] for name, each in values.items()}
+        for j in range(len(asked.measures))
+        for values in found.values()
     ]
-    columns = np.array(rows, dtype=float).reshape(len(pairs), len(_Pair._fields))
+    rows, adjusted = [], []
+    for block in blocks:
+        own = [
+            _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
+            for pair in pairs
+        ]
+        pvalues = np.array([pair.pvalue for pair in own])
+        rows += own
+        if options.correction == "tukey":
+            adjusted.append(tukey_pvalues(block["expected"][by_id], pairs))
+        else:
+            adjusted.append(adjust(pvalues, options.correction))
+    columns = np.array(rows, dtype=float).reshape(len(rows), len(_Pair._fields))
     of = dict(zip(_Pair._fields, columns.T, strict=True))
-    if options.correction == "tukey":
-        adjusted = tukey_pvalues(found["expected"][by_id], pairs)
-    else:
-        adjusted = adjust(of["pvalue"], options.correction)
     return SystemComparison(
-        systems=systems.names,
-        measure=str(systems.measures[j]),
-        greater_is_better=systems.measures[j].greater_is_better,
-        qid=systems.queries.qid,
-        **found,
-        bounds=systems.bounds[j],
-        pairs=pairs,
+        systems=names,
+        measures=asked.names,
+        ties=tuple(found),
+        greater_is_better=np.array([one.greater_is_better for one in asked.measures]),
+        qid=queries.qid,
+        **{
+            name: np.concatenate([block[name] for block in blocks], axis=1)
+            for name in STATISTICS
+        },
+        bounds=asked.bounds,
+        pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
         difference=of["difference"],
         difference_interval=np.column_stack([of["low"], of["high"]]),
         tie_std=of["tie_std"],
@@ -312,11 +323,9 @@ def _comparison(
         survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
         statistic=of["statistic"],
         pvalues=of["pvalue"],
-        adjusted_pvalues=adjusted,
+        adjusted_pvalues=np.concatenate(adjusted),
         effect=of["effect"],
-        effect_interval=np.column_stack([of["effect_low"], of["effect_high"]]),
         n_queries=of["n_queries"].astype(np.int64),
-        ties=ties,
         baselines=baselines,
         test=options.test,
         correction=options.correction,
@@ -326,7 +335,7 @@ def _comparison(
     )
 
 
-def _compare(values: dict[str, FloatArray], options: _Options) -> _Pair:
+def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
     """Difference, its tie std and range, test, intervals, effect and queries."""
     there = ~np.isnan(values["expected"]).any(axis=1)
     a, b = values["expected"][there].T
@@ -349,13 +358,13 @@ def _compare(values: dict[str, FloatArray], options: _Options) -> _Pair:
         mean(largest[:, 0]) - mean(smallest[:, 1]),
         *tested,
         *_difference_interval(difference, options),
-        *paired_effect(difference, options.confidence),
+        paired_effect(difference),
         int(there.sum()),
     )
 
 
 def _difference_interval(
-    difference: FloatArray, options: _Options
+    difference: FloatArray, options: Options
 ) -> tuple[float, float]:
     """Interval of the mean difference over queries."""
     if options.interval == "bootstrap":

@@ -46,16 +46,6 @@ def tukey_pvalues(values: FloatArray, pairs: IntArray) -> FloatArray:
     of_queries = column_sums(values.T) / m
     residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
     squares = math.fsum((residuals**2).ravel().tolist())
-    return tukey_of_sums(means, squares, n, pairs)
-
-
-def tukey_of_sums(
-    means: FloatArray, squares: float, n: int, pairs: IntArray
-) -> FloatArray:
-    """The same, given the means of the systems and the sum of squared residuals."""
-    m = len(means)
-    if n < 2 or m < 2:
-        return np.full(len(pairs), np.nan)
     degrees = (n - 1) * (m - 1)
     mse = squares / degrees
     apart = np.abs(means[pairs[:, 0]] - means[pairs[:, 1]])

@@ -136,7 +136,9 @@ def fit_selector(
         return without, digests
 
     rows = gathered(df, names, shuffle, columns, only=features is None)
-    found, digests = merged(rows, screening, qid, shuffle, keep=True, wanted=wanted)
+    found, digests = merged(
+        rows, screening, Screening.merge, qid, shuffle, keep=True, wanted=wanted
+    )
     names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
