@@ -19,6 +19,7 @@ from ..measures import Measure, parse_measure
 from ._averages import mean
 from ._canonical_rows import CanonicalRows
 from ._judged_rows import JudgedRows, not_retrieved
+from ._labelled_queries import LabelledQueries
 from ._prepared_ranking import prepare
 from ._undefined import ask
 
@@ -270,7 +271,8 @@ def sampled(
     """
     check_count(n_orders, "n_orders", least=2)
     check_flag(progress, "progress")
-    function, name, measures = _function(score_func)
+    function: Any = score_func
+    name, measures = _name_and_measures(score_func)
     keep = unjudged == "keep"
     asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
@@ -279,9 +281,8 @@ def sampled(
     if judged is not None:
         scores = judged.scores(scores)
         queries, checked = judged.queries, judged.labels
-    labels = np.maximum(checked, 0)
-    if keep or any(measure.takes_unjudged for measure in measures):
-        labels = np.where(checked < 0, np.nan, checked)
+    labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
+    takes_unjudged = any(measure.takes_unjudged for measure in measures)
     orders = _Orders(checked, scores, queries, random_state)
     bounds = orders.queries.offsets
     values = np.empty((n_orders, len(orders.tied)))
@@ -300,15 +301,24 @@ def sampled(
             )
         return value
 
-    for query in np.flatnonzero(~orders.tied).tolist():
-        values[:, query] = measured(orders.rows, query)
-    open_queries = np.flatnonzero(orders.tied).tolist()
-    for i in show_progress(
-        range(n_orders if open_queries else 0), progress, n_orders, "order"
-    ):
-        rows = orders.draw()
-        for query in open_queries:
-            values[i, query] = measured(rows, query)
+    ranked = LabelledQueries(
+        checked if takes_unjudged else np.maximum(checked, 0.0), queries, keep=True
+    )
+
+    def of_queries(rows: NDArray[np.intp], some: NDArray[np.intp]) -> FloatArray:
+        """In one order of the rows, those of some queries by id."""
+        if not measures:
+            return np.array([measured(rows, query) for query in some.tolist()])
+        column = np.empty(len(rows))
+        column[rows] = orders.scores
+        found = ranked.values(measures, column, statistics=["expected"])["expected"]
+        return found[orders.by_id[some], 0]
+
+    same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
+    values[:, same] = of_queries(orders.rows, same)
+    number = range(n_orders if len(open_queries) else 0)
+    for i in show_progress(number, progress, n_orders, "order"):
+        values[i, open_queries] = of_queries(orders.draw(), open_queries)
     values[:, orders.by_id] = values.copy()
     left_out = np.isnan(values)
     some = left_out.any(axis=0) & ~left_out.all(axis=0)
@@ -343,21 +353,16 @@ def sampled(
     )
 
 
-def _function(
+def _name_and_measures(
     given: ScoreFunction | str | Measure,
-) -> tuple[ScoreFunction, str, list[Measure]]:
-    if not isinstance(given, (str, Measure)):
-        if not callable(given):
-            raise ValueError(
-                "score_func must be a function of labels and scores, the name of a "
-                f"measure or a Measure, got {given!r}"
-            )
-        return given, getattr(given, "__name__", type(given).__name__), []
-    measure = parse_measure(given)
-
-    def function(labels: FloatArray, scores: FloatArray) -> float:
-        prepared, checked = prepare(ask([measure]), labels, scores)
-        found = prepared.labelled.values([measure], checked, statistics=["expected"])
-        return float(found["expected"][0, 0])
-
-    return function, str(measure), [measure]
+) -> tuple[str, list[Measure]]:
+    """A name, and the measure if it is one."""
+    if isinstance(given, (str, Measure)):
+        measure = parse_measure(given)
+        return str(measure), [measure]
+    if not callable(given):
+        raise ValueError(
+            "score_func must be a function of labels and scores, the name of a "
+            f"measure or a Measure, got {given!r}"
+        )
+    return getattr(given, "__name__", type(given).__name__), []
