@@ -274,7 +274,10 @@ def sampled(
     function: Any = score_func
     name, measures = _name_and_measures(score_func)
     keep = unjudged == "keep"
-    asked = ask(measures, zero_relevance, "nonrelevant" if keep else unjudged)
+    if keep:
+        # which labels a function takes, it knows itself
+        unjudged = "raise" if measures else "nonrelevant"
+    asked = ask(measures, zero_relevance, unjudged)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
     queries, checked = prepared.queries, prepared.labels
     judged = JudgedRows.of(checked, queries)
@@ -311,8 +314,8 @@ def sampled(
             return np.array([measured(rows, query) for query in some.tolist()])
         column = np.empty(len(rows))
         column[rows] = orders.scores
-        found = ranked.values(measures, column, statistics=["expected"])["expected"]
-        return found[orders.by_id[some], 0]
+        found = ranked.values(measures, column, statistics=["expected"])
+        return np.asarray(found["expected"][orders.by_id[some], 0])
 
     same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
     values[:, same] = of_queries(orders.rows, same)
