@@ -12,17 +12,20 @@ from .._engine.digests import Digests
 from .._engine.known_queries import id_digests
 from .._engine.validation import check_qid
 from ..comparison import SystemComparison
-from ..comparison._comparison_result import STATISTICS
-from ..comparison._measured_systems import check_baselines, values_of_systems
-from ..comparison._systems import check_options, compared
+from ..comparison._result import STATISTICS
+from ..comparison._systems import (
+    check_baselines,
+    check_options,
+    compared,
+    values_of_systems,
+)
 from ..evaluation._prepared_ranking import ColumnNames, prepare_labels
 from ..evaluation._report import one_after_another
-from ..evaluation._tie_rules import TieRules
+from ..evaluation._ties import TieRules
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._columns import check_given
-from ._faults import Names, Wanted
+from ._computing import Names, Wanted, check_given
 from ._partitions import gathered, merged
 
 

@@ -17,8 +17,7 @@ from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepar
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._columns import check_given
-from ._faults import Names, Wanted, Where
+from ._computing import Names, Wanted, Where, check_given
 from ._partitions import (
     gathered,
     ids_of,

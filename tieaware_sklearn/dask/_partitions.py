@@ -15,9 +15,18 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
-from ._columns import check_columns
-from ._computing import Given, compute, shuffle_method
-from ._faults import Names, Wanted, Where, as_meta, check_kinds_of, kinds_of
+from ._computing import (
+    Given,
+    Names,
+    Wanted,
+    Where,
+    as_meta,
+    check_columns,
+    check_kinds_of,
+    compute,
+    kinds_of,
+    shuffle_method,
+)
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")

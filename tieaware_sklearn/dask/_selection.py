@@ -13,8 +13,7 @@ from .._engine.digests import Digests
 from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._rule import Rule
-from ._columns import check_frame, check_given, objects_in
-from ._faults import Names, Wanted
+from ._computing import Names, Wanted, check_frame, check_given, objects_in
 from ._partitions import gathered, merged
 
 #: numbers among objects, as pandas calls them

@@ -6,14 +6,11 @@ from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._many_columns import PreparedRanking
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._relevance_evaluator import RelevanceEvaluator
-from ._report import RankingReport
+from ._report import RankingReport, Summary
 from ._residuals import ResidualReport, residuals
-from ._sampled_orders import SampledScore, sample_orderings, sampled
+from ._sampled import SampledScore, sample_orderings, sampled
 from ._subtopics import SubtopicReport, evaluate_subtopics
-from ._summary import Summary
-from ._tie_report import TieReport, tie_report
-from ._tie_rules import break_ties
-from ._tie_treatments import TieTreatments, tie_treatments
+from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
 
 __all__ = [
     "ContingencyTable",

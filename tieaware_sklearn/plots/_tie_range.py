@@ -10,7 +10,7 @@ import numpy as np
 
 from .._engine.ties import FloatArray
 from ..comparison import SystemComparison, compare_systems
-from ..comparison._comparison_result import EXPECTED
+from ..comparison._result import EXPECTED
 from ..evaluation import evaluate
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures

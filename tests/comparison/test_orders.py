@@ -14,8 +14,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests import naive
 from tieaware_sklearn import compare_systems, pvalues_over_orders
-from tieaware_sklearn.comparison import _order_values, _pvalues_over_orders
-from tieaware_sklearn.comparison._paired_tests import ALTERNATIVES, TESTS, paired_test
+from tieaware_sklearn.comparison import _orders
+from tieaware_sklearn.comparison._tests import ALTERNATIVES, TESTS, paired_test
 from tieaware_sklearn.datasets import load_trec, make_web_search
 
 WEB = make_web_search(n_queries=30, random_state=3)
@@ -133,8 +133,8 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     }  # fmt: skip
     found = pvalues_over_orders(WEB.target, SYSTEMS, qid=WEB.qid, **options)
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
-    monkeypatch.setattr(_pvalues_over_orders, "_CELLS", 1000)
-    monkeypatch.setattr(_order_values, "_CELLS", 3000)
+    monkeypatch.setattr(_orders, "_VALUES", 1000)
+    monkeypatch.setattr(_orders, "_CELLS", 3000)
     again = pvalues_over_orders(
         WEB.target[rows], shuffled, qid=WEB.qid[rows], n_jobs=2, **options
     )

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tieaware_sklearn.comparison import rank_biased_overlap
-from tieaware_sklearn.comparison._prefix_overlaps import (
+from tieaware_sklearn.comparison._overlap import (
     RankedLists,
+    _tail,
     extreme_orders,
     mean_overlaps,
 )
-from tieaware_sklearn.comparison._rank_biased_overlap import _tail
 
 SCORES = st.sampled_from([-math.inf, 0.0, 0.0, 1.0, 2.0])
 PAIRS = st.tuples(SCORES, SCORES)

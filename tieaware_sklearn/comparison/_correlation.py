@@ -1,4 +1,4 @@
-"""How far two orderings agree."""
+"""Rank correlation of two orderings."""
 
 from __future__ import annotations
 
@@ -406,3 +406,18 @@ def _null_variance(
     tied = (reached - 2) * triples + 3 * doubles
     spread = size * above * (reached + 1 - tied) / 12
     return float(4 * math.fsum((weights**2 * spread).tolist()) / (n - 1) ** 2)
+
+
+def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
+    """tau-b and tau-AP of two orders of systems, by their means.
+
+    Systems without one of the means are left out; `up` says whether more is better.
+    """
+    there = ~(np.isnan(exact) | np.isnan(coarse))
+    if not there.any():
+        return np.full(2, np.nan)
+    side = 1 if up else -1
+    found = rank_correlation(
+        side * exact[there], side * coarse[there], coefficients=("tau_b", "tau_ap")
+    )
+    return np.asarray(found.values[0])

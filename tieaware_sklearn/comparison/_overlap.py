@@ -1,23 +1,199 @@
-"""How far two rankings agree, the more the higher: rank-biased overlap."""
+"""Rank-biased overlap of rankings with ties."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import exp1
 
 from .._display.result import Result
-from .._display.tables import Table
-from .._engine.segments import expand, starts_of, sum_segments
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_count, check_qid, check_scores, check_share
+from .._display.tables import Ranges, Table
+from .._engine.segments import (
+    begins,
+    count_before,
+    expand,
+    offsets_of,
+    runs,
+    starts_of,
+    sum_segments,
+)
+from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.validation import (
+    check_count,
+    check_qid,
+    check_scores,
+    check_share,
+    is_retrieved,
+)
 from ..evaluation import Summary
 from ..evaluation._averages import mean
 from ..measures._rank_weights import geometric_weight
-from ._prefix_overlaps import RankedLists, extreme_orders, mean_overlaps
+from ._systems import check_systems
+
+#: rank of a document that is not retrieved, below all others
+_MISSING = -1
+
+
+class RankedLists(NamedTuple):
+    """One ranking of the documents of all queries.
+
+    Attributes
+    ----------
+    rank : ndarray of shape (n_documents,)
+        Integers that compare as the scores do, -1 for documents not retrieved.
+    group : ndarray of shape (n_documents,)
+        The tie group of each document, numbered query by query from the top; -1 for
+        documents not retrieved.
+    at : ndarray of shape (n_retrieved,)
+        The tie group at each rank of each query.
+    lo, size : ndarray of shape (n_groups + 1,)
+        Documents of the query above each group, and in it. The last entry is no group.
+    length : ndarray of shape (n_queries,)
+        Documents retrieved for each query.
+    first : ndarray of shape (n_queries + 1,)
+        The first group of each query, and the number of groups.
+    """
+
+    rank: IntArray
+    group: IntArray
+    at: IntArray
+    lo: IntArray
+    size: IntArray
+    length: IntArray
+    first: IntArray
+
+    @classmethod
+    def of(cls, scores: NDArray[Any], codes: IntArray, n_queries: int) -> RankedLists:
+        """Of scores of any dtype, and the number of the query of each document."""
+        rank = dense_ranks(scores)[0]
+        rank[~is_retrieved(scores)] = _MISSING
+        retrieved = np.flatnonzero(rank > _MISSING)
+        order = retrieved[np.lexsort((-rank[retrieved], codes[retrieved]))]
+        new = begins(codes[order]) | begins(rank[order])
+        return cls._of_order(rank, order, new, codes, n_queries)
+
+    def reordered(self, minor: IntArray, least: IntArray, codes: IntArray) -> Self:
+        """The same ranking, its ties broken: smaller `minor` first, then `least`."""
+        shown = np.flatnonzero(self.rank > _MISSING)
+        # groups are numbered query by query
+        keys = least[shown], minor[shown], self.group[shown]
+        order = shown[np.lexsort(keys)]
+        new = np.ones(len(order), dtype=bool)
+        return self._of_order(self.rank, order, new, codes, len(self.length))
+
+    @classmethod
+    def _of_order(
+        cls,
+        rank: IntArray,
+        order: IntArray,
+        new: NDArray[np.bool_],
+        codes: IntArray,
+        n_queries: int,
+    ) -> Self:
+        """Of the retrieved documents in order, and where groups begin."""
+        query = codes[order]
+        length = np.bincount(query, minlength=n_queries)
+        at = np.cumsum(new) - 1
+        group = np.full(len(rank), _MISSING, dtype=np.int64)
+        group[order] = at
+        starts, size = runs(at)
+        owner = query[starts]
+        return cls(
+            rank=rank,
+            group=group,
+            at=at,
+            lo=np.append(starts - starts_of(length)[owner], 0),
+            size=np.append(size, 1),
+            length=length,
+            first=offsets_of(np.bincount(owner, minlength=n_queries)),
+        )
+
+    def at_depths(self, owner: IntArray, place: IntArray) -> IntArray:
+        """The group at each place of a query; below its list, that after its last."""
+        found = self.first[owner + 1]
+        inside = place < self.length[owner]
+        found[inside] = self.at[starts_of(self.length)[owner[inside]] + place[inside]]
+        return found
+
+    def cuts(self, depth: IntArray, codes: IntArray) -> NDArray[np.bool_]:
+        """Per query, whether so many ranks end inside a tie."""
+        out = np.zeros(len(depth), dtype=bool)
+        there = self.group > _MISSING
+        lo, query = self.lo[self.group[there]], codes[there]
+        size, cut = self.size[self.group[there]], depth[query]
+        out[query[(lo < cut) & (cut < lo + size)]] = True
+        return out
+
+
+def mean_overlaps(
+    a: RankedLists, b: RankedLists, codes: IntArray, deepest: IntArray
+) -> FloatArray:
+    """Mean overlap at depths 1, 2, ... `deepest` of each query, one after another.
+
+    The orders of the ties of both rankings are independent, so that the mean is the
+    sum over documents of P_a(rank <= d) P_b(rank <= d). At any depth at most one group
+    of each ranking is cut: its documents have P = (d - lo)/n, those above it 1. So the
+    sum has four parts: documents above both groups, those of one group that are above
+    the other, and those of both. Counts are exact, and nothing is subtracted from
+    anything but counts.
+    """
+    owner, place = expand(deepest)
+    of_a, of_b = a.at_depths(owner, place), b.at_depths(owner, place)
+    share_a = (place + 1 - a.lo[of_a]) / a.size[of_a]
+    share_b = (place + 1 - b.lo[of_b]) / b.size[of_b]
+
+    shared = (a.group > _MISSING) & (b.group > _MISSING)
+    in_a, in_b, query = a.group[shared], b.group[shared], codes[shared]
+    # above the groups at a depth are the groups that end before it
+    end = np.maximum(a.lo[in_a] + a.size[in_a], b.lo[in_b] + b.size[in_b])
+    kept = end < deepest[query]
+    above = np.bincount(
+        starts_of(deepest)[query[kept]] + end[kept], minlength=len(owner)
+    )
+    both_above = count_before(above, deepest) + above
+    a_cut, both_cut = _within(in_a, in_b, of_a, of_b, len(b.size))
+    b_cut, _ = _within(in_b, in_a, of_b, of_a, len(a.size))
+    return np.asarray(
+        both_above + a_cut * share_a + b_cut * share_b + both_cut * share_a * share_b
+    )
+
+
+def _within(
+    inside: IntArray, other: IntArray, group: IntArray, beside: IntArray, n_other: int
+) -> tuple[IntArray, IntArray]:
+    """Documents of each `group` that the other ranking has above `beside`, and in it.
+
+    `inside` and `other` are the groups of each document in the two rankings.
+    """
+    key = np.sort(inside * n_other + other)
+    cell = group * n_other + beside
+    start = np.searchsorted(key, cell)
+    return (
+        start - np.searchsorted(key, group * n_other),
+        np.searchsorted(key, cell, side="right") - start,
+    )
+
+
+def extreme_orders(
+    a: RankedLists, b: RankedLists, codes: IntArray, *, best: bool
+) -> tuple[RankedLists, RankedLists]:
+    """The orders of all ties with the most or the least overlap, at every depth.
+
+    At depth d a ranking chooses some documents of the group that is cut there. Each
+    that the other ranking has above its own cut adds 1, each that it has below adds 0,
+    and those of both groups add 1 where both choose them. Most overlap: take documents
+    in the order of the other ranking, and in one common order where they tie in both.
+    Least: in its reverse, and in opposite orders. Neither depends on d, so that one
+    order is extreme at all depths.
+    """
+    rows = np.arange(len(codes))
+    if best:
+        return a.reordered(-b.rank, rows, codes), b.reordered(-a.rank, rows, codes)
+    return a.reordered(b.rank, rows, codes), b.reordered(a.rank, -rows, codes)
+
 
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
 _TERMS = {
@@ -363,3 +539,146 @@ def _tail(above: IntArray, p: float) -> FloatArray:
             correction = correction + _BERNOULLI[m // 2] * derivative
     integral = integral + np.exp(-rate * start) * correction
     return np.asarray((1.0 - p) * (direct + integral / p))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OverlapMatrix(Result):
+    """Mean rank-biased overlap of every pair of systems; prints as a table.
+
+    The matrices are symmetric. A system and itself are a pair, too: its overlap is
+    below 1 as far as its ties leave the ranking open.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    p : float
+        Persistence.
+    depth : int or None
+        Depth of evaluation.
+    mean, worst, best : ndarray of shape (n_systems, n_systems)
+        Averages over queries of the expected, worst and best overlaps, as in
+        `RankBiasedOverlap`.
+    n_queries : ndarray of shape (n_systems, n_systems), int
+        Number of queries for which both systems retrieve documents.
+
+    See Also
+    --------
+    pairwise_overlap : The function that returns this result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import pairwise_overlap
+    >>> found = pairwise_overlap({"a": [3, 2, 1], "b": [2, 2, 1]}, p=0.5)
+    >>> found.mean
+    array([[1.  , 0.75],
+           [0.75, 0.75]])
+    """
+
+    systems: tuple[str, ...]
+    p: float
+    depth: int | None
+    mean: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    n_queries: IntArray
+
+    @property
+    def distance(self) -> FloatArray:
+        """Rank-biased distance, 1 - `mean`: of shape (n_systems, n_systems)."""
+        return 1.0 - self.mean
+
+    def _columns(self) -> dict[str, Any]:
+        names = np.array(self.systems, dtype=object)
+        rows, columns = np.triu_indices(len(names))
+        values = {
+            name: getattr(self, name)[rows, columns]
+            for name in ("mean", "worst", "best", "distance", "n_queries")
+        }
+        return {"a": names[rows], "b": names[columns], **values}
+
+    def _tables(self) -> list[Table]:
+        cells = self._columns()
+        heads = [("A", "a"), ("B", "b"), ("queries", "n_queries")]
+        heads[2:2] = [(name, name) for name in ("mean", "worst", "best")]
+        return [
+            Table.of(
+                *((head, cells[name]) for head, name in heads),
+                left=2,
+                ranges=Ranges(cells["worst"], cells["mean"], cells["best"]),
+            )
+        ]
+
+
+def pairwise_overlap(
+    y_score: Any, *, qid: Any = None, p: float = 0.9, depth: int | None = None
+) -> OverlapMatrix:
+    """Mean rank-biased overlap (RBO) of every pair of systems.
+
+    Parameters
+    ----------
+    y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems) or (n_documents,)
+        Scores of each system for the same documents, with -inf for documents that
+        the system does not retrieve.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all documents belong to one query.
+    p, depth
+        As in `rank_biased_overlap`.
+
+    Returns
+    -------
+    OverlapMatrix
+
+    Raises
+    ------
+    ValueError
+        As in `rank_biased_overlap`, and for systems of another length or with the
+        same name.
+
+    See Also
+    --------
+    rank_biased_overlap : Two rankings, query by query, and the definition.
+    compare_systems : Tests whether systems differ by a measure.
+
+    Notes
+    -----
+    The orders of the ties of two systems are independent, also where a system is
+    compared with itself. Its mean overlap with itself is the one that it has with any
+    order of its ties, such as the order that trec_eval gives it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import pairwise_overlap
+    >>> systems = {"clicks": [9, 5, 5, 1], "age": [2, 3, 1, 1]}
+    >>> print(pairwise_overlap(systems, p=0.5))
+    A       B         mean   worst    best  queries
+    -----------------------------------------------
+    clicks  clicks  0.9375  0.8750  1.0000        1
+    clicks  age     0.4167  0.3333  0.5000        1
+    age     age     0.9792  0.9583  1.0000        1
+    """
+    names, columns = check_systems(y_score)
+    queries = check_qid(qid, n_rows=len(columns[0]))
+    p, depth = check_reader(p, depth)
+    codes, n_systems = queries.codes, len(names)
+    lists = [
+        RankedLists.of(queries.arrange(scores), codes, queries.n_queries)
+        for scores in columns
+    ]
+    averages = np.empty((3, n_systems, n_systems))
+    counts = np.empty((n_systems, n_systems), dtype=np.int64)
+    for i, j in zip(*np.triu_indices(n_systems), strict=True):
+        found = overlap_values(lists[i], lists[j], codes, p, depth)
+        values = [mean(found[name]) for name in ("expected", "worst", "best")]
+        averages[:, i, j] = averages[:, j, i] = values
+        counts[i, j] = counts[j, i] = (~np.isnan(found["expected"])).sum()
+    return OverlapMatrix(
+        systems=names,
+        p=p,
+        depth=depth,
+        mean=averages[0],
+        worst=averages[1],
+        best=averages[2],
+        n_queries=counts,
+    )

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 
 from tests import naive
 from tests.strategies import queries
-from tieaware_sklearn.comparison import _order_values
-from tieaware_sklearn.comparison._measured_systems import MeasuredSystems
-from tieaware_sklearn.comparison._order_values import OrderValues
+from tieaware_sklearn.comparison import _orders
+from tieaware_sklearn.comparison._orders import OrderValues
+from tieaware_sklearn.comparison._systems import MeasuredSystems
 from tieaware_sklearn.measures import parse_measure
 
 PLAIN = {
@@ -109,7 +109,7 @@ def test_orders_do_not_depend_on_measures_or_batches(monkeypatch):
     alone = values_of(labels, scores, qid, ["p@1"])
     found = both.draw(30)
     assert np.array_equal(found[:1], alone.draw(30))
-    monkeypatch.setattr(_order_values, "_CELLS", 200)
+    monkeypatch.setattr(_orders, "_CELLS", 200)
     small = values_of(labels, scores, qid, ["p@1", "ap"])
     assert np.array_equal(
         found, np.concatenate([small.draw(7), small.draw(23)], axis=1)

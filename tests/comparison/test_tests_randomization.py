@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn.comparison._paired_tests import ALTERNATIVES
-from tieaware_sklearn.comparison._randomization import (
+from tieaware_sklearn.comparison._tests import (
+    ALTERNATIVES,
     random_signs,
     randomization_pvalue,
     randomization_pvalues,

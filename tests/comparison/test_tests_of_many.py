@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn.comparison._many_paired_tests import paired_pvalues
-from tieaware_sklearn.comparison._paired_tests import ALTERNATIVES, TESTS, paired_test
+from tieaware_sklearn.comparison._tests import (
+    ALTERNATIVES,
+    TESTS,
+    paired_pvalues,
+    paired_test,
+)
 
 
 @pytest.mark.parametrize("test", TESTS)

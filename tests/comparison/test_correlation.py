@@ -14,7 +14,7 @@ from scipy import stats
 
 from tests import naive
 from tieaware_sklearn.comparison import rank_correlation
-from tieaware_sklearn.comparison._rank_correlation import _null_variance
+from tieaware_sklearn.comparison._correlation import _null_variance
 
 RANKS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from tieaware_sklearn import compare_systems
-from tieaware_sklearn.comparison._posterior import posterior_of
+from tieaware_sklearn.comparison._result import posterior_of
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.evaluation._intervals import QueryMoments
 
