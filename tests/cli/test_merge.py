@@ -168,15 +168,14 @@ def test_the_shell_merges_what_python_saves(capsys, parts):
     assert json.loads(Path("o.json").read_text())["n_documents"] is None
 
 
-@pytest.mark.parametrize("average", ["macro", "geometric"])
-def test_summaries_of_batches(capsys, folder, shards, rows, average):
+@pytest.mark.parametrize("average", ["macro", "geometric", "median"])
+def test_reports_of_batches(capsys, folder, shards, rows, average):
     for name, some in zip(PARTS, shards, strict=True):
-        found = evaluate_batches([some], score="clicks", average=average)
-        found.save(name)
-    words = words_of("--plot=o.png", "--report=o.html")
+        evaluate_batches([some], score="clicks").save(name)
+    words = words_of("--plot=o.png", "--report=o.html", f"--average={average}")
     code, out, err = run(capsys, "merge", *PARTS, *words)
     assert (code, err) == (0, "")
-    whole = evaluate_batches([rows], score="clicks", average=average)
+    whole = evaluate_batches([rows], score="clicks").summary(average)
     assert out.startswith(f"3 files of 40 queries\n\n{str(whole).splitlines()[0]}")
     assert str(whole).splitlines()[2] in out
     report = evaluate(rows.label, rows.clicks, qid=rows.qid)
@@ -385,10 +384,8 @@ def test_other_kinds_are_refused(capsys, monkeypatch, parts):
     assert refused(capsys, "b.tie", "--top", "3") == (
         "--top is for features, but b.tie holds the scores of a ranking"
     )
-    evaluate(rows.label, rows.clicks, qid=rows.qid).summary().save("b.tie")
-    assert refused(capsys, "b.tie") == (
-        "b.tie holds averages alone, which do not merge: save what evaluate_batches "
-        "returns"
+    assert refused(capsys, "c.tie", "--average=median") == (
+        "--average is for the scores of a ranking, but c.tie holds a screening"
     )
     with monkeypatch.context() as patched:
         ends_after(patched, 1, KeyboardInterrupt())

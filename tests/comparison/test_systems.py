@@ -87,7 +87,7 @@ def test_kinds_of_input_agree():
     assert array.systems == tuple(f"system {j}" for j in range(4))
     table = by_name.to_pandas()
     assert table.loc[0, "b"] == by_name.systems[1]
-    for name in ("tie_range", "effect_interval"):
+    for name in ("tie_range", "difference_interval"):
         columns = table[[f"{name}_low", f"{name}_high"]]
         assert np.array_equal(columns, getattr(by_name, name))
     averages = by_name.summary().to_pandas()

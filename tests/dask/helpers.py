@@ -7,7 +7,7 @@ import pytest
 from dask import dataframe as dd
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn import RankingFeatureSelector, RankingReport
 from tieaware_sklearn.dask import evaluate, evaluate_queries, fit_selector
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
@@ -24,12 +24,27 @@ def spread(rows, npartitions=7):
     return dd.from_pandas(rows, npartitions=npartitions)
 
 
-def assert_same_summary(found, wanted):
+def assert_same_report(found, wanted):
+    """The same values of each query, of those on a cluster by id, and averages."""
+    assert isinstance(found, RankingReport)
+    assert (found.measures, found.options) == (wanted.measures, wanted.options)
+    order = [found.qid.tolist().index(one) for one in wanted.qid.tolist()]
     for name, value in vars(wanted).items():
-        if isinstance(value, np.ndarray):
-            assert_allclose(getattr(found, name), value, rtol=1e-12, atol=1e-12)
+        ours = getattr(found, name)
+        if isinstance(value, np.ndarray) and name not in ("bounds", "n_undefined"):
+            assert_array_equal(ours[order], value, err_msg=name)
+        elif name in ("bounds", "n_undefined"):
+            assert_array_equal(ours, value, err_msg=name)
         else:
-            assert getattr(found, name) == value
+            assert ours == value, name
+    for average in ("macro", "geometric", "median"):
+        assert_same_summary(found.summary(average), wanted.summary(average))
+
+
+def assert_same_summary(found, wanted):
+    for name, column in wanted.columns.items():
+        assert_array_equal(found.columns[name], column, err_msg=name)
+    assert str(found) == str(wanted)
 
 
 def assert_same_selector(found, wanted):

@@ -212,14 +212,14 @@ def test_threads_and_tasks_of_workers_compute_as_dask_does():
     df = dd.from_pandas(ROWS, npartitions=1)
     for scheduler in ("sync", "threads"):
         with dask.config.set(scheduler=scheduler):
-            assert evaluate(df, score="clicks").n_queries[0] == 2
+            assert evaluate(df, score="clicks").qid.size == 2
     options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
     with Client(**options, dashboard_address=None) as client:
 
         def inside():
             return evaluate(dd.from_pandas(ROWS, npartitions=1), score="clicks")
 
-        assert client.submit(inside).result(timeout=GIVE_UP).n_queries[0] == 2
+        assert client.submit(inside).result(timeout=GIVE_UP).qid.size == 2
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_another_scheduler_than_that_of_an_open_client():
     with Client(**options, dashboard_address=None):
         for scheduler in ("sync", "threads"):
             with dask.config.set(scheduler=scheduler):
-                assert evaluate(df, score="clicks").n_queries[0] == 2
+                assert evaluate(df, score="clicks").qid.size == 2

@@ -202,7 +202,6 @@ def test_what_is_wrong_is_named(rows):
         (lambda: evaluate(rows, score="clicks"), "df must be a dask.dataframe"),
         (lambda: evaluate(df, score="x"), "df must have a column 'x', got in_degree"),
         (lambda: evaluate(df, score="label"), "must name different columns"),
-        (lambda: evaluate(df, score="clicks", average="median"), "average must be"),
         (lambda: evaluate(df, score="clicks", measures="x"), "x"),
         (lambda: fit_selector(selector, df, features=[]), "at least one column"),
         (lambda: fit_selector(selector, df, features=["qid"]), "different columns"),

@@ -16,17 +16,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tieaware_sklearn import (
-    MergeableSummary,
     RankingFeatureSelector,
+    RankingReport,
     evaluate,
     evaluate_batches,
 )
 from tieaware_sklearn.datasets import iter_batches, whole_queries
 
 MEASURES = ["ndcg@3", "ap", "rr", "dcg", "bpref"]
-#: to the last bit
-SAME = ["mean", "best", "worst", "chance", "ideal", "lift", "tie_std", "n_queries"]
-SAME += ["sampling_error", "n_estimated", "measures", "average"]
 KINDS = [
     lambda frame: frame,
     lambda frame: pl.DataFrame({name: frame[name].to_numpy() for name in frame}),
@@ -51,15 +48,15 @@ def check(found, rows, average="macro", weight=None, **options):
         rows.label, rows.s, qid=rows.qid, measures=MEASURES,
         query_weight=None if weight is None else rows[weight], **options,
     )  # fmt: skip
-    expected = report.summary(average)
-    for name in SAME:
-        assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert_allclose(found.interval, expected.interval, rtol=1e-12)
+    found, expected = found.summary(average), report.summary(average)
+    assert_array_equal(found.measure, expected.measure)
+    for name, column in expected.columns.items():
+        assert_array_equal(found.columns[name], column, err_msg=name)
 
 
 @given(
     st.integers(1, 30), st.integers(0, 99), st.integers(1, 7), st.integers(1, 50),
-    st.sampled_from(["macro", "geometric"]), st.sampled_from([None, "w"]),
+    st.sampled_from(["macro", "geometric", "median"]), st.sampled_from([None, "w"]),
     st.sampled_from([0.0, "skip"]), st.sampled_from(KINDS),
 )  # fmt: skip
 def test_the_bits_of_all_rows_at_once(
@@ -69,7 +66,7 @@ def test_the_bits_of_all_rows_at_once(
     batches = [kind(rows[rows.qid % n_batches == part]) for part in range(n_batches)]
     options = {"zero_relevance": zero_relevance}
     found = evaluate_batches(
-        batches, score="s", measures=MEASURES, average=average, query_weight=weight,
+        batches, score="s", measures=MEASURES, query_weight=weight,
         batch_rows=batch_rows, **options,
     )  # fmt: skip
     check(found, rows, average, weight, **options)
@@ -88,13 +85,28 @@ def test_many_queries_in_many_parts_merged_in_any_order():
         for other in others:
             found = found.merge(other)
         check(found, rows)
-        # of intervals, too
-        assert_array_equal(found.interval, whole.interval)
+        again = RankingReport.merge(*(parts[i] for i in order))
+        assert again.to_bytes() == found.to_bytes() == whole.to_bytes()
     assert str(found) == str(whole)
-    assert found.to_metrics() == whole.to_metrics()
-    assert list(found.to_pandas()) == list(
-        evaluate([1], [1], measures="rr").summary().to_pandas()
+    assert found.summary().to_metrics() == whole.summary().to_metrics()
+
+
+def test_what_needs_the_values_of_all_queries():
+    rows = made(30).assign(segment=lambda frame: frame.qid % 3)
+    options = {"score": "s", "measures": MEASURES, "segment": "segment"}
+    parts = [evaluate_batches([rows[rows.qid % 2 == i]], **options) for i in (0, 1)]
+    whole = evaluate(
+        rows.label, rows.s, qid=rows.qid, measures=MEASURES, segment=rows.segment
     )
+    for found in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
+        for asked in (
+            {"average": "median"},
+            {"interval": "bootstrap", "n_resamples": 99},
+        ):
+            assert str(found.by_segment(**asked)) == str(whole.by_segment(**asked))
+            assert found.summary(**asked).to_metrics() == (
+                whole.summary(**asked).to_metrics()
+            )
 
 
 def test_two_ids_that_cannot_be_told_apart_are_named(monkeypatch):
@@ -115,7 +127,7 @@ def test_values_that_do_not_vary_have_no_spread():
     expected = evaluate(
         rows.label, rows.s, qid=rows.qid, measures="ap", zero_relevance=0.1
     ).summary()
-    assert_allclose(found.interval, expected.interval, rtol=0, atol=1e-15)
+    assert_allclose(found.summary().interval, expected.interval, rtol=0, atol=0)
 
 
 def test_an_empty_batch_is_nothing():
@@ -135,35 +147,48 @@ def test_a_query_of_two_batches_is_named(kind, batch_rows):
         )
 
 
-def test_summaries_that_do_not_merge():
+def test_reports_that_do_not_merge():
     rows = made(20)
     parts = [rows[rows.qid < 9], rows[rows.qid >= 9], rows[rows.qid >= 7]]
     a, b, c = (evaluate_batches([part], score="s") for part in parts)
-    assert isinstance(a.merge(b), MergeableSummary)
-    with pytest.raises(ValueError, match="got 2 of them among its 13"):
+    assert isinstance(a.merge(b), RankingReport)
+    with pytest.raises(ValueError, match="got 2 of them, such as"):
         a.merge(c)
-    with pytest.raises(ValueError, match="got 9 of them among its 9"):
-        a.merge(a)
+    with pytest.raises(ValueError, match="got 9 of them, such as"):
+        a.merge(b, a)
     b = parts[1].assign(s2=parts[1].s, l2=parts[1].label)
     for options, said in (
-        ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this s"),
-        ({"average": "geometric"}, "averages differ: geometric in other, macro in thi"),
+        ({"measures": "rr"}, "measures differ: RR in other, NDCG@10, AP, RR in this r"),
         ({"zero_relevance": "skip"}, "values of zero_relevance differ: skip in other"),
         ({"unjudged": "drop"}, "values of unjudged differ: drop in other, raise in th"),
         ({"query_weight": "w"}, "columns of query weights differ: w in other, none in"),
-        ({"score": "s2"}, "columns of scores differ: s2 in other, s in this summary"),
-        ({"label": "l2"}, "columns of labels differ: l2 in other, label in this summ"),
+        ({"score": "s2"}, "columns of scores differ: s2 in other, s in this report"),
+        ({"label": "l2"}, "columns of labels differ: l2 in other, label in this repo"),
+        ({"segment": "l2"}, "segments of queries differ: yes in other, no in this rep"),
         ({"convention": "trec_eval"}, r"measures differ: NDCG\(gain=linear\)@10, AP"),
     ):
+        if "segment" in options:
+            b = b.assign(l2=1)
         other = evaluate_batches([b], **({"score": "s"} | options))
-        for part in (other, MergeableSummary.from_bytes(other.to_bytes())):
-            with pytest.raises(ValueError, match=f"columns of this summary: {said}"):
+        for part in (other, RankingReport.from_bytes(other.to_bytes())):
+            with pytest.raises(ValueError, match=f"columns of this report: {said}"):
                 a.merge(part)
     # queries are told apart by their ids, whatever the column is called
     renamed = evaluate_batches([b.rename(columns={"qid": "q"})], score="s", qid="q")
-    assert a.merge(renamed).n_queries[0] == a.n_queries[0] + b.qid.nunique()
-    with pytest.raises(ValueError, match="must be a MergeableSummary, got Ranking"):
+    assert len(a.merge(renamed).qid) == len(a.qid) + b.qid.nunique()
+    # arrays have no names, and weights
+    arrays = evaluate(b.label, b.s, qid=b.qid)
+    assert len(a.merge(arrays).qid) == len(arrays.merge(a).qid) == 20
+    weighted = evaluate(b.label, b.s, qid=b.qid, query_weight=b.w)
+    with pytest.raises(ValueError, match="weights of queries differ: yes in other"):
+        a.merge(weighted)
+    with pytest.raises(ValueError, match="must be a RankingReport, got Summary"):
         a.merge(evaluate([1], [1]).summary())
+
+
+def test_ids_of_several_kinds_stay_as_they_are():
+    one, two = (evaluate([1, 0], [2, 1], qid=[i] * 2, measures="rr") for i in (1, "1"))
+    assert one.merge(two).qid.tolist() == [1, "1"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +200,6 @@ def test_summaries_that_do_not_merge():
         ({"w": -1.0}, {"query_weight": "w"}, "batch 1: w must be"),
         ({}, {"score": "absent"}, "column 'absent', got qid, label, s, w in batch 0"),
         ({}, {"label": "s"}, "must name different columns, got 's' twice"),
-        ({}, {"average": "median"}, "average must be"),
         ({}, {"batch_rows": 0}, "batch_rows must be"),
     ],
 )
@@ -246,7 +270,7 @@ def test_ids_that_differ_in_size_or_class_only_are_of_one_kind():
     ):
         parts = [rows.assign(qid=first)[:9], rows.assign(qid=second)[9:]]
         cut = [part[~part.qid.isin(other.qid)] for part, other in (parts, parts[::-1])]
-        assert evaluate_batches(cut, score="s").n_queries.min() > 3
+        assert len(evaluate_batches(cut, score="s").qid) > 3
         with pytest.raises(ValueError, match="again in batch 1"):
             evaluate_batches(
                 [rows.assign(qid=first), rows.assign(qid=second)], score="s"

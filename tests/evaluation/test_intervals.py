@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tieaware_sklearn.comparison._inferiority import QueryLosses
-from tieaware_sklearn.comparison._paired_tests import paired_test
+from tieaware_sklearn.comparison._tests import QueryLosses, paired_test
 from tieaware_sklearn.evaluation import _intervals
 from tieaware_sklearn.evaluation._intervals import (
     QueryMoments,

@@ -113,5 +113,5 @@ def test_bad_input():
         TopicDifferenceDisplay.from_comparison(alone)
     with pytest.raises(ValueError, match=r"choose one by its key.*\['AP', 'best'\]"):
         TopicDifferenceDisplay.from_predictions(
-            Y, SYSTEMS, qid=QID, measure=["ap"], ties="best"
+            Y, SYSTEMS, qid=QID, measure=["ap", "rr"], ties="best"
         )

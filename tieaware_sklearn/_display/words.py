@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 _MEANINGS = {
     "mean": "exact mean over all orders of tied documents, averaged over queries",
     "median": "median over queries of the exact means over all orders of tied "
@@ -51,6 +49,4 @@ _MEANINGS = {
 
 def meaning(head: str) -> str:
     """What the head of a column means; nothing for one that says so itself."""
-    if re.fullmatch(r"[\d.]+% interval of d", head):
-        return "of d, from the non-central t distribution"
     return _MEANINGS.get(head, "")

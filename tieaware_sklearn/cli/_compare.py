@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from .._display.result import tables_of
 from .._display.tables import Table
-from ..comparison import SystemComparison, SystemComparisons, compare_systems
+from ..comparison import SystemComparison, compare_systems
 from ..io._text_source import TextSource
 from ..io._trec import load_trec
 from ..measures._parse import parse_measures
@@ -27,7 +27,7 @@ DEFAULT_TIES = ("expected",)
 TIES = ("expected", "best", "worst", "official", "rank", "file")
 _OF_PAIRS = ("difference", "tie_std", "survives", "statistic", "pvalues")
 _MORE_OF_PAIRS = ("adjusted_pvalues", "effect", "n_queries")
-_INTERVALS = ("difference_interval", "tie_range", "effect_interval")
+_INTERVALS = ("difference_interval", "tie_range")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _findings(
-    arguments: argparse.Namespace, trec: Bunch, found: SystemComparisons
+    arguments: argparse.Namespace, trec: Bunch, found: SystemComparison
 ) -> Findings:
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     retrieved = np.isfinite(trec.score)
@@ -83,7 +83,7 @@ def _findings(
             "test": arguments.test,
             "correction": arguments.correction,
             "baseline": arguments.baseline,
-            "systems": [row for one in found for row in _averages(one)],
+            "systems": _averages(found),
             "pairs": rows,
         },
         rows=rows,
@@ -103,14 +103,14 @@ def _findings(
     )
 
 
-def _headed(found: SystemComparisons) -> list[tuple[str, Table]]:
+def _headed(found: SystemComparison) -> list[tuple[str, Table]]:
     """The tables of all comparisons, with what each shows."""
     heads = ("Runs", "Pairs of runs")
     if len(found.ties) > 1:
         # side by side
         return list(zip(heads, tables_of(found), strict=True))
     return [
-        (f"{head} by {one.measure}", table)
+        (f"{head} by {one.measures[0]}", table)
         for one in found
         for head, table in zip(heads, tables_of(one), strict=True)
     ]
@@ -170,27 +170,28 @@ def topic_rows(comparison: SystemComparison) -> list[dict[str, Any]]:
 def _about(comparison: SystemComparison, topic: str, a: int, b: int) -> dict[str, Any]:
     names = comparison.systems
     return {
-        "measure": comparison.measure,
-        "ties": comparison.ties,
+        "measure": comparison.measures[0],
+        "ties": comparison.ties[0],
         "topic": topic,
         "a": names[a],
         "b": names[b],
     }
 
 
-def _averages(comparison: SystemComparison) -> list[dict[str, Any]]:
-    summary = comparison.summary()
+def _averages(found: SystemComparison) -> list[dict[str, Any]]:
+    columns = found.summary().columns
+    names = ("measure", "ties", "system", "mean", "worst", "best", "tie_std")
+    cells = zip(*(columns[name].tolist() for name in names), strict=True)
     return [
-        {"measure": comparison.measure, "ties": comparison.ties, "run": name}
-        | {
-            figure: getattr(summary, figure)[i].item()
-            for figure in ("mean", "worst", "best", "tie_std")
+        {
+            "run" if name == "system" else name: cell
+            for name, cell in zip(names, row, strict=True)
         }
-        for i, name in enumerate(comparison.systems)
+        for row in cells
     ]
 
 
-def _picture(found: SystemComparisons) -> TieRangeDisplay:
+def _picture(found: SystemComparison) -> TieRangeDisplay:
     # the chance level of judged and retrieved documents is another one for each run
     drawn = TieRangeDisplay.from_comparison(found)
     return replace(drawn, average="mean over topics", chance=None).plot()

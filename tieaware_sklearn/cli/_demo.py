@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     _say(
         f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "
         f"ties are broken by row order, reordering rows moves its "
-        f"{summary.measures[0]} from {worst:.2f} to {best:.2f}; the exact value is "
+        f"{summary.measure[0]} from {worst:.2f} to {best:.2f}; the exact value is "
         f"{mean:.2f}."
     )
     if errors:

@@ -14,6 +14,7 @@ from .._display.progress import show_progress, shows_progress
 from .._display.tables import Ranges, Table
 from ..evaluation import PreparedRanking
 from ..evaluation._averages import reduce_queries
+from ..evaluation._report import estimates
 from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
 from ..io._trec_files import read_qrels, read_run
@@ -222,7 +223,7 @@ def measure_run(
         for j, measure in enumerate(report.measures)
         for i, topic in enumerate([*report.qid.tolist(), "all"])
     ]
-    return rows, [*summary.notes(), *_disorder(trec)]
+    return rows, [*estimates(summary), *_disorder(trec)]
 
 
 def _is_trec_evals(measure: Measure) -> bool:

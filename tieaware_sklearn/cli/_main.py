@@ -370,6 +370,8 @@ _COMMANDS = {
         {
             "files FILE": "saved screenings",
             **_CHOICE,
+            "--average": "average over queries of the scores of a ranking: the mean "
+            "(macro, the default), the geometric mean or the median",
             "--interrupted": "merge screenings that were interrupted, too, with what "
             "they had read (default: they are an error)",
             **_OUTPUTS,

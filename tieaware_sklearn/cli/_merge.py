@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._display.progress import show_progress, shows_progress
-from ..evaluation import MergeableSummary
+from ..evaluation import RankingReport, Summary
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_outputs, note, write_findings
@@ -41,9 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     found = merged(parts)
     read = [part.shown() for part in parts]
     if isinstance(found, Screening):
+        if arguments.average != "macro":
+            raise ValueError(
+                f"--average is for the scores of a ranking, but {paths[0]} holds a "
+                "screening"
+            )
         report(arguments, _screened(arguments, found, parts), read)
     else:
-        _report_summary(arguments, found, paths, read)
+        _report_averages(arguments, found, paths, read)
 
 
 def _check_complete(parts: list[Part], arguments: argparse.Namespace) -> None:
@@ -102,9 +107,9 @@ def _leave_repeats(
     note("features were not correlated: repeats are not looked for")
 
 
-def _report_summary(
+def _report_averages(
     arguments: argparse.Namespace,
-    summary: MergeableSummary,
+    found: RankingReport,
     paths: list[str],
     read: list[str],
 ) -> None:
@@ -114,6 +119,7 @@ def _report_summary(
                 f"--{name.replace('_', '-')} is for features, but "
                 f"{paths[0]} holds the scores of a ranking"
             )
+    summary = found.summary(arguments.average)
     (table,) = summary._tables()
     columns = {
         name: np.asarray(values).tolist() for name, values in summary._columns().items()
@@ -135,16 +141,16 @@ def _report_summary(
             about=about,
             rows=rows,
             read=read,
-            opening=[f"{several} of {summary.n_queries.max()} queries"],
+            opening=[f"{several} of {len(found.qid)} queries"],
             tables=[("Averages over queries", table)],
             remarks=["Scores are exact means over all orders of tied documents."],
             draw=lambda: _tie_ranges(summary),
-            saved=summary.to_bytes,
+            saved=found.to_bytes,
         ),
     )
 
 
-def _tie_ranges(summary: MergeableSummary) -> TieRangeDisplay:
+def _tie_ranges(summary: Summary) -> TieRangeDisplay:
     """A picture of the means, with the best and worst order of ties."""
     figures = (
         getattr(summary, name)[None]
@@ -153,11 +159,11 @@ def _tie_ranges(summary: MergeableSummary) -> TieRangeDisplay:
     mean, best, worst, interval, chance = figures
     return TieRangeDisplay(
         ("",),
-        summary.measures,
+        tuple(summary.measure.tolist()),
         mean,
         best,
         worst,
-        average=f"{_SPELLED[summary.average]} over queries",
+        average=f"{_SPELLED.get(summary.average, summary.average)} over queries",
         interval=interval,
         chance=chance[0],
     ).plot()

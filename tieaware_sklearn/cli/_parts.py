@@ -5,26 +5,25 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from .._engine.added_up import gather
 from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import WHICH, repeated
-from ..evaluation import MergeableSummary, RankingSummary
+from ..evaluation import RankingReport
 from ..feature_selection import Screening
 from ..io._saved import Saved, kept_of
 from ..io._saved_file import Kept, UnreadableError, from_bytes, to_bytes
 from ..io._urls import is_url
 from ._checkpoint import Checkpoint
 
-_Result = TypeVar("_Result", Screening, MergeableSummary)
 #: in the header of a screening that the shell has saved
 _READ = "read"
 _SUFFIX = ".tie"
@@ -61,7 +60,7 @@ class Part(NamedTuple):
     """A saved result, and which file it is in."""
 
     path: str
-    result: Screening | MergeableSummary
+    result: Screening | RankingReport
     read: Read
 
     @property
@@ -69,7 +68,7 @@ class Part(NamedTuple):
         """Of the queries."""
         if isinstance(self.result, Screening):
             return self.result.query_digests
-        return self.result._parts.digests
+        return self.result.query_digests()
 
     def shown(self) -> str:
         """What it is, in a line."""
@@ -117,7 +116,7 @@ def saved_part(screening: Screening, read: Read) -> bytes:
 
 
 def read_part(path: str) -> Part:
-    """A screening or a summary that merges, from its file.
+    """A screening or a report, from its file.
 
     Raises
     ------
@@ -137,17 +136,12 @@ def read_part(path: str) -> Part:
         raise ValueError(f"{path} {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}{str(error).removeprefix('data')}") from None
-    if isinstance(result, (Screening, MergeableSummary)):
+    if isinstance(result, (Screening, RankingReport)):
         return Part(path, result, read)
     if isinstance(result, Checkpoint):
         raise ValueError(
             f"{path} is the checkpoint of a screening that is not complete: repeat "
             "the command that wrote it, with --save"
-        )
-    if isinstance(result, RankingSummary):
-        raise ValueError(
-            f"{path} holds averages alone, which do not merge: save what "
-            "evaluate_batches returns"
         )
     raise ValueError(f"{path} must hold a result that merges, got a {kind}")
 
@@ -189,8 +183,8 @@ def _difference(first: Part, other: Part) -> str:
             ours, theirs = _as_asked(ours, first.read), _as_asked(theirs, other.read)
         said = ours._difference(theirs, first.path, other.path)
         return said + _how_many(ours.feature_names, theirs.feature_names)
-    if isinstance(ours, MergeableSummary) and isinstance(theirs, MergeableSummary):
-        return ours._parts.difference(theirs._parts, first.path, other.path)
+    if isinstance(ours, RankingReport) and isinstance(theirs, RankingReport):
+        return ours._difference(theirs, first.path, other.path)
     return f"it holds {_a_kind(theirs)}, not {_a_kind(ours)}"
 
 
@@ -213,7 +207,7 @@ def _how_many(ours: Sequence[str], theirs: Sequence[str]) -> str:
     )
 
 
-def _a_kind(result: Screening | MergeableSummary) -> str:
+def _a_kind(result: Screening | RankingReport) -> str:
     is_screening = isinstance(result, Screening)
     return "a screening" if is_screening else "the scores of a ranking"
 
@@ -245,29 +239,17 @@ def _is_numbered(part: Part) -> bool:
     return np.array_equal(digests, np.sort(value_bits(np.arange(len(digests)))))
 
 
-def merged(parts: Sequence[Part]) -> Screening | MergeableSummary:
+def merged(parts: Sequence[Part]) -> Screening | RankingReport:
     """One result of all parts, the same to the last bit in whatever order they come."""
-    if isinstance(parts[0].result, Screening):
-        screenings = [
-            replace(part.result, selection=None)
-            for part in parts
-            if isinstance(part.result, Screening)
-        ]
-        return _merged(screenings, Screening.merge, attrgetter("n_queries"))
-    summaries = [p.result for p in parts if isinstance(p.result, MergeableSummary)]
-    return _merged(
-        summaries, MergeableSummary.merge, lambda one: int(one.n_queries.max())
-    )
-
-
-def _merged(
-    results: list[_Result],
-    merge: Callable[[_Result, _Result], _Result],
-    size: Callable[[_Result], int],
-) -> _Result:
+    results = [part.result for part in parts]
     # sums are rounded: by their content, so that names and places do not matter
     results.sort(key=lambda one: hashlib.sha256(one.to_bytes()).digest())
-    found: list[_Result] = []
+    reports = [one for one in results if isinstance(one, RankingReport)]
+    if reports:
+        return RankingReport.merge(*reports)
+    found: list[Screening] = []
     for result in results:
-        gather(found, result, merge, size)
-    return reduce(merge, found)
+        if isinstance(result, Screening):
+            screening = replace(result, selection=None)
+            gather(found, screening, Screening.merge, attrgetter("n_queries"))
+    return reduce(Screening.merge, found)

@@ -1,44 +1,25 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
-from ._comparison_result import (
-    SystemComparison,
-    SystemSummary,
-)
-from ._merged_comparison import MergedComparison
-from ._official import official_vs_exact
-from ._official_result import OfficialVsExact
-from ._pairwise_overlap import OverlapMatrix, pairwise_overlap
-from ._posterior import ComparisonPosterior
-from ._pvalues_over_orders import pvalues_over_orders
-from ._pvalues_over_orders_result import PValuesOverOrders
-from ._rank_biased_overlap import (
-    OverlapSummary,
+from ._correlation import OrderingCorrelation, rank_correlation
+from ._official import OfficialVsExact, TieStatistics, official_vs_exact, tie_statistics
+from ._orders import PValuesOverOrders, pvalues_over_orders
+from ._overlap import (
+    OverlapMatrix,
     RankBiasedOverlap,
+    pairwise_overlap,
     rank_biased_overlap,
 )
-from ._rank_correlation import (
-    CorrelationSummary,
-    OrderingCorrelation,
-    rank_correlation,
-)
-from ._several_comparisons import SystemComparisons, SystemSummaries
+from ._result import ComparisonPosterior, SystemComparison
 from ._systems import compare_systems
-from ._tie_statistics import TieStatistics, tie_statistics
 
 __all__ = [
     "ComparisonPosterior",
-    "CorrelationSummary",
-    "MergedComparison",
     "OfficialVsExact",
     "OrderingCorrelation",
     "OverlapMatrix",
-    "OverlapSummary",
     "PValuesOverOrders",
     "RankBiasedOverlap",
     "SystemComparison",
-    "SystemComparisons",
-    "SystemSummaries",
-    "SystemSummary",
     "TieStatistics",
     "compare_systems",
     "official_vs_exact",

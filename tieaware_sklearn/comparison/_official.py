@@ -2,32 +2,538 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
-from .._engine.qid_column import array_of
-from .._engine.seeds import seed_of
+from .._display.result import Result
+from .._display.tables import Ranges, Table, probability
+from .._engine.exact import (
+    as_floats,
+    in_32_bits,
+    is_missing,
+    none_for_masked,
+    numbers_of,
+    show,
+)
+from .._engine.qid_column import array_of, warn_one_query
+from .._engine.segments import rises
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._engine.validation import (
+    Queries,
     check_count,
     check_flag,
     check_length,
+    check_qid,
+    check_scores,
     check_share,
     is_retrieved,
+    reject,
 )
+from .._optional import import_optional
 from ..evaluation._averages import means
+from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._ties import TieRules
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison
-from ._measured_systems import MeasuredSystems, check_systems
-from ._official_result import OfficialVsExact, changes_of
-from ._order_agreement import order_agreement
-from ._pvalues_over_orders import over_orders
-from ._systems import compare_systems
-from ._tie_statistics import score_ties
+from ._correlation import order_agreement
+from ._orders import over_orders
+from ._result import STATISTICS, SystemComparison
+from ._systems import (
+    MeasuredSystems,
+    check_baselines,
+    check_options,
+    check_systems,
+    compared,
+    pairs_with,
+)
+
+
+class ScoreTies(NamedTuple):
+    """Ties of the scores of a system.
+
+    Attributes
+    ----------
+    n_queries, n_tied_queries : int
+        Queries with a retrieved document, and those of them with a tie.
+    n_documents, n_tied, n_repeated : int
+        Documents that are retrieved; those that tie with another document of their
+        query; and those that tie with the document before them.
+    bits : float
+        log2 of the distinct scores of a query, averaged over queries.
+    """
+
+    n_queries: int
+    n_tied_queries: int
+    n_documents: int
+    n_tied: int
+    n_repeated: int
+    bits: float
+
+    @property
+    def tied_documents(self) -> float:
+        return self.n_tied / max(self.n_documents, 1)
+
+
+def score_ties(scores: NDArray[Any], queries: Queries) -> ScoreTies:
+    """Count the ties of a system within queries."""
+    there = is_retrieved(scores)
+    ranks, n_ranks = dense_ranks(scores[there])
+    if not n_ranks:
+        return ScoreTies(0, 0, 0, 0, 0, 0.0)
+    key = queries.row_codes()[there] * n_ranks + ranks
+    groups, sizes = np.unique(key, return_counts=True)
+    query = groups // n_ranks
+    distinct = np.bincount(query)
+    distinct = distinct[distinct > 0]
+    tied = sizes > 1
+    bits = math.fsum(np.log2(distinct).tolist()) / len(distinct)
+    return ScoreTies(
+        n_queries=len(distinct),
+        n_tied_queries=len(np.unique(query[tied])),
+        n_documents=len(ranks),
+        n_tied=int(sizes[tied].sum()),
+        n_repeated=len(ranks) - len(groups),
+        bits=bits,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieStatistics(Result):
+    """Ties and contradictions of the rankings of many systems; prints as tables.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    n_queries, n_documents : ndarray of shape (n_systems,), int
+        Number of queries with a retrieved document, and of retrieved documents.
+    tied_queries, tied_documents : ndarray of shape (n_systems,)
+        Share of these queries with a tie, and share of these documents that tie with
+        another document of their query.
+    repeated_documents : ndarray of shape (n_systems,)
+        Share of documents that tie with the document before them.
+    contradictions, contradicted_queries : ndarray of shape (n_systems,), int
+        Number of neighbours by rank whose scores have the opposite order, and of
+        queries with such neighbours. -1 without ranks.
+
+    See Also
+    --------
+    tie_statistics : The function that returns these statistics.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import tie_statistics
+    >>> found = tie_statistics({"a": [2, 1, 1], "b": [3, 2, 1]}, rank=[1, 3, 2])
+    >>> found.tied_documents.round(2), found.contradictions
+    (array([0.67, 0.  ]), array([0, 1]))
+    """
+
+    systems: tuple[str, ...]
+    n_queries: IntArray
+    n_documents: IntArray
+    tied_queries: FloatArray
+    tied_documents: FloatArray
+    repeated_documents: FloatArray
+    contradictions: IntArray
+    contradicted_queries: IntArray
+
+    def overall(self) -> dict[str, float]:
+        """Shares over all systems, as in Table 1 of Yang, Moffat and Turpin (2016).
+
+        Returns
+        -------
+        dict of str to float
+            Share of systems, of (system, query) pairs and of documents with ties; and,
+            if there are ranks, share of systems and of pairs with contradictions.
+        """
+        queries = max(int(self.n_queries.sum()), 1)
+        documents = max(int(self.n_documents.sum()), 1)
+        shares = {
+            "systems": float(np.mean(self.tied_queries > 0)),
+            "queries": math.fsum(self.tied_queries * self.n_queries) / queries,
+            "documents": math.fsum(self.repeated_documents * self.n_documents)
+            / documents,
+        }
+        if self._has_ranks:
+            shares |= {
+                "contradictory systems": float(np.mean(self.contradictions > 0)),
+                "contradictory queries": int(self.contradicted_queries.sum()) / queries,
+            }
+        return shares
+
+    def _tables(self) -> list[Table]:
+        def share(value: float) -> str:
+            return f"{100 * value:.1f} %"
+
+        tables = [
+            Table.of(
+                ("system", self.systems),
+                ("queries", self.n_queries),
+                ("with ties", self.tied_queries, share),
+                ("documents", self.n_documents),
+                ("tied", self.tied_documents, share),
+                ("as before", self.repeated_documents, share),
+                terms=_TERMS_OF_TIES,
+            )
+        ]
+        if self._has_ranks:
+            tables.append(
+                Table.of(
+                    ("ranks against scores", self.systems),
+                    ("neighbours", self.contradictions),
+                    ("queries", self.contradicted_queries),
+                    terms=_TERMS_OF_TIES,
+                )
+            )
+        names, shares = zip(*self.overall().items(), strict=True)
+        return [*tables, Table.of(("share with ties", names), ("", shares, share))]
+
+    @property
+    def _has_ranks(self) -> bool:
+        return bool((self.contradictions >= 0).all())
+
+
+_TERMS_OF_TIES = {
+    "with ties": "share of the queries in which documents tie",
+    "tied": "share of the documents that tie with another one of their query",
+    "as before": "share of the documents that tie with the document before them",
+    "neighbours": "neighbours by rank whose scores have the opposite order",
+}
+
+
+def tie_statistics(
+    y_score: Any, *, qid: Any = None, rank: ArrayLike | None = None
+) -> TieStatistics:
+    """Count the ties of many systems, and where their ranks contradict their scores.
+
+    Parameters
+    ----------
+    y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents, n_systems) or (n_documents,)
+        Scores of each system, -inf where it does not retrieve a document, as in
+        `compare_systems`.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all documents belong to one query.
+    rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
+        Ranks that the systems state, 1 for the first document, as `load_trec` returns
+        them. NaN where a document is not retrieved.
+
+    Returns
+    -------
+    TieStatistics
+
+    Raises
+    ------
+    ValueError
+        For scores as in `compare_systems`; and for ranks of another shape, or missing
+        where a document is retrieved.
+
+    See Also
+    --------
+    tie_report : One ranking, with what its ties can change.
+    official_vs_exact : What the order of ties changes.
+
+    Notes
+    -----
+    The shares are those of Yang, Moffat and Turpin, "How precise does document scoring
+    need to be?", AIRS 2016, Table 1, where a document counts as tied if its score is
+    that of the document before it ("as before" in the printed table).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import tie_statistics
+    >>> clicks, age = [9, 1, 1, 5, 2, 2], [1, 2, 3, 2, 3, 1]
+    >>> print(tie_statistics({"clicks": clicks, "age": age}, qid=[1, 1, 1, 2, 2, 2]))
+    system  queries  with ties  documents    tied  as before
+    --------------------------------------------------------
+    clicks        2    100.0 %          6  66.7 %     33.3 %
+    age           2      0.0 %          6   0.0 %      0.0 %
+    <BLANKLINE>
+    share with ties
+    -----------------------
+    systems          50.0 %
+    queries          50.0 %
+    documents        16.7 %
+    """
+    names, scores = check_systems(y_score)
+    queries = check_qid(qid, n_rows=len(scores[0]))
+    ties = [score_ties(column, queries) for column in scores]
+    ranks = _ranks(rank, len(scores[0]), len(scores))
+    against = [
+        (-1, -1) if own is None else _contradictions(column, own, queries)
+        for column, own in zip(scores, ranks, strict=True)
+    ]
+    counts = np.array([one[:5] for one in ties], dtype=np.int64).T
+    n_queries, n_tied_queries, n_documents, n_tied, n_repeated = counts
+    contradictions, contradicted = np.array(against, dtype=np.int64).T
+    return TieStatistics(
+        systems=names,
+        n_queries=n_queries,
+        n_documents=n_documents,
+        tied_queries=n_tied_queries / np.maximum(n_queries, 1),
+        tied_documents=n_tied / np.maximum(n_documents, 1),
+        repeated_documents=n_repeated / np.maximum(n_documents, 1),
+        contradictions=contradictions,
+        contradicted_queries=contradicted,
+    )
+
+
+def _ranks(rank: Any, n_rows: int, n_systems: int) -> list[FloatArray | None]:
+    """Ranks of each system."""
+    if rank is None:
+        return [None] * n_systems
+    array = array_of(rank)
+    if array.shape not in ((n_rows,), (n_rows, n_systems)):
+        raise ValueError(
+            "rank must have shape (n_documents,) or (n_documents, n_systems), here "
+            f"({n_rows},) or ({n_rows}, {n_systems}), got {array.shape}"
+        )
+    columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
+    found = [as_floats(numbers_of(one, "rank"), "rank") for one in columns]
+    # NaN is for documents that are not retrieved
+    filled = [np.where(np.isnan(one), -np.inf, one) for one in found]
+    return [check_scores(one, name="rank") for one in filled]
+
+
+def _contradictions(
+    scores: NDArray[Any], rank: FloatArray, queries: Queries
+) -> tuple[int, int]:
+    """Neighbours by rank whose scores rise, and the queries that have any."""
+    there = np.flatnonzero(is_retrieved(scores))
+    reject(
+        rank[there] == -np.inf,
+        rank[there],
+        "rank",
+        "not be missing where a document is retrieved",
+    )
+    query = queries.row_codes()[there]
+    places, _ = dense_ranks(scores[there])
+    # documents of equal rank do not contradict their scores
+    order = np.lexsort((-places, rank[there], query))
+    score, query = scores[there][order], query[order]
+    contradicted = query[1:][rises(score, query)]
+    return len(contradicted), len(np.unique(contradicted))
+
+
+#: changes of conclusions, the gravest first
+CHANGES = {
+    "turned": "both differences are significant, in opposite directions",
+    "lost": "only the official difference is significant",
+    "new": "only the exact difference is significant",
+    "sign": "neither is significant, and the signs differ",
+}
+#: of more pairs, only those with a change are shown
+_MOST_PAIRS = 10
+
+
+def changes_of(
+    official: SystemComparison, exact: SystemComparison, alpha: float
+) -> NDArray[np.str_]:
+    """Of each pair, one of `CHANGES`, or nothing."""
+    sides = [
+        np.where(np.abs(one.difference) > NO_DIFFERENCE, np.sign(one.difference), 0)
+        for one in (official, exact)
+    ]
+    sure, truly = (one.pvalues < alpha for one in (official, exact))
+    opposite = sides[0] * sides[1] < 0
+    return np.select(
+        [sure & truly & opposite, sure & ~truly, ~sure & truly, ~sure & opposite],
+        list(CHANGES),
+        default="",
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfficialVsExact(Result):
+    """Systems by trec_eval's order of ties and by exact means; prints as tables.
+
+    For each measure there is a table of the systems and one of the pairs. Of more than
+    ten pairs, only those are printed whose conclusion changes; `to_pandas` has all.
+
+    Attributes
+    ----------
+    systems, measures : tuple of str
+        Names of the systems, and canonical names of the measures.
+    tied_documents : ndarray of shape (n_systems,)
+        Share of the retrieved documents that tie with another one of their query.
+    official, exact, worst, best : ndarray of shape (n_systems, n_measures)
+        Averages over queries: with ties broken by descending document id; over all
+        orders of ties; in the worst order; and in the best one.
+    tau_b, tau_ap : ndarray of shape (n_measures,)
+        Rank correlation of the order of systems by official means with that by exact
+        means. NaN where undefined.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Indices, into `systems`, of the systems A and B of each pair.
+    change : ndarray of shape (n_measures, n_pairs), str
+        What the exact means change: "turned" (both differences are significant, in
+        opposite directions), "lost" (only the official one is significant), "new"
+        (only the exact one is), "sign" (neither is, and the signs differ), or "".
+    comparisons : SystemComparison
+        The comparison by each measure, with ``ties`` "official" and "expected".
+    share, share_error : ndarray of shape (n_measures, n_pairs)
+        Share of the orders of ties in which p < alpha, and its standard error.
+    smallest, largest : ndarray of shape (n_measures, n_pairs)
+        Smallest and largest p-value found among these orders.
+    alpha : float
+        Significance level.
+
+    See Also
+    --------
+    official_vs_exact : The function that returns this result.
+    tieaware_sklearn.plots.OfficialVsExactDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import official_vs_exact
+    >>> found = official_vs_exact(
+    ...     [1, 0, 1, 0], {"a": [1, 1, 1, 1], "b": [2, 1, 1, 2]}, ["4", "3", "2", "1"],
+    ...     qid=[1, 1, 2, 2], measures="P@1")
+    >>> found.official[:, 0].tolist(), found.exact[:, 0].tolist()
+    ([1.0, 0.5], [0.5, 0.5])
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    tied_documents: FloatArray
+    official: FloatArray
+    exact: FloatArray
+    worst: FloatArray
+    best: FloatArray
+    tau_b: FloatArray
+    tau_ap: FloatArray
+    pairs: IntArray
+    change: NDArray[np.str_]
+    comparisons: SystemComparison
+    share: FloatArray
+    share_error: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
+    alpha: float
+
+    def _both(self, j: int) -> tuple[SystemComparison, SystemComparison]:
+        official, exact = (
+            self.comparisons[self.measures[j], ties] for ties in self.comparisons.ties
+        )
+        return official, exact
+
+    def _columns(self) -> dict[str, Any]:
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        n = len(self.measures)
+        columns: dict[str, Any] = {
+            "measure": np.repeat(self.measures, len(self.pairs)),
+            "a": np.tile(first, n),
+            "b": np.tile(second, n),
+        }
+        for number, ties in enumerate(("official", "exact")):
+            each = [self._both(j)[number] for j in range(n)]
+            columns[f"{ties}_difference"] = np.ravel([one.difference for one in each])
+            columns[f"{ties}_pvalue"] = np.ravel([one.pvalues for one in each])
+        ranges = np.concatenate([self._both(j)[1].tie_range for j in range(n)])
+        columns["tie_range_low"], columns["tie_range_high"] = ranges.T
+        for name in ("share", "share_error", "smallest", "largest"):
+            columns[name] = getattr(self, name).ravel()
+        columns["change"] = self.change.ravel()
+        return columns
+
+    def averages(self) -> Any:
+        """The means of the systems as a `pandas.DataFrame`, a row for each measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns measure, system, tied_documents, official, exact, worst and best.
+        """
+        pandas = import_optional("pandas", extra="io", purpose="averages")
+        n = len(self.measures)
+        figures = ("official", "exact", "worst", "best")
+        return pandas.DataFrame(
+            {
+                "measure": np.repeat(self.measures, len(self.systems)),
+                "system": list(self.systems) * n,
+                "tied_documents": np.tile(self.tied_documents, n),
+                **{name: getattr(self, name).T.ravel() for name in figures},
+            }
+        )
+
+    def _tables(self) -> list[Table]:
+        tables = []
+        for j, change in enumerate(self.change):
+            shown = np.flatnonzero((change != "") | (len(change) <= _MOST_PAIRS))
+            tables.append(self._system_table(j, [] if len(shown) else [_told(change)]))
+            if len(shown):
+                tables.append(self._pair_table(j, shown))
+        return tables
+
+    def _system_table(self, j: int, more: list[str]) -> Table:
+        official, exact, worst, best = (
+            getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")
+        )
+        notes = []
+        if not np.isnan(self.tau_b[j]):
+            notes.append(
+                "order of systems, official against exact: tau-b "
+                f"{self.tau_b[j]:.2f}, tau-AP {self.tau_ap[j]:.2f}"
+            )
+        return Table.of(
+            (self.measures[j], self.systems),
+            ("tied", self.tied_documents, _percent),
+            ("official", official),
+            ("exact", exact),
+            ("worst", worst),
+            ("best", best),
+            notes=notes + more,
+            ranges=Ranges(worst, exact, best),
+            terms=_TERMS,
+        )
+
+    def _pair_table(self, j: int, shown: IntArray) -> Table:
+        official, exact = self._both(j)
+        first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
+        level = f"p < {self.alpha:g}"
+        columns: list[tuple[Any, ...]] = [
+            ("A", first),
+            ("B", second),
+            ("official", official.difference[shown]),
+            ("p", official.pvalues[shown], probability),
+            ("exact", exact.difference[shown]),
+            ("p exact", exact.pvalues[shown], probability),
+            (level, self.share[j, shown], _percent),
+            ("tie range", exact.tie_range[shown]),
+            ("change", self.change[j, shown].tolist()),
+        ]
+        return Table.of(
+            *columns,
+            left=2,
+            drop=[7],
+            notes=[_told(self.change[j])],
+            terms=_TERMS | {level: "share of the orders of ties with it"},
+        )
+
+
+def _told(change: NDArray[np.str_]) -> str:
+    """How many conclusions change, and what the kinds of changes there are mean."""
+    count = int((change != "").sum())
+    kinds = [f"{name}: {said}" for name, said in CHANGES.items() if name in change]
+    return "; ".join([f"{count} of {len(change)} conclusions change", *kinds])
+
+
+_TERMS = {
+    "tied": "share of the documents that tie with another one of their query",
+    "official": "by trec_eval's order of ties: descending document id",
+    "exact": "mean over all orders of ties",
+    "p": "p-value of the official difference",
+    "p exact": "p-value of the exact difference",
+}
+
+
+def _percent(value: float) -> str:
+    return "-" if np.isnan(value) else f"{100 * value:.1f} %"
+
 
 #: the two treatments compared
 OFFICIAL, EXACT = "official", "expected"
@@ -132,49 +638,44 @@ def official_vs_exact(
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
     check_flag(progress, "progress")
-    names, scores = check_systems(y_score, len(array_of(y_true)))
+    options = check_options(
+        test, "two-sided", None, "t", 0.95, n_resamples, random_state, baseline
+    )
+    systems = MeasuredSystems(
+        y_true, y_score, qid, parse_measures(measures), zero_relevance, unjudged, n_jobs
+    )
+    names = systems.names
     if len(names) < 2:
         raise ValueError(f"y_score must hold at least two systems, got {names[0]!r}")
-    asked = parse_measures(measures)
-    rounded = {
-        name: in_32_bits(column) for name, column in zip(names, scores, strict=True)
+    rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
+    systems.scores = [in_32_bits(column) for column in systems.scores]
+    systems.rules = TieRules(rule, len(systems.labels), names)
+    baselines = check_baselines(baseline, names)
+    pairs = pairs_with(baselines, names)
+    if qid is None:
+        warn_one_query(
+            systems.queries.n_rows, "pass qid, because the test is over queries"
+        )
+    found = {
+        ties: systems.all_values(STATISTICS[1:], ties) for ties in (OFFICIAL, EXACT)
     }
-    options: dict[str, Any] = {
-        "qid": qid,
-        "measure": asked,
-        "zero_relevance": zero_relevance,
-        "unjudged": unjudged,
-        "baseline": baseline,
-        "test": test,
-        "random_state": random_state,
-        "n_resamples": n_resamples,
-        "n_jobs": n_jobs,
-    }
-    comparisons = compare_systems(
-        y_true,
-        rounded,
-        ties=[OFFICIAL, EXACT],
-        external={OFFICIAL: (_ids(docno, scores), "descending")},
-        correction=None,
-        **options,
+    comparisons = compared(
+        names, systems.asked, systems.queries, found, baselines, options
     )
     official, exact = (
-        [comparisons[str(measure), ties] for measure in asked]
+        [comparisons[measure, ties] for measure in comparisons.measures]
         for ties in (OFFICIAL, EXACT)
     )
     both = list(zip(official, exact, strict=True))
-    systems = MeasuredSystems(
-        y_true, rounded, qid, asked, zero_relevance, unjudged, n_jobs
-    )
     over = over_orders(
-        systems, exact[0].pairs, test=test, alpha=alpha, n_orders=n_orders,
-        n_resamples=n_resamples, seed=seed_of(random_state), n_jobs=n_jobs,
-        progress=progress, warns=False,
+        systems, pairs, test=test, alpha=alpha, n_orders=n_orders,
+        n_resamples=n_resamples, seed=options.seed, n_jobs=n_jobs,
+        progress=progress, found=found[EXACT],
     )  # fmt: skip
     tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
     return OfficialVsExact(
         systems=names,
-        measures=tuple(map(str, asked)),
+        measures=comparisons.measures,
         tied_documents=np.array(
             [
                 score_ties(systems.ranked(column), systems.queries).tied_documents
@@ -187,7 +688,7 @@ def official_vs_exact(
         best=_means(exact, "best"),
         tau_b=tau_b,
         tau_ap=tau_ap,
-        pairs=exact[0].pairs,
+        pairs=pairs,
         change=np.array([changes_of(*pair, alpha) for pair in both]),
         comparisons=comparisons,
         share=over.share,
@@ -230,5 +731,7 @@ def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
 
 def _agreement(official: SystemComparison, exact: SystemComparison) -> Any:
     return order_agreement(
-        means(exact.expected), means(official.expected), exact.greater_is_better
+        means(exact.expected),
+        means(official.expected),
+        bool(exact.greater_is_better[0]),
     )

@@ -6,14 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .._engine.qid_column import warn_one_query
+from .._engine.qid_column import array_of, list_columns, warn_one_query
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
 from .._engine.validation import (
+    DROPPED_LABEL,
+    Queries,
     check_choice,
+    check_choices,
     check_count,
+    check_labels,
+    check_qid,
+    check_scores,
     check_share,
 )
 from ..evaluation._averages import mean, std_of_mean
@@ -23,13 +29,199 @@ from ..evaluation._intervals import (
     adjust,
     bootstrap_interval,
 )
+from ..evaluation._judged_rows import not_retrieved
+from ..evaluation._prepared_ranking import Prepared
+from ..evaluation._ties import TieRules
+from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._comparison_result import SystemComparison
-from ._measured_systems import MeasuredSystems, check_baselines, pairs_with
-from ._paired_tests import ALTERNATIVES, CORRECTIONS, TESTS, paired_effect, paired_test
-from ._several_comparisons import SystemComparisons
-from ._tukey import tukey_pvalues
+from ._result import STATISTICS, SystemComparison
+from ._tests import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    TESTS,
+    paired_effect,
+    paired_test,
+    tukey_pvalues,
+)
+
+#: the name of the only system, if it came without one
+ONE_SYSTEM = "scores"
+
+
+class MeasuredSystems:
+    """Checked labels and the score columns of systems.
+
+    Attributes
+    ----------
+    names : tuple of str
+    scores : list of ndarray of shape (n_documents,)
+    measures : list of Measure
+    asked : Asked
+    rules : TieRules
+    queries : Queries
+        In order of first appearance.
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_score: Any,
+        qid: Any,
+        measures: list[Measure],
+        zero_relevance: float | str,
+        unjudged: str,
+        n_jobs: int | None,
+        external: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.measures = measures
+        self.asked = ask(measures, zero_relevance, unjudged)
+        labels = check_labels(y_true, unjudged=self.asked.unjudged)
+        self.names, self.scores = check_systems(y_score, len(labels))
+        self.queries = check_qid(qid, n_rows=len(labels))
+        self.rules = TieRules(external, len(labels), self.names)
+        self._n_jobs = n_jobs
+        self._prepared = Prepared(labels, self.queries, keep=True)
+
+    def values(
+        self,
+        scores: NDArray[Any],
+        statistics: Sequence[str],
+        ties: str = "expected",
+        *,
+        column: int = 0,
+    ) -> dict[str, FloatArray]:
+        """`expected` and each of `statistics` per query and measure.
+
+        `column` says to which system these scores belong, for rules by system.
+        """
+        return self.rules.values(
+            self._prepared, self.asked, scores, ties, statistics,
+            column=column, n_jobs=self._n_jobs,
+        )  # fmt: skip
+
+    def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores without the documents that ``unjudged="drop"`` leaves out."""
+        dropped = np.flatnonzero(self._prepared.labels == DROPPED_LABEL)
+        return not_retrieved(scores, dropped)
+
+    @property
+    def labels(self) -> FloatArray:
+        """The checked labels of the documents."""
+        return self._prepared.labels
+
+    def all_values(
+        self, statistics: Sequence[str], ties: str = "expected"
+    ) -> dict[str, FloatArray]:
+        """The same of every system, of shape (n_measures, n_queries, n_systems)."""
+        return values_of_systems(
+            self._prepared, self.asked, self.rules, self.scores, ties, statistics,
+            n_jobs=self._n_jobs,
+        )  # fmt: skip
+
+
+def values_of_systems(
+    prepared: Prepared,
+    asked: Asked,
+    rules: TieRules,
+    columns: Sequence[NDArray[Any]],
+    ties: str,
+    statistics: Sequence[str] = ("best", "worst", "std", "chance"),
+    *,
+    n_jobs: int | None = None,
+) -> dict[str, FloatArray]:
+    """`expected` and others of score columns, (n_measures, n_queries, n_systems)."""
+    each = [
+        rules.values(prepared, asked, scores, ties, statistics, column=j, n_jobs=n_jobs)
+        for j, scores in enumerate(columns)
+    ]
+    return {
+        name: np.stack([values[name].T for values in each], axis=-1)
+        for name in ["expected", *statistics]
+    }
+
+
+def warn_undefined(asked: Asked, expected: FloatArray) -> None:
+    """Warn of each measure that is undefined for every query of a system.
+
+    `expected` has shape (n_measures, n_queries, n_systems).
+    """
+    undefined = np.isnan(expected).all(axis=1)
+    # NaN is the largest
+    asked.warn_of_nan(np.where(undefined, np.nan, 0.0).max(axis=1).tolist())
+
+
+def pairs_of(n: int) -> IntArray:
+    """Every pair of n systems, of shape (n_pairs, 2)."""
+    return np.column_stack(np.triu_indices(n, k=1))
+
+
+def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the baselines, none for None."""
+    if baseline is None:
+        return ()
+    chosen = check_choices(baseline, "baseline", names)
+    if len(chosen) == len(names):
+        raise ValueError(
+            "baseline must leave at least one other system to compare with it, got "
+            f"{chosen}, which is every system"
+        )
+    return tuple(chosen)
+
+
+def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
+    """Every other system and a baseline, or every pair without baselines."""
+    if not baselines:
+        return pairs_of(len(names))
+    return np.array(
+        [
+            (names.index(system), names.index(baseline))
+            for baseline in baselines
+            for system in names
+            if system not in baselines
+        ]
+    )
+
+
+def check_systems(
+    y_score: Any, n_rows: int | None = None
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Names and score columns: a mapping, a data frame, or an array of one or more."""
+    if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
+        keys = y_score if isinstance(y_score, Mapping) else list_columns(y_score)
+        given = [(str(key), y_score[key]) for key in keys]
+    else:
+        try:
+            masked = isinstance(y_score, np.ma.MaskedArray)
+            array = y_score if masked else array_of(y_score)
+        except ValueError as error:
+            raise ValueError(f"y_score must be an array: {error}") from None
+        if array.ndim == 1:
+            name = getattr(y_score, "name", None)
+            alone = ONE_SYSTEM if name is None else str(name)
+            return (alone,), [check_scores(y_score, n_rows=n_rows)]
+        if array.ndim != 2:
+            raise ValueError(
+                "y_score must be a mapping of system names to scores, or an array of "
+                f"shape (n_documents, n_systems), got shape {array.shape}"
+            )
+        given = [(f"system {j}", column) for j, column in enumerate(array.T)]
+    if not given:
+        raise ValueError("y_score must hold at least one system, got none")
+    names = tuple(name for name, _ in given)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"y_score must have a different name for each system, got {name} twice"
+            )
+    columns: list[Any] = []
+    for name, column in given:
+        checked = check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
+        # without labels, the first one says how many there are
+        n_rows = len(checked)
+        columns.append(checked)
+    return names, columns
+
 
 #: intervals of a difference, as in `RankingReport.summary`
 INTERVALS = ("t", "bootstrap")
@@ -54,7 +246,7 @@ def compare_systems(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     n_jobs: int | None = None,
-) -> Any:
+) -> SystemComparison:
     """Compare systems pair by pair, over queries and over the orders of their ties.
 
     Parameters
@@ -103,7 +295,7 @@ def compare_systems(
         Each is the interval of its pair alone: it has two sides whatever the
         `alternative`, and no correction for the number of pairs.
     confidence : float, default=0.95
-        Confidence level of the intervals of the difference and of the effect size.
+        Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization" (if there are no
         more than this, all of them are used), and of samples for "bootstrap".
@@ -116,8 +308,9 @@ def compare_systems(
 
     Returns
     -------
-    SystemComparison or SystemComparisons
-        The latter if `measure` or `ties` is a list: a comparison for each of both.
+    SystemComparison
+        By all measures and treatments of ties; ``found["AP", "expected"]`` is that by
+        one of each.
 
     Raises
     ------
@@ -146,8 +339,8 @@ def compare_systems(
     of the ties of A and of B are independent: their variances add, and the range goes
     from (worst of A - best of B) to (best of A - worst of B). There is no
     `query_weight`, because not all three tests are defined for weighted queries. For
-    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes and their
-    intervals, Sakai (SIGIR Forum 2014) and Cumming and Finch (2001).
+    the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
+    (SIGIR Forum 2014).
 
     Tukey's test is that of a two-way layout of queries and systems without interaction:
     q = abs(mean of A - mean of B) / sqrt(MSE / n), where MSE is the mean square of the
@@ -175,53 +368,51 @@ def compare_systems(
     ---------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
     """
-    check_choice(test, "test", TESTS)
-    check_choice(alternative, "alternative", ALTERNATIVES)
-    check_correction(correction, test, alternative, baseline)
-    check_choice(interval, "interval", INTERVALS)
-    check_share(confidence, "confidence")
-    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
-    # a seed that is a number, so that every pair draws alike
-    seed = seed_of(random_state)
-    options = _Options(
-        test, alternative, correction, interval, float(confidence), n_resamples, seed
-    )
-    several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
+    options = check_options(
+        test, alternative, correction, interval, confidence, n_resamples,
+        random_state, baseline,
+    )  # fmt: skip
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = check_baselines(baseline, systems.names)
-    pairs = pairs_with(baselines, systems.names)
-    if qid is None and len(pairs):
+    if qid is None and len(pairs_with(baselines, systems.names)):
         warn_one_query(
             systems.queries.n_rows, "pass qid, because the test is over queries"
         )
-    found = {
-        treatment: systems.all_values(("best", "worst", "std", "chance"), treatment)
-        for treatment in treatments
-    }
-    systems.warn_undefined(found[treatments[0]]["expected"])
-    comparisons = [
-        _comparison(
-            systems,
-            j,
-            treatment,
-            {name: values[j] for name, values in found[treatment].items()},
-            pairs,
-            baselines,
-            options,
-        )
-        for j in range(len(systems.measures))
-        for treatment in treatments
-    ]
-    if not several:
-        return comparisons[0]
-    return SystemComparisons(tuple(comparisons))
+    found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
+    return compared(
+        systems.names, systems.asked, systems.queries, found, baselines, options
+    )
 
 
-def check_correction(
+def check_options(
+    test: str,
+    alternative: str,
+    correction: str | None,
+    interval: str,
+    confidence: float,
+    n_resamples: int,
+    random_state: Any,
+    baseline: Any,
+) -> Options:
+    """How pairs are tested, checked."""
+    check_choice(test, "test", TESTS)
+    check_choice(alternative, "alternative", ALTERNATIVES)
+    _check_correction(correction, test, alternative, baseline)
+    check_choice(interval, "interval", INTERVALS)
+    check_share(confidence, "confidence")
+    check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
+    # a seed that is a number, so that every pair draws alike
+    seed = seed_of(random_state)
+    return Options(
+        test, alternative, correction, interval, float(confidence), n_resamples, seed
+    )
+
+
+def _check_correction(
     correction: Any, test: str, alternative: str, baseline: Any
 ) -> None:
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
@@ -243,7 +434,7 @@ def check_correction(
         )
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     """How pairs are tested, as given to `compare_systems`."""
 
     test: str
@@ -267,44 +458,55 @@ class _Pair(NamedTuple):
     low: float
     high: float
     effect: float
-    effect_low: float
-    effect_high: float
     n_queries: int
 
 
-def _comparison(
-    systems: MeasuredSystems,
-    j: int,
-    ties: str,
-    found: dict[str, FloatArray],
-    pairs: IntArray,
+def compared(
+    names: tuple[str, ...],
+    asked: Asked,
+    queries: Queries,
+    found: dict[str, dict[str, FloatArray]],
     baselines: tuple[str, ...],
-    options: _Options,
+    options: Options,
 ) -> SystemComparison:
-    """The comparison by one measure under one treatment of ties."""
+    """The comparison of values (n_measures, n_queries, n_systems), by treatment.
+
+    Warns of each measure that is undefined for every query of a system.
+    """
+    warn_undefined(asked, next(iter(found.values()))["expected"])
     # whatever order the rows came in
-    by_id = systems.queries.sorted()
-    rows = [
-        _compare(
-            {name: values[np.ix_(by_id, pair)] for name, values in found.items()},
-            options,
-        )
-        for pair in pairs
+    by_id, pairs = queries.sorted(), pairs_with(baselines, names)
+    blocks = [
+        {name: each[j] for name, each in values.items()}
+        for j in range(len(asked.measures))
+        for values in found.values()
     ]
-    columns = np.array(rows, dtype=float).reshape(len(pairs), len(_Pair._fields))
+    rows, adjusted = [], []
+    for block in blocks:
+        own = [
+            _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
+            for pair in pairs
+        ]
+        pvalues = np.array([pair.pvalue for pair in own])
+        rows += own
+        if options.correction == "tukey":
+            adjusted.append(tukey_pvalues(block["expected"][by_id], pairs))
+        else:
+            adjusted.append(adjust(pvalues, options.correction))
+    columns = np.array(rows, dtype=float).reshape(len(rows), len(_Pair._fields))
     of = dict(zip(_Pair._fields, columns.T, strict=True))
-    if options.correction == "tukey":
-        adjusted = tukey_pvalues(found["expected"][by_id], pairs)
-    else:
-        adjusted = adjust(of["pvalue"], options.correction)
     return SystemComparison(
-        systems=systems.names,
-        measure=str(systems.measures[j]),
-        greater_is_better=systems.measures[j].greater_is_better,
-        qid=systems.queries.qid,
-        **found,
-        bounds=systems.bounds[j],
-        pairs=pairs,
+        systems=names,
+        measures=asked.names,
+        ties=tuple(found),
+        greater_is_better=np.array([one.greater_is_better for one in asked.measures]),
+        qid=queries.qid,
+        **{
+            name: np.concatenate([block[name] for block in blocks], axis=1)
+            for name in STATISTICS
+        },
+        bounds=asked.bounds,
+        pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
         difference=of["difference"],
         difference_interval=np.column_stack([of["low"], of["high"]]),
         tie_std=of["tie_std"],
@@ -312,11 +514,9 @@ def _comparison(
         survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
         statistic=of["statistic"],
         pvalues=of["pvalue"],
-        adjusted_pvalues=adjusted,
+        adjusted_pvalues=np.concatenate(adjusted),
         effect=of["effect"],
-        effect_interval=np.column_stack([of["effect_low"], of["effect_high"]]),
         n_queries=of["n_queries"].astype(np.int64),
-        ties=ties,
         baselines=baselines,
         test=options.test,
         correction=options.correction,
@@ -326,7 +526,7 @@ def _comparison(
     )
 
 
-def _compare(values: dict[str, FloatArray], options: _Options) -> _Pair:
+def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
     """Difference, its tie std and range, test, intervals, effect and queries."""
     there = ~np.isnan(values["expected"]).any(axis=1)
     a, b = values["expected"][there].T
@@ -349,13 +549,13 @@ def _compare(values: dict[str, FloatArray], options: _Options) -> _Pair:
         mean(largest[:, 0]) - mean(smallest[:, 1]),
         *tested,
         *_difference_interval(difference, options),
-        *paired_effect(difference, options.confidence),
+        paired_effect(difference),
         int(there.sum()),
     )
 
 
 def _difference_interval(
-    difference: FloatArray, options: _Options
+    difference: FloatArray, options: Options
 ) -> tuple[float, float]:
     """Interval of the mean difference over queries."""
     if options.interval == "bootstrap":

@@ -2,13 +2,11 @@
 
 from ._compare import compare_systems
 from ._evaluate import evaluate, evaluate_queries
-from ._segments import evaluate_by_segment
 from ._selection import fit_selector
 
 __all__ = [
     "compare_systems",
     "evaluate",
-    "evaluate_by_segment",
     "evaluate_queries",
     "fit_selector",
 ]

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from .._engine.digests import Digests
 from .._engine.known_queries import id_digests
-from .._engine.validation import check_choice, check_share
-from ..comparison import SystemComparisons
-from ..comparison._comparison_sums import STATISTICS, ComparisonSums
-from ..comparison._measured_systems import check_baselines, pairs_with
-from ..comparison._merged_comparison import merged_comparisons
-from ..comparison._paired_tests import ALTERNATIVES, TESTS
-from ..comparison._systems import INTERVALS, check_correction
+from .._engine.validation import check_qid
+from ..comparison import SystemComparison
+from ..comparison._result import STATISTICS
+from ..comparison._systems import (
+    check_baselines,
+    check_options,
+    compared,
+    values_of_systems,
+)
 from ..evaluation._prepared_ranking import ColumnNames, prepare_labels
-from ..evaluation._tie_rules import TieRules
+from ..evaluation._report import one_after_another
+from ..evaluation._ties import TieRules
 from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._columns import check_given
-from ._faults import Names, Wanted
+from ._computing import Names, Wanted, check_given
 from ._partitions import gathered, merged
 
 
@@ -41,10 +44,12 @@ def compare_systems(
     correction: str | None = "holm",
     interval: str = "t",
     confidence: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: Any = 0,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     shuffle: bool = True,
-) -> Any:
+) -> SystemComparison:
     """Compare systems on a cluster pair by pair, over queries and over their ties.
 
     Parameters
@@ -56,7 +61,8 @@ def compare_systems(
         does not retrieve. The systems have the names of their columns.
     label, qid : str, default="label", "qid"
         Columns with labels and query ids.
-    measure, baseline, alternative, correction, confidence, zero_relevance, unjudged
+    measure, baseline, test, alternative, correction, interval, confidence, \
+n_resamples, random_state, zero_relevance, unjudged
         As in `tieaware_sklearn.compare_systems`.
     ties : str or list of str, default="expected"
         Treatment of ties: "expected", the exact mean over the orders of tied documents;
@@ -67,20 +73,15 @@ def compare_systems(
         External rules for ties by name: a column whose smallest value ranks first, a
         pair of a column and "ascending" or "descending", or a triple of these and
         "float32", as in `break_ties`.
-    test, interval : {"t"}, default="t"
-        The paired t test, and Student's t interval of the difference. The others need
-        the values of all queries; see Notes.
     shuffle : bool, default=True
         As in `evaluate`.
 
     Returns
     -------
-    MergedComparison or SystemComparisons
-        The same as `tieaware_sklearn.compare_systems`, without the values of each
-        query: means, differences, tie std and tie range to the last bit, intervals,
-        tests and effect sizes to 1e-12 (the ends of intervals of effect sizes to 1e-8).
-        No bit depends on how rows are divided into partitions. The latter if `measure`
-        or `ties` is a list.
+    SystemComparison
+        The same as `tieaware_sklearn.compare_systems`, to the last bit, with queries in
+        ascending order of their ids. No bit depends on how rows are divided into
+        partitions.
 
     Raises
     ------
@@ -95,19 +96,13 @@ def compare_systems(
 
     See Also
     --------
-    tieaware_sklearn.compare_systems : The same in memory, with further tests.
+    tieaware_sklearn.compare_systems : The same in memory.
     evaluate_queries : The values of every query of one system, left on the cluster.
 
     Notes
     -----
-    Each worker sums over its queries the values of each system and the differences of
-    each pair, without rounding. Sums and digests are merged as in `evaluate`. Tukey's
-    test needs sums over the queries where all systems are defined.
-
-    Wilcoxon's test, the randomization test and bootstrap intervals need the values of
-    all queries. `evaluate_queries` has them for one system; of two, the differences of
-    the column ``expected`` go to `scipy.stats.wilcoxon`, `scipy.stats.permutation_test`
-    or `scipy.stats.bootstrap`.
+    Each worker sends the values of its queries, 40 bytes for each query, measure,
+    treatment of ties and system, and pairs are tested where this function is called.
 
     Examples
     --------
@@ -129,19 +124,10 @@ def compare_systems(
     ---------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]    yes  0.1081  1.61
     """
-    check_choice(test, "test", TESTS)
-    check_choice(interval, "interval", INTERVALS)
-    for name, value in (("test", test), ("interval", interval)):
-        if value != "t":
-            raise ValueError(
-                f"{name} must be 't' on a cluster, got {value!r}, which needs the "
-                "values of all queries: take them from evaluate_queries, and give "
-                "their differences to scipy.stats"
-            )
-    check_choice(alternative, "alternative", ALTERNATIVES)
-    check_correction(correction, test, alternative, baseline)
-    check_share(confidence, "confidence")
-    several = not isinstance(measure, (str, Measure)) or not isinstance(ties, str)
+    options = check_options(
+        test, alternative, correction, interval, confidence, n_resamples,
+        random_state, baseline,
+    )  # fmt: skip
     asked = ask(parse_measures(measure, name="measure"), zero_relevance, unjudged)
     if isinstance(scores, (str, Mapping)) or not _is_list(scores):
         raise ValueError(f"scores must be a list of columns, got {scores!r}")
@@ -161,9 +147,8 @@ def compare_systems(
             "with their numbers can be a rule, external={'input order': column}"
         )
     baselines = check_baselines(baseline, systems)
-    pairs = pairs_with(baselines, systems)
 
-    def sums(frame: Any) -> tuple[ComparisonSums, Digests]:
+    def values(frame: Any) -> tuple[list[Any], Digests]:
         prepared = prepare_labels(
             frame[label], frame[qid], unjudged=asked.unjudged, keep=True,
             names=ColumnNames(label=label, qid=qid),
@@ -172,37 +157,35 @@ def compare_systems(
         columns = [
             prepared.scores(frame[name], ColumnNames(score=name)) for name in chosen
         ]
-        found = [
-            [
-                rules.values(
-                    prepared, asked, column, treatment, STATISTICS[1:], column=j
-                )
-                for j, column in enumerate(columns)
-            ]
+        found = {
+            treatment: values_of_systems(prepared, asked, rules, columns, treatment)
             for treatment in treatments
-        ]
-        # by query, treatment, measure and system
-        values = {
-            name: np.array([[one[name] for one in each] for each in found])
-            .transpose(2, 0, 3, 1)
-            for name in STATISTICS
-        }  # fmt: skip
-        parts = ComparisonSums.of(values, pairs, residuals=correction == "tukey")
-        return parts, id_digests(prepared.queries.qid, qid)
+        }
+        ids = prepared.queries.qid
+        return [(ids, found)], id_digests(ids, qid)
 
     names = Names(label, qid, None)
     rows = gathered(df, names, shuffle, [*chosen, *keys], "scores")
     wanted = Wanted(names, asked, scores=chosen)
-    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=wanted)
-    # of each measure, whether it is defined for any query of each system
-    defined = found.systems.count[0, 0].all(axis=1)
-    asked.warn_of_nan(np.where(defined, 0.0, np.nan).tolist())
-    comparisons = merged_comparisons(
-        found, asked, treatments, pairs, systems=systems, baselines=baselines,
-        test=test, correction=correction, alternative=alternative,
-        interval=interval, confidence=float(confidence),
-    )  # fmt: skip
-    return SystemComparisons(tuple(comparisons)) if several else comparisons[0]
+    parts, _ = merged(rows, values, add, qid, shuffle, keep=False, wanted=wanted)
+    every = one_after_another([ids for ids, _ in parts])
+    order = check_qid(every, n_rows=len(every), name=qid).sorted()
+    return compared(
+        systems,
+        asked,
+        check_qid(every[order], n_rows=len(every), name=qid),
+        {
+            treatment: {
+                name: np.concatenate([of[treatment][name] for _, of in parts], axis=1)[
+                    :, order
+                ]
+                for name in STATISTICS
+            }
+            for treatment in treatments
+        },
+        baselines,
+        options,
+    )
 
 
 def _is_list(columns: Any) -> bool:

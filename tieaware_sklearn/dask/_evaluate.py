@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from .._engine.digests import Digests
 from .._engine.known_queries import id_digests, repeated
-from .._engine.validation import check_choice, check_segment
-from ..evaluation import RankingReport, RankingSummary
+from .._engine.validation import check_segment
+from ..evaluation import RankingReport
 from ..evaluation import evaluate as evaluate_in_memory
-from ..evaluation._exact_sums import ReportSums
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
-from ._columns import check_given
-from ._faults import Names, Wanted, Where
+from ._computing import Names, Wanted, Where, check_given
 from ._partitions import (
     gathered,
     ids_of,
@@ -37,14 +36,14 @@ def evaluate(
     label: str = "label",
     qid: str = "qid",
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-    average: str = "macro",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: str | None = None,
+    segment: str | None = None,
     convention: str | None = None,
     shuffle: bool = True,
-) -> RankingSummary:
-    """Compute the exact scores of a ranking on a cluster, averaged over queries.
+) -> RankingReport:
+    """Compute the exact scores of a ranking on a cluster.
 
     Parameters
     ----------
@@ -54,11 +53,9 @@ def evaluate(
         Columns with scores, labels and query ids.
     measures, zero_relevance, unjudged, convention
         As in `tieaware_sklearn.evaluate`.
-    average : {"macro", "geometric"}, default="macro"
-        How to average over queries: by the mean, or by the geometric mean (with values
-        of at least 1e-5). The interval is the t interval (see Notes for others).
-    query_weight : str, optional
-        A column with the weight of each document's query.
+    query_weight, segment : str, optional
+        Columns with the weight and the segment of each document's query. Segments are
+        of any hashable type and constant within a query.
     shuffle : bool, default=True
         Whether to bring the rows of every query together first. Use False where each
         partition already holds whole queries: then only results leave a worker. A query
@@ -66,10 +63,9 @@ def evaluate(
 
     Returns
     -------
-    RankingSummary
-        The same as ``tieaware_sklearn.evaluate(...).summary(average)``: averages, lift,
-        tie std and numbers of queries to the last bit, intervals to 1e-12. No bit
-        depends on how rows are divided into partitions.
+    RankingReport
+        The same as `tieaware_sklearn.evaluate`, with queries in ascending order of
+        their ids. No bit depends on how rows are divided into partitions.
 
     Raises
     ------
@@ -77,8 +73,9 @@ def evaluate(
         As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
         column; if a partition has text where the meta of `df` says numbers, or
         numbers where it says text; if a partition cannot be read; and if a query is in
-        several partitions without `shuffle`. The message names the partition, and
-        the column, the value and the query, or the Parquet file.
+        several partitions without `shuffle`, or has rows in several segments. The
+        message names the partition, and the column, the value and the query, or the
+        Parquet file.
     ConnectionError
         If the scheduler is lost. Nothing is changed, and the call can be repeated.
     RuntimeError
@@ -87,17 +84,15 @@ def evaluate(
 
     See Also
     --------
-    evaluate_by_segment : Averages by segment.
     evaluate_queries : The values of every query, left on the cluster.
     tieaware_sklearn.evaluate : The same in memory.
 
     Notes
     -----
-    Each worker sums over its queries, without rounding, and the sums are merged in a
-    tree, eight at a time. Medians and bootstrap intervals need the values of all
-    queries, which no sums hold. `evaluate_queries` has these: a value per query and
-    measure is often small enough for one machine. There, take the median of the column
-    ``expected``, or resample it by `scipy.stats.bootstrap`.
+    Each worker sends the values of its queries: about 200 bytes for each query with
+    three measures. The report of all of them is made where this function is called.
+    For more queries than fit there, `evaluate_queries` leaves the values on the
+    cluster, from where they go to Parquet, to be averaged by SQL.
 
     Digests of the query ids, 8 bytes for each query, are compared in one task: no
     query is counted twice, however many there are. Rows that come twice within a
@@ -120,19 +115,22 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    check_average(average)
     check_given(score=score, label=label, qid=qid)
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     names = Names(label, qid, query_weight, score)
 
-    def sums(frame: Any) -> tuple[ReportSums, Digests]:
-        report = report_of(frame, names, asked)
-        return ReportSums.of(report, average), id_digests(report.qid, qid)
+    def report(frame: Any) -> tuple[list[RankingReport], Digests]:
+        found = report_of(frame, names, asked, segment)
+        return [found], id_digests(found.qid, qid)
 
-    rows = gathered(df, names, shuffle)
-    found, _ = merged(rows, sums, qid, shuffle, keep=False, wanted=Wanted(names, asked))
-    names.check_weight(found.values.weight.rounded)
-    return found.moments().summary()
+    # it may be the query itself, or its weight
+    others = [] if segment in (None, qid, query_weight) else [segment]
+    rows = gathered(df, names, shuffle, others, "segment")
+    wanted = Wanted(names, asked, others=others)
+    parts, _ = merged(rows, report, add, qid, shuffle, keep=False, wanted=wanted)
+    found = RankingReport.merge(*parts)
+    names.check_weight(found.query_weight)
+    return found._by_id()
 
 
 def evaluate_queries(
@@ -240,16 +238,6 @@ def evaluate_queries(
         compare, meta=_cell(())[:0]
     )
     return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
-
-
-def check_average(average: Any) -> None:
-    """Those of which sums can be merged."""
-    if isinstance(average, str) and average == "median":
-        raise ValueError(
-            "average must be 'macro' or 'geometric' on a cluster, got 'median', which "
-            "needs the values of all queries: compute it from those of evaluate_queries"
-        )
-    check_choice(average, "average", ("macro", "geometric"))
 
 
 def report_of(

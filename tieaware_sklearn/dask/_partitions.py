@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -15,9 +15,18 @@ from .._engine.digests import Digests, value_bits
 from .._engine.known_queries import Repeated, kept, repeated, same_digest
 from .._engine.validation import check_qid
 from .._optional import import_optional
-from ._columns import check_columns
-from ._computing import Given, compute, shuffle_method
-from ._faults import Names, Wanted, Where, as_meta, check_kinds_of, kinds_of
+from ._computing import (
+    Given,
+    Names,
+    Wanted,
+    Where,
+    as_meta,
+    check_columns,
+    check_kinds_of,
+    compute,
+    kinds_of,
+    shuffle_method,
+)
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -30,14 +39,7 @@ _SHOWN = 4
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 
 
-class Merges(Protocol):
-    """What is found in a partition."""
-
-    def merge(self, other: Self) -> Self:
-        """The same of the queries of both."""
-
-
-Part = TypeVar("Part", bound=Merges)
+Part = TypeVar("Part")
 
 
 class _Graph(dict[Any, Any]):
@@ -131,6 +133,7 @@ def _checked(df: Any, columns: list[str], qid: str, *, only: bool) -> Any:
 def merged(
     rows: Gathered,
     of_rows: Callable[[Any], tuple[Part, Digests]],
+    both: Callable[[Part, Part], Part],
     qid: str,
     shuffle: bool,
     *,
@@ -138,6 +141,8 @@ def merged(
     wanted: Wanted | None = None,
 ) -> tuple[Part, Digests]:
     """What is found in each partition, merged in a tree, and the digests to keep.
+
+    `both` makes one of what is found in two partitions.
 
     Digests of query ids are compared in one task, to which each is sent once. What is
     `wanted` of the rows tells which of them an error is about.
@@ -150,7 +155,7 @@ def merged(
 
     def merge(parts: list[Part | None]) -> Part | None:
         some = [part for part in parts if part is not None]
-        return reduce(lambda ours, theirs: ours.merge(theirs), some) if some else None
+        return reduce(both, some) if some else None
 
     def compare(parts: list[Digests]) -> tuple[list[Repeated], Digests]:
         every = np.concatenate(parts) if keep else parts[0][:0]

@@ -13,8 +13,7 @@ from .._engine.digests import Digests
 from .._engine.exact import show
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..feature_selection._selection import Rule
-from ._columns import check_frame, check_given, objects_in
-from ._faults import Names, Wanted
+from ._computing import Names, Wanted, check_frame, check_given, objects_in
 from ._partitions import gathered, merged
 
 #: numbers among objects, as pandas calls them
@@ -136,7 +135,9 @@ def fit_selector(
         return without, digests
 
     rows = gathered(df, names, shuffle, columns, only=features is None)
-    found, digests = merged(rows, screening, qid, shuffle, keep=True, wanted=wanted)
+    found, digests = merged(
+        rows, screening, Screening.merge, qid, shuffle, keep=True, wanted=wanted
+    )
     names.check_weight(found.statistics.chance.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])

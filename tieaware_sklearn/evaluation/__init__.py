@@ -1,32 +1,27 @@
 """Exact scores of rankings: one number, a report, and the effect of ties."""
 
-from ._batches import MergeableSummary, evaluate_batches
+from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
 from ._many_columns import PreparedRanking
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._relevance_evaluator import RelevanceEvaluator
-from ._report import RankingReport
+from ._report import RankingReport, Summary
 from ._residuals import ResidualReport, residuals
-from ._sampled_orders import SampledScore, sample_orderings, sampled
+from ._sampled import SampledScore, sample_orderings, sampled
 from ._subtopics import SubtopicReport, evaluate_subtopics
-from ._summary import RankingSummary, SegmentSummary
-from ._tie_report import TieReport, tie_report
-from ._tie_rules import break_ties
-from ._tie_treatments import TieTreatments, tie_treatments
+from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
 
 __all__ = [
     "ContingencyTable",
-    "MergeableSummary",
     "PrecisionRecallCurve",
     "PreparedRanking",
     "RankingReport",
-    "RankingSummary",
     "RelevanceEvaluator",
     "ResidualReport",
     "SampledScore",
-    "SegmentSummary",
     "SubtopicReport",
+    "Summary",
     "TieReport",
     "TieTreatments",
     "break_ties",

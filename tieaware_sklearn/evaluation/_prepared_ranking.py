@@ -215,6 +215,8 @@ class Prepared:
             bounds=asked.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),
+            options=asked.options,
+            ids_are_digests=False,
         )
 
     def of_labels(self, asked: Asked, statistics: Sequence[str]) -> list[FloatArray]:

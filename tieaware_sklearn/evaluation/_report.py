@@ -1,32 +1,178 @@
-"""The scores of a ranking, query by query and on average, as a table."""
+"""The scores of a ranking, query by query and on average, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
-from .._display.tables import Table
-from .._engine.added_up import AddedUp
+from .._display.tables import Ranges, Table, bracketed, number
+from .._engine.differences import other_options
+from .._engine.known_queries import WHICH, are_kept, id_digests, repeated
 from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray
 from .._engine.validation import check_choice, check_count, check_qid
+from ..io._saved import Saved
+from ..io._saved_file import Kept, UnreadableError
 from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, bootstrap_interval, median_interval
-from ._summary import RankingSummary, SegmentSummary, stack_summaries
+
+#: what trackers of experiments do not take in names
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Result):
+    """Averages over queries; prints as a table.
+
+    The methods that return it say which columns it has. Each is an attribute, too, and
+    so is `interval`, of shape (n_rows, 2), where there are columns ``interval_low`` and
+    ``interval_high``.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray of shape (n_rows,)
+        The columns of `to_pandas`.
+    keys : tuple of str
+        The first columns, which say what a row is about: the measure, the system.
+    about : dict of str to object
+        What is the same for all rows, such as ``average``; each is an attribute, too.
+
+    See Also
+    --------
+    RankingReport.summary : Averages of a ranking.
+    RankingReport.by_segment : The same for each segment of queries.
+    SystemComparison.summary : Averages of several systems.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import evaluate
+    >>> summary = evaluate([1, 0, 1, 0], [2, 1, 3, 3], qid=[1, 1, 2, 2],
+    ...                    measures="rr").summary()
+    >>> summary.mean, summary.columns["chance"], summary.average
+    (array([0.875]), array([0.75]), 'macro')
+    """
+
+    columns: dict[str, NDArray[Any]]
+    keys: tuple[str, ...]
+    about: dict[str, Any]
+    _show: Callable[[Summary], list[Table]]
+
+    def __getattr__(self, name: str) -> Any:
+        # an object that is being unpickled has no fields yet
+        columns, about = (vars(self).get(own, {}) for own in ("columns", "about"))
+        if name in columns or name in about:
+            return columns[name] if name in columns else about[name]
+        if f"{name}_low" in columns:
+            ends = columns[f"{name}_low"], columns[f"{name}_high"]
+            return np.stack(ends, axis=-1)
+        raise AttributeError(f"a Summary of {[*columns, *about]} has no {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.columns, *self.about]
+
+    def __len__(self) -> int:
+        return len(self.columns[self.keys[0]])
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return all figures under stable names, for experiment trackers.
+
+        Returns
+        -------
+        dict of str to float
+            The names are those of `keys` and of the column, such as
+            ``"NDCG_at_10/mean"`` and ``"head/NDCG_at_10/tie_std"`` for a segment. They
+            consist of letters, digits and ``_ . - /``, as MLflow requires. Averages
+            other than the mean are part of the name: ``"NDCG_at_10_median/mean"``. NaN
+            values are left out.
+
+        Raises
+        ------
+        ValueError
+            For measures, segments or systems whose names do not differ in ASCII letters
+            and digits.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> summary = evaluate([0, 1, 1], [2, 2, 1], measures=["p@1", "ap"]).summary()
+        >>> metrics = summary.to_metrics()
+        >>> metrics["P_at_1/mean"], metrics["P_at_1/best"], metrics["P_at_1/worst"]
+        (0.5, 1.0, 0.0)
+        """
+        average = self.about.get("average", "macro")
+        last = "" if average == "macro" else f"_{average}"
+        rows = zip(*(_plain(key, self.columns[key]) for key in self.keys), strict=True)
+        return {
+            f"{'/'.join(names)}{last}/{figure}": float(values[i])
+            for i, names in enumerate(rows)
+            for figure, values in self.columns.items()
+            if figure not in self.keys and not np.isnan(values[i])
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.columns)
+
+    def _tables(self) -> list[Table]:
+        return self._show(self)
+
+
+def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
+    """Names that trackers of experiments take."""
+    names = list(map(str, np.asarray(values).tolist()))
+    plain = {
+        name: _NOT_PLAIN.sub("_", name.replace("@", "_at_")).strip("_")
+        for name in names
+    }
+    if len(set(plain.values())) < len(plain) or not all(plain.values()):
+        raise ValueError(
+            f"{key}s must have names that differ in ASCII letters and digits, got "
+            f"{', '.join(plain)}"
+        )
+    return [plain[name] for name in names]
+
 
 #: what `RankingReport` says of each query and measure
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 _ARRAYS = (*PER_QUERY, "sampling_error", "std_is_estimate")
+#: what is averaged, by the names of the averages
+_AVERAGED = {
+    "mean": "expected", "best": "best", "worst": "worst", "chance": "chance",
+    "ideal": "ideal",
+}  # fmt: skip
+#: columns of a summary
+_FIGURES = (
+    *("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval_low"),
+    *("interval_high", "sampling_error", "n_estimated", "n_queries"),
+)
+#: types of segments that files hold
+_PLAIN = {str, int, float, bool}
+#: options as users know them
+_WORDS = {
+    name: f"values of {name}" for name in ("zero_relevance", "unjudged", "convention")
+} | {
+    "score": "columns of scores",
+    "label": "columns of labels",
+    "query_weight": "columns of query weights",
+}
+#: those of a table by segment, and their decimals
+_SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
+_DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankingReport(Result):
+class RankingReport(Saved, Result):
     """Scores of a ranking for each query and measure; prints as its summary.
+
+    Reports of other queries each are merged by `merge`. `save` writes a report to a
+    file, with digests in place of query ids, and `load` reads it again, queries in the
+    order of these digests.
 
     Attributes
     ----------
@@ -55,12 +201,17 @@ class RankingReport(Result):
         Weight of each query in averages.
     segment : ndarray of shape (n_queries,) or None
         Segment of each query, as given to `evaluate`.
+    options : dict
+        ``zero_relevance``, ``unjudged`` and ``convention`` as they were given, and
+        names of columns, which reports that merge have alike.
+    ids_are_digests : bool
+        Whether `qid` has digests of the ids, by `datasets.query_digests`, as after
+        `load`.
 
     See Also
     --------
     evaluate : The function that returns this report.
-    RankingSummary : The averages over queries.
-    SegmentSummary : The averages over the queries of each segment.
+    evaluate_batches : The same of rows that come in batches.
 
     Examples
     --------
@@ -72,6 +223,8 @@ class RankingReport(Result):
     >>> report.expected[:, 0], report.worst[:, 0]
     (array([1.  , 0.75]), array([1. , 0.5]))
     """
+
+    _kind: ClassVar[str] = "RankingReport"
 
     measures: tuple[str, ...]
     qid: NDArray[Any]
@@ -87,6 +240,8 @@ class RankingReport(Result):
     bounds: FloatArray
     query_weight: FloatArray | None = None
     segment: NDArray[Any] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    ids_are_digests: bool = False
 
     def summary(
         self,
@@ -95,7 +250,7 @@ class RankingReport(Result):
         interval: str = "t",
         n_resamples: int = 9999,
         random_state: Any = 0,
-    ) -> RankingSummary:
+    ) -> Summary:
         """Average over queries.
 
         Parameters
@@ -121,7 +276,16 @@ class RankingReport(Result):
 
         Returns
         -------
-        RankingSummary
+        Summary
+            A row for each ``measure`` with the averages ``mean`` (of the expected
+            values), ``best``, ``worst``, ``chance`` and ``ideal``; ``tie_std``, the
+            standard deviation of the mean over the orders of tied documents; ``lift``,
+            (mean - chance) / (ideal - chance), which is 0 at the chance level and 1 for
+            the ideal ranking, and 0 where both are equal; the 95 % ``interval`` of the
+            average over queries, NaN for too few; ``sampling_error``, the standard
+            error of a mean that is estimated from sampled orders (only for long ties
+            under IPrec and IAP), else 0; ``n_estimated``, the number of queries whose
+            standard deviation is estimated so; and ``n_queries`` in the average.
 
         Raises
         ------
@@ -139,38 +303,62 @@ class RankingReport(Result):
         check_choice(average, "average", ("macro", "geometric", "median"))
         check_choice(interval, "interval", ("t", "bootstrap"))
         check_count(n_resamples, "n_resamples", least=2)
-        if average == "median":
-            if interval == "bootstrap":
-                raise ValueError(
-                    "interval must be 't' with average='median' (it then comes from "
-                    "the ranks of the values), got 'bootstrap'"
-                )
-            return self._medians()
-        found = ReportMoments.of(self, average).summary()
-        if interval == "t":
-            return found
-        seed = seed_of(random_state)
-        return replace(found, interval=self._bootstrap(average, n_resamples, seed))
+        if average == "median" and interval == "bootstrap":
+            raise ValueError(
+                "interval must be 't' with average='median' (it then comes from "
+                "the ranks of the values), got 'bootstrap'"
+            )
+        found = self._medians() if average == "median" else self._means(average)
+        if interval == "bootstrap":
+            seed = seed_of(random_state)
+            found["interval"] = self._bootstrap(average, n_resamples, seed)
+        mean, chance, ideal = (found[name] for name in ("mean", "chance", "ideal"))
+        found["lift"] = lift(mean, chance, ideal)
+        found["n_estimated"] = self.std_is_estimate.sum(axis=0)
+        low, high = found.pop("interval").T
+        found |= {"interval_low": low, "interval_high": high}
+        columns = {"measure": np.array(self.measures)}
+        columns |= {name: found[name] for name in _FIGURES}
+        return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
 
-    def _medians(self) -> RankingSummary:
-        medians = [
-            np.array([median(column, self.query_weight) for column in values.T])
-            for values in averaged(self)
-        ]
+    def _means(self, average: str) -> dict[str, Any]:
+        """Macro or geometric averages."""
+        weight, geometric = self.query_weight, average == "geometric"
+        values = [getattr(self, name) for name in _AVERAGED.values()]
+        if geometric:
+            values = [np.log(np.maximum(one, GEOMETRIC_FLOOR)) for one in values]
+        moments = [QueryMoments.of(one, weight) for one in values]
+        averages, ends = [one.averages() for one in moments], moments[0].interval()
+        total = np.where(moments[0].weight > 0, moments[0].weight, np.nan)
+        if geometric:
+            averages, ends = [np.exp(one) for one in averages], np.exp(ends)
+            total[:] = np.nan
+        low, high = self.bounds.T
+        return dict(zip(_AVERAGED, averages, strict=True)) | {
+            "interval": np.clip(ends, low[:, None], high[:, None]),
+            "tie_std": np.sqrt(sums_of_squares(self.std, weight)) / total,
+            "sampling_error": np.sqrt(sums_of_squares(self.sampling_error, weight))
+            / total,
+            "n_queries": moments[0].count.astype(np.int64),
+        }
+
+    def _medians(self) -> dict[str, Any]:
+        weight = self.query_weight
+        medians = {
+            name: np.array([median(one, weight) for one in getattr(self, of).T])
+            for name, of in _AVERAGED.items()
+        }
         unknown = np.full(len(self.measures), np.nan)
         interval = np.array([median_interval(column) for column in self.expected.T])
-        if self.query_weight is not None:
+        if weight is not None:
             interval[:] = np.nan
-        return _summary(
-            self,
-            "median",
-            medians,
-            interval,
-            tie_std=unknown,
-            sampling_error=unknown,
-            n_estimated=self.std_is_estimate.sum(axis=0),
-            n_queries=QueryMoments.of(self.expected, self.query_weight).count,
-        )
+        count = QueryMoments.of(self.expected, weight).count.astype(np.int64)
+        return medians | {
+            "interval": interval,
+            "tie_std": unknown,
+            "sampling_error": unknown,
+            "n_queries": count,
+        }
 
     def by_segment(
         self,
@@ -179,7 +367,7 @@ class RankingReport(Result):
         interval: str = "t",
         n_resamples: int = 9999,
         random_state: Any = 0,
-    ) -> SegmentSummary:
+    ) -> Summary:
         """Average over the queries of each segment, and over all queries.
 
         Parameters
@@ -189,7 +377,10 @@ class RankingReport(Result):
 
         Returns
         -------
-        SegmentSummary
+        Summary
+            A row for each ``segment``, in ascending order, and ``measure``, with the
+            other columns of `summary`, over the queries of the segment. Its attribute
+            ``overall`` is the `summary` of all queries.
 
         Raises
         ------
@@ -212,22 +403,189 @@ class RankingReport(Result):
             raise ValueError("segment must be given to evaluate, got None")
         seed = seed_of(random_state)
 
-        def summary(report: RankingReport) -> RankingSummary:
+        def summary(report: RankingReport) -> Summary:
             return report.summary(
                 average, interval=interval, n_resamples=n_resamples, random_state=seed
             )
 
-        segments, each = of_segments(self)
-        return stack_summaries(segments, list(map(summary, each)), summary(self))
+        found = check_qid(
+            self.segment, n_rows=len(self.qid), name="segment", empty=True
+        )
+        ascending = found.sorted()
+        each = [
+            summary(self._some(found.given(found.rows(np.array([one])))))
+            for one in ascending
+        ]
+        columns = {"segment": np.repeat(found.qid[ascending], len(self.measures))}
+        columns |= {
+            name: np.concatenate([one.columns[name] for one in each])
+            for name in ("measure", *_FIGURES)
+        }
+        about = {"average": average, "overall": summary(self)}
+        return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
+
+    def merge(self, *others: RankingReport) -> RankingReport:
+        """Return the report of the queries of this report and of others.
+
+        Parameters
+        ----------
+        *others : RankingReport
+            Reports of other queries, with the same measures and options.
+
+        Returns
+        -------
+        RankingReport
+            All queries, one report after another. Its averages, intervals and tests
+            are those of one report of all queries, to the last bit, in whatever order
+            reports are merged. Where ids are known by their digests in one of the
+            reports, as after `load`, they are in the result.
+
+        Raises
+        ------
+        ValueError
+            If measures or options differ (the first difference is named), if some
+            reports only have weights or segments of queries, or if two have a query in
+            common, which is named by its digest.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> one = evaluate([1, 0], [2, 1], qid=["a", "a"], measures="rr")
+        >>> two = evaluate([1, 0], [3, 3], qid=["b", "b"], measures="rr")
+        >>> one.merge(two).summary().mean
+        array([0.875])
+        """
+        parts = [self, *others]
+        for other in others:
+            if not isinstance(other, RankingReport):
+                raise ValueError(
+                    f"other must be a RankingReport, got {type(other).__name__}"
+                )
+            if difference := self._difference(other, "this report", "other"):
+                raise ValueError(
+                    "other must have the measures, options and columns of this report: "
+                    f"{difference}"
+                )
+        digests = [part.query_digests() for part in parts]
+        for again in repeated(digests):
+            raise ValueError(
+                f"other must have none of the queries of this report, got "
+                f"{again.n_queries} of them, such as the one whose id has the digest "
+                f"{again.digest:#018x} ({WHICH})"
+            )
+        by_digest = any(part.ids_are_digests for part in parts)
+
+        def all_of(name: str) -> Any:
+            values = [getattr(part, name) for part in parts]
+            return None if values[0] is None else one_after_another(values)
+
+        return replace(
+            self,
+            **{name: all_of(name) for name in (*_ARRAYS, "query_weight", "segment")},
+            qid=np.concatenate(digests) if by_digest else all_of("qid"),
+            n_undefined=np.sum([part.n_undefined for part in parts], axis=0),
+            ids_are_digests=by_digest,
+        )
+
+    def query_digests(self) -> NDArray[np.uint64]:
+        """Return the digest of each query's id, as `datasets.query_digests` does.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), dtype uint64
+        """
+        return self.qid if self.ids_are_digests else id_digests(self.qid)
+
+    def _difference(self, other: RankingReport, here: str, there: str) -> str:
+        """The first difference of options, in words; nothing if they merge."""
+        ours, theirs = (
+            {"measures": report.measures}
+            | {_WORDS.get(name, name): value for name, value in report.options.items()}
+            | {
+                "weights of queries": report.query_weight is not None,
+                "segments of queries": report.segment is not None,
+            }
+            for report in (self, other)
+        )
+        # arrays have no names, columns have
+        both = {name: value for name, value in ours.items() if name in theirs}
+        return other_options(both, theirs, here, there)
+
+    def _kept(self) -> Kept:
+        digests = self.query_digests()
+        ascending = np.argsort(digests, kind="stable")
+        arrays = {name: getattr(self, name)[ascending] for name in _ARRAYS}
+        arrays |= {"query_digests": digests[ascending], "bounds": self.bounds}
+        arrays["n_undefined"] = self.n_undefined
+        header: dict[str, Any] = {"measures": list(self.measures)}
+        header["options"] = self.options
+        if self.query_weight is not None:
+            arrays["query_weight"] = self.query_weight[ascending]
+        if self.segment is not None:
+            segments = self.segment[ascending].tolist()
+            names = list(dict.fromkeys(segments))
+            if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
+                raise ValueError(
+                    "segment must hold texts or numbers of one kind to be saved, got "
+                    f"{names[0]!r}"
+                )
+            header["segments"] = names
+            arrays["segment"] = np.array([names.index(one) for one in segments])
+        return Kept(header, arrays)
+
+    @classmethod
+    def _of_kept(cls, kept: Kept) -> Self:
+        measures, n = kept.texts("measures"), kept.array("query_digests", "u", None)
+        if not measures or not len(n) or not are_kept(n):
+            raise UnreadableError(
+                "must have measures and a sorted digest of each query"
+            )
+        shape = len(n), len(measures)
+        values = {
+            name: kept.array(name, "b" if name == "std_is_estimate" else "f", *shape)
+            for name in _ARRAYS
+        }
+        weight = segment = None
+        if "query_weight" in kept.arrays:
+            weight = kept.array("query_weight", "f", len(n))
+            if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+                raise UnreadableError(
+                    "must have weights of queries, >= 0 and not all 0"
+                )
+        if "segment" in kept.arrays:
+            names = kept.value("segments", list)
+            codes = kept.array("segment", "i", len(n))
+            if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
+                raise UnreadableError("must have a list of 'segments' of one kind")
+            if codes.min() < 0 or codes.max() >= len(names):
+                raise UnreadableError("must have a segment of each query")
+            segment = np.array(names)[codes]
+        options = kept.value("options", dict)
+        if any(isinstance(value, (dict, list)) for value in options.values()):
+            raise UnreadableError("must have options with plain values")
+        return cls(
+            measures,
+            n,
+            **values,
+            n_undefined=kept.array("n_undefined", "i", len(measures)),
+            bounds=kept.array("bounds", "f", len(measures), 2),
+            query_weight=weight,
+            segment=segment,
+            options=options,
+            ids_are_digests=True,
+        )
+
+    def _by_id(self) -> RankingReport:
+        """With queries in ascending order of their ids."""
+        return self._some(check_qid(self.qid, n_rows=len(self.qid)).sorted())
 
     def _some(self, queries: NDArray[np.intp]) -> RankingReport:
         """What averages over some of the queries are made of."""
-        weight = self.query_weight
         values: dict[str, Any] = {
-            name: getattr(self, name)[queries] for name in (*_ARRAYS, "qid")
+            name: None if (array := getattr(self, name)) is None else array[queries]
+            for name in (*_ARRAYS, "qid", "query_weight", "segment")
         }
-        values["query_weight"] = None if weight is None else weight[queries]
-        return replace(self, segment=None, **values)
+        return replace(self, **values)
 
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
         """Intervals of the averages, of shape (n_measures, 2)."""
@@ -259,109 +617,92 @@ class RankingReport(Result):
         return self.summary()._tables()
 
 
-@dataclass
-class ReportMoments(AddedUp):
-    """What the macro or geometric averages of a report are made of; two merge.
-
-    Attributes
-    ----------
-    bounds : tuple of pairs
-        As in `RankingReport`.
-    values : QueryMoments
-        Of the expected, best and worst values, chance and ideal, or of their
-        logarithms; columns (5, n_measures).
-    tie_variance, error_variance : ndarray of shape (n_measures,)
-        Σ w² s² over queries, s the standard deviation over the orders of ties, or the
-        standard error where orders were sampled.
-    n_estimated : ndarray of shape (n_measures,), int
-    """
-
-    measures: tuple[str, ...]
-    average: str
-    bounds: tuple[tuple[float, ...], ...]
-    values: QueryMoments
-    tie_variance: FloatArray
-    error_variance: FloatArray
-    n_estimated: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, report: RankingReport, average: str) -> ReportMoments:
-        weight = report.query_weight
-
-        def moments(values: FloatArray) -> QueryMoments:
-            if average == "geometric":
-                values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
-            return QueryMoments.of(values, weight)
-
-        return cls(
-            report.measures,
-            average,
-            tuple(map(tuple, report.bounds.tolist())),
-            QueryMoments.stack([moments(values) for values in averaged(report)]),
-            sums_of_squares(report.std, weight),
-            sums_of_squares(report.sampling_error, weight),
-            report.std_is_estimate.sum(axis=0),
-        )
-
-    def summary(self) -> RankingSummary:
-        """The averages."""
-        averages, intervals = self.values.averages(), self.values.interval()
-        total = np.where(self.values.weight[0] > 0, self.values.weight[0], np.nan)
-        if self.average == "geometric":
-            averages, intervals = np.exp(averages), np.exp(intervals)
-            total[:] = np.nan
-        low, high = np.array(self.bounds).T
-        return _summary(
-            self,
-            self.average,
-            averages,
-            np.clip(intervals[0], low[:, None], high[:, None]),
-            tie_std=np.sqrt(self.tie_variance) / total,
-            sampling_error=np.sqrt(self.error_variance) / total,
-            n_estimated=self.n_estimated,
-            n_queries=self.values.count[0],
-        )
+def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays joined; those of several kinds as objects, which stay as they are."""
+    if len({array.dtype.kind for array in values}) > 1:
+        values = [array.astype(object) for array in values]
+    return np.concatenate(values)
 
 
-def of_segments(report: RankingReport) -> tuple[NDArray[Any], list[RankingReport]]:
-    """The segments in ascending order, and the report of each."""
-    segments = check_qid(
-        report.segment, n_rows=len(report.qid), name="segment", empty=True
-    )
-    ascending = segments.sorted()
-    each = [
-        report._some(segments.given(segments.rows(np.array([one]))))
-        for one in ascending
+def _tables_of_means(of: Summary) -> list[Table]:
+    columns: list[tuple[str, Any]] = [
+        ({"macro": "measure"}.get(of.average, of.average), of.measure),
+        ("median" if of.average == "median" else "mean", of.mean),
+        ("worst", of.worst),
+        ("best", of.best),
+        ("tie std", of.tie_std),
+        ("chance", of.chance),
+        ("lift", of.lift),
+        ("95% interval", of.interval),
     ]
-    return segments.qid[ascending], each
+    counts, notes = np.unique(of.n_queries), estimates(of)
+    if len(counts) == 1:
+        notes.insert(0, "1 query" if counts[0] == 1 else f"{counts[0]} queries")
+    else:
+        columns.append(("queries", of.n_queries))
+    largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
+    ranges = Ranges(of.worst, of.mean, of.best, largest)
+    return [Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
 
 
-def averaged(report: RankingReport) -> list[FloatArray]:
-    """What is averaged: expected, best and worst values, chance level and ideal."""
-    return [report.expected, report.best, report.worst, report.chance, report.ideal]
+def estimates(of: Summary) -> list[str]:
+    """Which values of a summary are estimates, in words."""
+    notes = []
+    for i, name in enumerate(of.measure.tolist()):
+        if of.sampling_error[i] > 0:
+            notes.append(
+                f"{name}: the mean is estimated from sampled orders of ties, with "
+                f"a standard error of {of.sampling_error[i]:.1g}"
+            )
+        if count := of.n_estimated[i]:
+            queries = "1 query" if count == 1 else f"{count} queries"
+            notes.append(
+                f"{name}: the tie std of {queries} is estimated from sampled orders of "
+                "ties"
+            )
+    return notes
 
 
-def _summary(
-    of: RankingReport | ReportMoments,
-    average: str,
-    averages: Sequence[FloatArray] | FloatArray,
-    interval: FloatArray,
-    *,
-    n_queries: FloatArray,
-    **others: Any,
-) -> RankingSummary:
-    """A summary, from averages of what `averaged` gives."""
-    names = ("mean", "best", "worst", "chance", "ideal")
-    named = dict(zip(names, averages, strict=True))
-    return RankingSummary(
-        measures=of.measures,
-        average=average,
-        **named,
-        lift=lift(named["mean"], named["chance"], named["ideal"]),
-        interval=interval,
-        n_queries=n_queries.astype(np.int64),
-        **others,
-    )
+def _tables_by_segment(of: Summary) -> list[Table]:
+    """All segments by one measure, for each measure."""
+    first = {"macro": "mean", "geometric": "geom.", "median": "median"}[of.average]
+    tables = []
+    for j, measure in enumerate(of.overall.measure.tolist()):
+        rows = slice(j, None, len(of.overall))
+        figures = {
+            name: np.append(getattr(of, name)[rows], getattr(of.overall, name)[j])
+            for name in (
+                "n_queries",
+                "mean",
+                "worst",
+                "best",
+                "tie_std",
+                "chance",
+                "lift",
+            )
+        }
+        table = Table.of(
+            (measure, [*map(str, of.segment[rows].tolist()), "all"]),
+            ("queries", figures.pop("n_queries")),
+            *(
+                (
+                    first if name == "mean" else name.replace("_", " "),
+                    values,
+                    partial(number, digits=_DIGITS),
+                )
+                for name, values in figures.items()
+            ),
+            (
+                "95% interval",
+                [*of.interval[rows], of.overall.interval[j]],
+                partial(bracketed, digits=_DIGITS),
+            ),
+            drop=(5, 6),
+            ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
+        )
+        tables.append(table)
+    tables[-1] = replace(tables[-1], notes=estimates(of.overall))
+    return tables
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:

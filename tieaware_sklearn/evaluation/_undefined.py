@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class Asked:
         What to do with NaN labels.
     defined : Defined, optional
         What a convention says of the measures.
+    options : dict
+        What was given, by the names of the arguments.
     """
 
     measures: tuple[Measure, ...]
@@ -58,6 +60,7 @@ class Asked:
     refuses: bool
     unjudged: str
     defined: Defined | None = None
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,6 +147,13 @@ def ask(
     """
     check_zero_relevance(zero_relevance)
     asked, defined = tuple(measures), None
+    options = {
+        "zero_relevance": zero_relevance
+        if isinstance(zero_relevance, str)
+        else float(zero_relevance),
+        "unjudged": unjudged,
+        "convention": convention,
+    }
     if convention is not None:
         check_choice(convention, "convention", tuple(CONVENTIONS))
         if isinstance(zero_relevance, str) or zero_relevance != 0:
@@ -165,4 +175,5 @@ def ask(
         isinstance(zero_relevance, str) and zero_relevance == "raise",
         accepted_unjudged(asked, unjudged),
         defined,
+        options,
     )

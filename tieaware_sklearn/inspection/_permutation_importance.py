@@ -33,7 +33,7 @@ from .._engine.validation import (
     check_flag,
     check_share,
 )
-from ..comparison._paired_tests import CORRECTIONS
+from ..comparison._tests import CORRECTIONS
 from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES

@@ -13,8 +13,8 @@ from .._engine.validation import check_qid
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
     """Return the digests by which results recognise queries that come twice.
 
-    Screenings, selectors and summaries keep 64 bits of each query id, and no ids. Where
-    two of them have a query in common, the error names its digest.
+    Saved screenings, selectors and reports keep 64 bits of each query id, and no ids.
+    Where two of them have a query in common, the error names its digest.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
 
     See Also
     --------
-    tieaware_sklearn.MergeableSummary.merge : Refuses a query that both parts have.
+    tieaware_sklearn.RankingReport.merge : Refuses a query that both parts have.
 
     Examples
     --------

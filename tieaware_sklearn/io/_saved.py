@@ -71,13 +71,13 @@ class Saved:
         Examples
         --------
         >>> import tempfile, pathlib
-        >>> from tieaware_sklearn import RankingSummary, evaluate
-        >>> summary = evaluate([1, 0, 0], [2, 1, 1], measures="ap").summary()
+        >>> from tieaware_sklearn import RankingReport, evaluate
+        >>> report = evaluate([1, 0, 0], [2, 1, 1], measures="ap")
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "summary.tie")
-        ...     summary.save(path)
-        ...     RankingSummary.load(path).mean
-        array([1.])
+        ...     path = pathlib.Path(folder, "report.tie")
+        ...     report.save(path)
+        ...     RankingReport.load(path).expected
+        array([[1.]])
         """
         file = Path(path)
         if file.suffix == ".gz":
@@ -127,10 +127,10 @@ class Saved:
 
         Examples
         --------
-        >>> from tieaware_sklearn import RankingSummary, evaluate
-        >>> summary = evaluate([1, 0, 0], [2, 1, 1], measures="ap").summary()
-        >>> RankingSummary.from_bytes(summary.to_bytes()).mean
-        array([1.])
+        >>> from tieaware_sklearn import RankingReport, evaluate
+        >>> report = evaluate([1, 0, 0], [2, 1, 1], measures="ap")
+        >>> RankingReport.from_bytes(report.to_bytes()).expected
+        array([[1.]])
         """
         return to_bytes(self._kind, self._kept())
 

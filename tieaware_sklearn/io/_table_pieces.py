@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._engine.exact import numbers_of
-from .._engine.seen_queries import SeenQueries
+from .._engine.known_queries import SeenQueries
 from .._engine.validation import Queries, check_qid
 from .._optional import import_optional
 from ._table_columns import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.seen_queries import SeenQueries
+from .._engine.known_queries import SeenQueries
 from .._engine.validation import Queries, check_count
 from ._table_columns import OneKind
 from ._table_pieces import Piece, as_one, pieces

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.validation import check_choices, check_share, is_number
-from ..comparison._inferiority import QueryLosses
-from ..comparison._measured_systems import MeasuredSystems
+from ..comparison._systems import MeasuredSystems
+from ..comparison._tests import QueryLosses
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure, parse_measure
 from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness

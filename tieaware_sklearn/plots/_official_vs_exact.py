@@ -92,7 +92,6 @@ class OfficialVsExactDisplay(Display):
         -------
         OfficialVsExactDisplay
         """
-        up = {one.measure: one.greater_is_better for one in found.comparisons}
         return cls(
             found.systems,
             found.measures,
@@ -101,7 +100,7 @@ class OfficialVsExactDisplay(Display):
             found.worst,
             found.best,
             found.tied_documents,
-            tuple(up[name] for name in found.measures),
+            tuple(found.comparisons.greater_is_better.tolist()),
         ).plot(ax)
 
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine.qid_column import count_rows
-from ..comparison._measured_systems import check_systems
+from ..comparison._systems import check_systems
 from ..model_selection._predictions import predicted_scores
 from ._display_base import Display
 

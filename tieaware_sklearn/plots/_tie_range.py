@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._engine.ties import FloatArray
-from ..comparison import SystemComparison, SystemComparisons, compare_systems
-from ..comparison._comparison_result import EXPECTED, SystemSummary
+from ..comparison import SystemComparison, compare_systems
+from ..comparison._result import EXPECTED
 from ..evaluation import evaluate
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..measures._parse import parse_measures
@@ -109,16 +109,13 @@ class TieRangeDisplay(SystemsDisplay):
     ties: str = EXPECTED
 
     @classmethod
-    def from_comparison(
-        cls, comparison: SystemComparison | SystemComparisons, *, ax: Any = None
-    ) -> Self:
+    def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
         """Plot the result of `compare_systems`.
 
         Parameters
         ----------
-        comparison : SystemComparison or SystemComparisons
-            The comparison to draw, or those by several measures, with a panel each,
-            and under several treatments of ties.
+        comparison : SystemComparison
+            The comparison to draw, with a panel for each measure.
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per panel.
 
@@ -126,31 +123,28 @@ class TieRangeDisplay(SystemsDisplay):
         -------
         TieRangeDisplay
         """
-        each = [comparison] if isinstance(comparison, SystemComparison) else comparison
-        by: dict[str, list[SystemSummary]] = {}
-        for one in each:
-            by.setdefault(one.ties, []).append(one.summary())
+        summary, shape = comparison.summary(), (len(comparison), -1)
+        by: dict[str, list[int]] = {}
+        for block, (_, ties) in enumerate(comparison._keys()):
+            by.setdefault(ties, []).append(block)
         ties = EXPECTED if EXPECTED in by else next(iter(by))
         shown = by.pop(ties)
-        mean, best, worst, interval, chance = (
-            np.stack([getattr(summary, name) for summary in shown], axis=1)
-            for name in (*_FIGURES, "interval", "chance")
+        mean, best, worst, low, high, chance = (
+            summary.columns[name].reshape(shape)[shown].T
+            for name in (*_FIGURES, "interval_low", "interval_high", "chance")
         )
-        first = next(iter(each))
+        means = summary.mean.reshape(shape)
         return cls(
-            first.systems,
-            tuple(summary.measure for summary in shown),
+            comparison.systems,
+            comparison.measures,
             mean,
             best,
             worst,
-            greater_is_better=first.greater_is_better,
-            interval=interval,
+            greater_is_better=bool(comparison.greater_is_better[0]),
+            interval=np.stack([low, high], axis=-1),
             # of any system that has one: it is the same for all
             chance=np.fmax.reduce(chance),
-            marks={
-                name: np.stack([summary.mean for summary in summaries], axis=1)
-                for name, summaries in by.items()
-            },
+            marks={name: means[blocks].T for name, blocks in by.items()},
             ties=ties,
         ).plot(ax)
 
@@ -171,7 +165,7 @@ class TieRangeDisplay(SystemsDisplay):
         )
         return cls(
             tuple(systems),
-            summaries[0].measures,
+            tuple(summaries[0].measure.tolist()),
             mean,
             best,
             worst,

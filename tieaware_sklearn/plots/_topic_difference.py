@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._display.tables import number
 from .._engine.ties import FloatArray
-from ..comparison import SystemComparison, SystemComparisons, compare_systems
+from ..comparison import SystemComparison, compare_systems
 from ..evaluation._averages import mean
 from ..evaluation._intervals import NO_DIFFERENCE
 from ._axes import BLACK, BLUE, GREY, SKY, VERMILLION, plain, short, title
@@ -136,11 +136,11 @@ class TopicDifferenceDisplay(SystemsDisplay):
             )
         return cls(
             (first, second),
-            comparison.measure,
+            comparison.measures[0],
             comparison.qid[there],
             difference[there],
             np.column_stack(tie_range)[there],
-            greater_is_better=comparison.greater_is_better,
+            greater_is_better=bool(comparison.greater_is_better[0]),
         ).plot(ax)
 
     @classmethod
@@ -197,12 +197,12 @@ class TopicDifferenceDisplay(SystemsDisplay):
         title(axis, f"{first} − {second}")
 
 
-def _pair(comparison: Any, pair: Any) -> tuple[str, str]:
+def _pair(comparison: SystemComparison, pair: Any) -> tuple[str, str]:
     """Names of A and B, checked."""
-    if isinstance(comparison, SystemComparisons):
+    if len(comparison) > 1:
         raise ValueError(
             "comparison must be by one measure under one treatment of ties; choose one "
-            f"by its key, such as comparisons[{comparison.measures[0]!r}, "
+            f"by its key, such as comparison[{comparison.measures[0]!r}, "
             f"{comparison.ties[0]!r}]"
         )
     names = comparison.systems

@@ -8,13 +8,12 @@ from ._bands import (
 )
 from ._coarse_ranker import CoarseRanker
 from ._coarseness import round_scores
-from ._result import PrecisionStudy, PrecisionSummary
+from ._result import PrecisionStudy
 from ._study import precision_study
 
 __all__ = [
     "CoarseRanker",
     "PrecisionStudy",
-    "PrecisionSummary",
     "band_scores",
     "geometric_bands",
     "precision_study",

@@ -14,81 +14,11 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, number, probability
 from .._engine.ties import FloatArray, IntArray
+from ..evaluation import Summary
 from ..evaluation._averages import mean, means
 
 #: columns of frames: p-values of "no more than this share is kept"
 _PVALUE = "inferiority_pvalue_"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrecisionSummary(Result):
-    """Averages over queries of a `PrecisionStudy`.
-
-    It prints as a table with a row for each level and system.
-
-    Attributes
-    ----------
-    measure : str
-        Name of the measure.
-    levels, systems : tuple of str
-        As in `PrecisionStudy`.
-    mean, best, worst : ndarray of shape (n_levels, n_systems)
-        Averages over queries of the expected, best and worst values.
-    imprecision : ndarray of shape (n_levels, n_systems)
-        Best minus worst order of ties, as a share of the mean; NaN where the mean is 0.
-    bits, tied_documents : ndarray of shape (n_levels, n_systems)
-        As in `PrecisionStudy`.
-    keep : tuple of float
-        Shares of the mean to keep.
-    inferiority : ndarray of shape (n_levels, n_shares, n_systems)
-        As in `PrecisionStudy`.
-
-    See Also
-    --------
-    PrecisionStudy.summary : Returns such a summary.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import precision_study
-    >>> study = precision_study([1, 0, 0], [3.2, 2.9, 1.0], coarseness="decimals=0")
-    >>> study.summary().bits[:, 0]
-    array([1.5849625, 1.       ])
-    """
-
-    measure: str
-    levels: tuple[str, ...]
-    systems: tuple[str, ...]
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    imprecision: FloatArray
-    bits: FloatArray
-    tied_documents: FloatArray
-    keep: tuple[float, ...]
-    inferiority: FloatArray
-
-    def _columns(self) -> dict[str, Any]:
-        names = ("mean", "best", "worst", "imprecision", "bits", "tied_documents")
-        values = {name: getattr(self, name) for name in names}
-        for t, keep in enumerate(self.keep):
-            values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
-        return _long({"coarseness": self.levels, "system": self.systems}, values)
-
-    def _tables(self) -> list[Table]:
-        columns = self._columns()
-        (_, levels), *rest = columns.items()
-        named = [
-            (_of_share(name), column, probability)
-            if name.startswith(_PVALUE)
-            else (name.replace("_", " "), column)
-            for name, column in rest
-        ]
-        ranges = Ranges(*(columns[name] for name in ("worst", "mean", "best")))
-        # the p-values, and what lies within the range of the bands
-        drop = (*range(len(named), 6, -1), 5)
-        return [
-            Table.of((self.measure, levels), *named, left=2, drop=drop, ranges=ranges)
-        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,27 +102,32 @@ class PrecisionStudy(Result):
     test: str
     ties: str
 
-    def summary(self) -> PrecisionSummary:
+    def summary(self) -> Summary:
         """Average over queries for each system and level.
 
         Returns
         -------
-        PrecisionSummary
+        Summary
+            A row for each level of ``coarseness`` and ``system``: the averages ``mean``
+            (of the expected values), ``best`` and ``worst``; ``imprecision``, best
+            minus worst as a share of the mean, NaN where the mean is 0; ``bits`` and
+            ``tied_documents``; and for each share of `keep` the p-value of "no more
+            than this share is kept", such as ``inferiority_pvalue_0.95``.
         """
         average, best, worst = map(level_means, (self.expected, self.best, self.worst))
-        return PrecisionSummary(
-            measure=self.measure,
-            levels=self.levels,
-            systems=self.systems,
-            mean=average,
-            best=best,
-            worst=worst,
-            imprecision=_share(np.abs(best - worst), average),
-            bits=self.bits,
-            tied_documents=self.tied_documents,
-            keep=self.keep,
-            inferiority=self.inferiority,
-        )
+        values = {
+            "mean": average,
+            "best": best,
+            "worst": worst,
+            "imprecision": _share(np.abs(best - worst), average),
+            "bits": self.bits,
+            "tied_documents": self.tied_documents,
+        }
+        for t, keep in enumerate(self.keep):
+            values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
+        columns = _long({"coarseness": self.levels, "system": self.systems}, values)
+        keys = ("coarseness", "system")
+        return Summary(columns, keys, {"measure": self.measure}, _tables_of_means)
 
     def changes(self) -> FloatArray:
         """Return the change of each query: its value at each level minus its exact one.
@@ -283,8 +218,11 @@ class PrecisionStudy(Result):
         )
 
     def _tables(self) -> list[Table]:
-        found = self.summary()
-        changes = _share(found.mean - found.mean[0], found.mean[0])
+        summary, shape = self.summary(), self.bits.shape
+        average, imprecision = (
+            summary.columns[name].reshape(shape) for name in ("mean", "imprecision")
+        )
+        changes = _share(average - average[0], average[0])
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
         columns: list[tuple[Any, ...]] = [
             (self.measure, self.levels),
@@ -292,7 +230,7 @@ class PrecisionStudy(Result):
             ("tied", self.tied_documents.mean(axis=1), _percent),
             ("change", [mean(row) for row in changes], partial(_percent, form="+.2%")),
             ("most", largest),
-            ("range", [mean(row) for row in found.imprecision], _percent),
+            ("range", [mean(row) for row in imprecision], _percent),
         ]
         for share, counts in zip(self.keep, self.not_inferior().T, strict=True):
             columns.append((_more(share), counts))
@@ -336,6 +274,20 @@ class PrecisionStudy(Result):
                 "tau": "correlation of the order of systems with the exact one",
             }
         return terms
+
+
+def _tables_of_means(of: Summary) -> list[Table]:
+    (_, levels), *rest = of.columns.items()
+    named = [
+        (_of_share(name), column, probability)
+        if name.startswith(_PVALUE)
+        else (name.replace("_", " "), column)
+        for name, column in rest
+    ]
+    # the p-values, and what lies within the range of the bands
+    drop = (*range(len(named), 6, -1), 5)
+    ranges = Ranges(of.worst, of.mean, of.best)
+    return [Table.of((of.measure, levels), *named, left=2, drop=drop, ranges=ranges)]
 
 
 def level_means(values: FloatArray) -> FloatArray:

@@ -18,11 +18,10 @@ from .._engine.validation import (
     check_share,
     is_number,
 )
-from ..comparison._inferiority import QueryLosses
-from ..comparison._measured_systems import MeasuredSystems, pairs_of
-from ..comparison._order_agreement import order_agreement
-from ..comparison._paired_tests import TESTS, paired_test
-from ..comparison._tie_statistics import score_ties
+from ..comparison._correlation import order_agreement
+from ..comparison._official import score_ties
+from ..comparison._systems import MeasuredSystems, pairs_of, warn_undefined
+from ..comparison._tests import TESTS, QueryLosses, paired_test
 from ..evaluation._averages import mean
 from ..measures import Measure, parse_measure
 from ._bands import EXISTING_TIES, in_order
@@ -249,7 +248,7 @@ def _study(
     }
     expected = values["expected"]
     averages = level_means(expected)
-    systems.warn_undefined(expected[:1])
+    warn_undefined(systems.asked, expected[:1])
     pairs = pairs_of(len(numbers))
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]

@@ -1,0 +1,138 @@
+"""Columns that are refused before any partition is read."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.dask.helpers import MARKS, spread
+from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn.dask import (
+    compare_systems,
+    evaluate,
+    evaluate_queries,
+    fit_selector,
+)
+
+pytestmark = MARKS
+
+
+def twice(rows):
+    return rows.set_axis([*rows.columns[:-1], "clicks"], axis=1)
+
+
+def with_levels(rows):
+    return rows.set_axis(
+        pd.MultiIndex.from_tuples([("a", name) for name in rows]), axis=1
+    )
+
+
+REFUSED = {
+    "no score": ({"score": None}, "score must be the name of a column, got None"),
+    "no query": ({"qid": None}, "qid must be the name of a column, got None"),
+    "a list": (
+        {"score": ["clicks"]},
+        r"score must be .*, got \['clicks'\]",
+    ),
+    "a shuffle": ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("function", [evaluate, evaluate_queries])
+def test_arguments_of_a_wrong_type_are_named(rows, function, case):
+    options, message = REFUSED[case]
+    options = {"score": "clicks", **options}
+    with pytest.raises(ValueError, match=message):
+        function(spread(rows), **options)
+
+
+@pytest.mark.parametrize("columns", [3, "clicks", []])
+def test_lists_of_columns_are_lists(rows, columns):
+    with pytest.raises(ValueError, match="features must be a list"):
+        fit_selector(RankingFeatureSelector(), spread(rows), features=columns)
+    with pytest.raises(ValueError, match="scores must be a list"):
+        compare_systems(spread(rows), scores=columns)
+
+
+def test_columns_that_dask_cannot_shuffle_are_refused(rows):
+    df = spread(twice(rows))
+    with pytest.raises(ValueError, match="must have one column 'clicks', got 2"):
+        evaluate(df, score="clicks")
+    with pytest.raises(ValueError, match="columns of one level, got 2 levels"):
+        evaluate(spread(with_levels(rows)), score="clicks")
+    # unlike those of other names, it would be lost on the way
+    own = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
+    with pytest.raises(ValueError, match="column '_partitions' that is used with shuf"):
+        evaluate(own, score="_partitions")
+    assert evaluate(own, score="_partitions", shuffle=False).qid.size == 60
+
+
+@pytest.mark.parametrize("qid", ["measure", "expected"])
+def test_ids_do_not_take_the_place_of_results(rows, qid):
+    df = spread(rows.rename(columns={"qid": qid}))
+    with pytest.raises(ValueError, match=f"must not have the name of .*, got '{qid}'"):
+        evaluate_queries(df, score="clicks", qid=qid)
+
+
+@pytest.mark.parametrize("values", [int, Decimal])
+def test_numbers_that_dask_made_texts_are_no_order(rows, values):
+    """As text, "10" is before "9"."""
+    numbers = [values(n) for n in range(len(rows))]
+    rows = rows.assign(number=np.array(numbers, dtype=object))
+    options = {"scores": ["clicks", "in_degree"], "external": {"x": "number"}}
+    with dask.config.set({"dataframe.convert-string": True}):
+        df = spread(rows)
+        with pytest.raises(ValueError, match="in column 'number', got texts that Dask"):
+            compare_systems(df, **options, ties="x")
+        labels = spread(rows.assign(label=rows.number))
+        with pytest.raises(ValueError, match=r"'dataframe\.convert-string': False"):
+            evaluate(labels, score="clicks")
+        with pytest.warns(UserWarning, match="got objects in 'number', which are left"):
+            fit_selector(RankingFeatureSelector("rr"), df)
+    with dask.config.set({"dataframe.convert-string": False}):
+        found = compare_systems(spread(rows), **options, ties="x")
+    plain = rows.assign(number=np.arange(len(rows)))
+    wanted = compare_systems(spread(plain), **options, ties="x")
+    assert found.difference.tolist() == wanted.difference.tolist()
+
+
+def test_ids_of_several_types_are_no_texts(rows):
+    ids = np.array(rows.qid.tolist(), dtype=object)
+    with dask.config.set({"dataframe.convert-string": True}):
+        same = evaluate(spread(rows.assign(qid=ids)), score="clicks")
+        ids[::2] = rows.qid[::2].astype(float).tolist()
+        with pytest.raises(ValueError, match="in column 'qid', got texts that Dask"):
+            evaluate(spread(rows.assign(qid=ids)), score="clicks")
+    assert same.qid.size == 60
+
+
+def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):
+    selector = RankingFeatureSelector("rr", progress=True)
+    fitted = fit_selector(selector, spread(rows))
+    screened = []
+    screen = RankingFeatureSelector.screen
+
+    def spy(self, *arguments):
+        screened.append((hasattr(self, "n_queries_"), self.progress))
+        return screen(self, *arguments)
+
+    monkeypatch.setattr(RankingFeatureSelector, "screen", spy)
+    again = fit_selector(fitted, spread(rows))
+    assert set(screened) == {(False, False)}
+    assert again.progress
+    assert capsys.readouterr().err == ""
+
+
+def test_labels_that_a_reader_returned_as_objects(rows):
+    objects = rows.astype({"label": object})
+    with dask.config.set({"dataframe.convert-string": True}):
+        df = spread(rows).map_partitions(lambda frame: frame, meta=objects[:0])
+        df = df.astype({"label": "string"})
+        message = r"numbers in column 'label', got text .*'dataframe\.convert-string'"
+        with pytest.raises(ValueError, match=message):
+            evaluate(df, score="clicks")

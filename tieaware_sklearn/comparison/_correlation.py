@@ -1,0 +1,423 @@
+"""Rank correlation of two orderings."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from .._display.result import Result, by_query
+from .._display.tables import Table, probability
+from .._engine.exact import fits_floats
+from .._engine.segments import owners, runs, sum_segments
+from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.validation import check_choices, check_qid, check_scores
+from ..evaluation import Summary
+from ..evaluation._averages import means
+
+COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
+#: also those without a p-value
+_ALL = (*COEFFICIENTS, "tau_ap_b")
+#: all orders of so few documents are counted, for the p-value of tau-AP
+_FEW = 7
+#: values this close are one
+_SAME = 1e-12
+#: level of the p-values that a summary counts
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderingCorrelation(Result):
+    """Correlation coefficients of two orderings for each query; prints as a table.
+
+    Attributes
+    ----------
+    coefficients : tuple of str
+        Names of the coefficients.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    values : ndarray of shape (n_queries, n_coefficients)
+        Coefficients. They are NaN where undefined: for a list of one document, and
+        for a list whose scores are all equal (tau-a and tau-AP are 0 there).
+    pvalues : ndarray of shape (n_queries, n_coefficients)
+        Two-sided p-values under random orders; NaN for tau_ap_b, which has none.
+    n_documents : ndarray of shape (n_queries,), int
+        Number of documents of each query.
+
+    See Also
+    --------
+    rank_correlation : The function that returns this result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_correlation
+    >>> found = rank_correlation([3, 2, 1, 1, 2], [3, 1, 2, 2, 1], qid=[1, 1, 1, 2, 2])
+    >>> found.qid, len(found.coefficients)
+    (array([1, 2]), 5)
+    """
+
+    coefficients: tuple[str, ...]
+    qid: NDArray[Any]
+    values: FloatArray
+    pvalues: FloatArray
+    n_documents: IntArray
+
+    def summary(self) -> Summary:
+        """Average each coefficient over the queries where it is defined.
+
+        Returns
+        -------
+        Summary
+            A row for each ``coefficient``: its ``mean``, ``lowest`` and ``highest``
+            value, ``n_significant``, the number of queries with a p-value below 0.05 (0
+            for tau_ap_b, which has none), and ``n_queries`` in the average.
+        """
+        columns: dict[str, NDArray[Any]] = {
+            "coefficient": np.array(self.coefficients),
+            "mean": means(self.values),
+            "lowest": np.fmin.reduce(self.values),
+            "highest": np.fmax.reduce(self.values),
+            "n_significant": (self.pvalues < _ALPHA).sum(axis=0),
+            "n_queries": (~np.isnan(self.values)).sum(axis=0),
+        }
+        return Summary(columns, ("coefficient",), {}, _tables_of_means)
+
+    def _columns(self) -> dict[str, Any]:
+        documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
+        values: dict[str, NDArray[Any]] = {"value": self.values, "pvalue": self.pvalues}
+        values["n_documents"] = documents
+        return by_query(self.qid, self.coefficients, values, "coefficient")
+
+    def _tables(self) -> list[Table]:
+        if len(self.qid) > 1:
+            return self.summary()._tables()
+        return [
+            Table.of(
+                ("coefficient", self.coefficients),
+                ("value", self.values[0]),
+                ("p", self.pvalues[0], probability),
+            )
+        ]
+
+
+def _tables_of_means(of: Summary) -> list[Table]:
+    heads = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
+    columns = zip(heads, of.columns.values(), strict=True)
+    return [Table.of(*columns, terms={"mean": "of the coefficient, over queries"})]
+
+
+def rank_correlation(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    coefficients: str | Iterable[str] = COEFFICIENTS,
+) -> OrderingCorrelation:
+    """Correlate two orderings of the documents of each query, or of systems.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Scores of the reference ordering; the highest ranks first. A document with a
+        score of -inf is not retrieved.
+    y_score : array-like of shape (n_documents,)
+        Scores of the ordering to compare with it. All coefficients but tau_ap are
+        symmetric in the two orderings.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all rows are one list, such as one of the
+        means of systems.
+    coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
+"spearman", "pearson")
+        Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
+        tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
+        Pearson's r of the scores. On request "tau_ap_b", the τ_AP,b of Urbano and
+        Marrero, for which ties are opinions: documents that tie are equally good.
+
+    Returns
+    -------
+    OrderingCorrelation
+
+    Raises
+    ------
+    ValueError
+        For scores that are NaN or +inf, arrays of different lengths, missing query
+        ids, and an unknown coefficient.
+
+    See Also
+    --------
+    compare_systems : Tests whether systems differ by a measure.
+    rank_biased_overlap : How far two rankings agree that may retrieve different
+        documents.
+    scipy.stats.kendalltau, scipy.stats.spearmanr : Coefficients of one pair of
+        orderings.
+
+    Notes
+    -----
+    τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, where C(i) is the number of documents
+    above rank i that `y_true`, too, ranks above the document at rank i (Yilmaz, Aslam
+    and Robertson, SIGIR 2008, equation 3). Errors at the top of the ranking therefore
+    cost more. Under ties, τ_AP is the exact mean over the orders of the ties of both
+    orderings. Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR
+    2017). Its p-values are exact, from all orders, for up to 7 documents. For
+    longer lists they come from the normal distribution with the variance over random
+    orders, which accounts for ties.
+
+    τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
+    ordering and ties mean equality. It is the mean of two coefficients, in which
+    either ordering is the one that is walked down: 2/(N - t) Σ C(i)/lo(i) - 1. The sum
+    is over the N - t documents that do not tie at the top, lo(i) is the number of
+    documents above the tie group of i, and C(i) is how many of those the other
+    ordering, too, ranks strictly above i. A pair that ties in one ordering only thus
+    counts as disagreement, and a pair that ties in both does not count. An ordering
+    with ties agrees fully with itself: 1. Without ties, τ_AP,b is the mean of τ_AP in
+    both directions. This is the definition of the authors' package ircor. τ_AP,b is
+    undefined if all documents of one ordering tie. It has no p-value, because its
+    distribution under random orders is not known; under ties its mean is below 0.
+
+    Documents that an ordering does not retrieve (-inf) tie below all others of that
+    ordering; Pearson's r leaves them out. All coefficients and p-values except those
+    of τ_AP and τ_AP,b come from scipy. tau-a is computed from tau-b and has the same
+    p-value, because both have the same numerator.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.comparison import rank_correlation
+    >>> found = rank_correlation([4, 3, 2, 1], [4, 2, 3, 1])  # a b c d, a c b d
+    >>> print(found)
+    coefficient   value       p
+    ---------------------------
+    tau_a        0.6667  0.3333
+    tau_b        0.6667  0.3333
+    tau_ap       0.6667  0.2500
+    spearman     0.8000  0.2000
+    pearson      0.8000  0.2000
+    """
+    names = check_choices(coefficients, "coefficients", _ALL)
+    right = check_scores(y_true, name="y_true")
+    judged = check_scores(y_score, n_rows=len(right))
+    queries = check_qid(qid, n_rows=len(right))
+    right, judged = queries.arrange(right), queries.arrange(judged)
+    found = np.array(
+        [
+            _correlate(right[start:stop], judged[start:stop], names)
+            for start, stop in itertools.pairwise(queries.offsets.tolist())
+        ]
+    )
+    return OrderingCorrelation(
+        coefficients=tuple(names),
+        qid=queries.qid,
+        values=found[:, :, 0],
+        pvalues=found[:, :, 1],
+        n_documents=queries.sizes,
+    )
+
+
+def _correlate(
+    right: NDArray[Any], judged: NDArray[Any], names: list[str]
+) -> list[tuple[float, float]]:
+    """Coefficients and p-values of one list."""
+    first, second = dense_ranks(right)[0], dense_ranks(judged)[0]
+    # rows in an order of their own: sums must not depend on that of the file
+    order = np.lexsort((first, second))
+    first, second = first[order], second[order]
+    kept = np.isfinite(right[order]) & np.isfinite(judged[order])
+    values = right[order][kept], judged[order][kept]
+    return [
+        _of_scipy(stats.pearsonr, *map(_scaled, values))
+        if name == "pearson"
+        else _OF_RANKS[name](first, second)
+        for name in names
+    ]
+
+
+def _of_scipy(
+    function: Callable[..., Any], first: NDArray[Any], second: NDArray[Any]
+) -> tuple[float, float]:
+    """A coefficient and its p-value; NaN where nothing varies."""
+    if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
+        return math.nan, math.nan
+    found = function(first, second)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _scaled(column: NDArray[Any]) -> FloatArray:
+    """Values of at most 1, so that squares neither overflow nor vanish."""
+    if not fits_floats(column) and column.dtype.kind in "iu":
+        # no difference of two is beyond 64 bits without a sign
+        column = column.astype(np.uint64) - column.min().astype(np.uint64)
+    values = column.astype(np.float64)
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > 0 else values
+
+
+def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
+    """(concordant - discordant) / all pairs, 0 where all tie; p-value of tau-b."""
+    n = len(first)
+    tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
+    if n < 2:
+        return math.nan, pvalue
+    if math.isnan(tau_b):
+        return 0.0, pvalue
+    every = n * (n - 1) / 2
+    apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
+    return float(tau_b * math.sqrt(apart[0] * apart[1]) / every), pvalue
+
+
+def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
+    """τ_AP and its p-value; ranks are dense, higher first."""
+    n = len(right)
+    if n < 2:
+        return math.nan, math.nan
+    order = np.argsort(-judged, kind="stable")
+    right = right[order]
+    starts, sizes = runs(judged[order])
+    groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
+    weights = np.array([_weight(lo, size) for lo, size in groups])
+    # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
+    # over its places x, halved
+    inside = [
+        math.fsum(x / (lo + x) for x in range(1, size)) / 2 for lo, size in groups
+    ]
+    above = _agreeing_above(right, starts, sizes)
+    total = math.fsum([*(weights * above).tolist(), *inside])
+    value = 2 * total / (n - 1) - 1
+    if n <= _FEW:
+        every = _every_value(tuple(np.sort(right).tolist()), tuple(sizes.tolist()))
+        first = np.searchsorted(every, abs(value) - _SAME, side="left")
+        return value, float(1 - first / len(every))
+    variance = _null_variance(right, starts, sizes, weights)
+    if variance == 0:
+        return value, math.nan
+    return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
+
+
+def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
+    """τ_AP,b, without a p-value; NaN where all documents of an ordering tie."""
+    both = _agreement_above(first, second), _agreement_above(second, first)
+    return (both[0] + both[1]) / 2, math.nan
+
+
+def _agreement_above(right: IntArray, judged: IntArray) -> float:
+    """τ_AP of the documents below the first tie group, each with those above it."""
+    order = np.argsort(-judged, kind="stable")
+    starts, sizes = runs(judged[order])
+    greater = _greater_above(right[order], sizes)
+    below = len(right) - int(sizes[0])
+    if not below:
+        return math.nan
+    agreeing = math.fsum((greater[1:] / starts[1:]).tolist())
+    return 2 * agreeing / below - 1
+
+
+_OF_RANKS: dict[str, Callable[[IntArray, IntArray], tuple[float, float]]] = {
+    "tau_a": _tau_a,
+    "tau_b": partial(_of_scipy, stats.kendalltau),
+    "tau_ap": _tau_ap,
+    "tau_ap_b": _tau_ap_b,
+    "spearman": partial(_of_scipy, stats.spearmanr),
+}
+
+
+def _weight(lo: int, size: int) -> float:
+    """Mean of 1/(i - 1) over the places i of a group; nothing is above the first."""
+    return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
+
+
+def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
+    """Per group: pairs with a document above it that agree, ties halved."""
+    greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
+    return (greater + (starts * sizes - less)) / 2
+
+
+def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
+    """Per group: pairs of a value and a greater one of a group above it."""
+    # documents of the own group must not count: they are put in an order in which
+    # those before are never greater
+    order = np.lexsort((values, owners(sizes)))
+    return sum_segments(_greater_before(values[order]), sizes, np.int64)
+
+
+def _greater_before(values: IntArray) -> IntArray:
+    """How many earlier values are greater, by merging halves."""
+    n = len(values)
+    order = np.argsort(values, kind="stable")
+    out = np.zeros(n, dtype=np.int64)
+    width = 1
+    while width < n:
+        block = order // (2 * width)
+        by_block = np.argsort(block, kind="stable")
+        place, block = order[by_block], block[by_block]
+        left = (place // width) % 2 == 0
+        up_to = np.cumsum(left)
+        last = np.searchsorted(block, block, side="right") - 1
+        right = ~left
+        out[place[right]] += up_to[last[right]] - up_to[right]
+        width *= 2
+    return out
+
+
+@lru_cache(maxsize=_FEW)
+def _permutations(n: int) -> IntArray:
+    """Every order of n documents, as columns."""
+    return np.ascontiguousarray(np.array(list(itertools.permutations(range(n)))).T)
+
+
+@lru_cache(maxsize=256)
+def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
+    """|τ_AP| of all orders of the reference, ascending."""
+    n = len(right)
+    # a row per document: its rank in every order
+    orders = np.array(right)[_permutations(n)]
+    total = np.zeros(orders.shape[1])
+    lo = 0
+    for size in sizes:
+        weight = _weight(lo, size)
+        for e, d in itertools.product(range(lo, lo + size), range(lo)):
+            total += weight * np.sign(orders[d] - orders[e])
+        lo += size
+    # a pair that agrees counts 1, one that does not 0, a tie 1/2: signs are twice
+    # that, less 1, and so is τ_AP
+    return np.asarray(np.sort(np.abs(total) / (n - 1)))
+
+
+def _null_variance(
+    right: IntArray, starts: IntArray, sizes: IntArray, weights: FloatArray
+) -> float:
+    """Variance of τ_AP if the reference were in random order.
+
+    The pairs of a group with those above it are a Mann-Whitney statistic; those of
+    different groups are uncorrelated. Ties of the reference among the first M of
+    N documents lower it by what they are on average.
+    """
+    n = len(right)
+    ties = np.bincount(right).astype(float)
+    triples = (ties * (ties - 1) * (ties - 2)).sum() / max(n * (n - 1) * (n - 2), 1)
+    doubles = (ties * (ties - 1)).sum() / (n * (n - 1))
+    above, size = starts.astype(float), sizes.astype(float)
+    reached = above + size
+    # mean of Σ (t³ - t) / (M (M - 1)), with t³ - t = t(t-1)(t-2) + 3 t(t-1)
+    tied = (reached - 2) * triples + 3 * doubles
+    spread = size * above * (reached + 1 - tied) / 12
+    return float(4 * math.fsum((weights**2 * spread).tolist()) / (n - 1) ** 2)
+
+
+def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
+    """tau-b and tau-AP of two orders of systems, by their means.
+
+    Systems without one of the means are left out; `up` says whether more is better.
+    """
+    there = ~(np.isnan(exact) | np.isnan(coarse))
+    if not there.any():
+        return np.full(2, np.nan)
+    side = 1 if up else -1
+    found = rank_correlation(
+        side * exact[there], side * coarse[there], coefficients=("tau_b", "tau_ap")
+    )
+    return np.asarray(found.values[0])

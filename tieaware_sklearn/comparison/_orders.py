@@ -1,0 +1,727 @@
+"""p-values over the orders of ties."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from .._display.progress import show_progress
+from .._display.result import Result
+from .._display.tables import Table, probability
+from .._engine.qid_column import warn_one_query
+from .._engine.seeds import seed_of
+from .._engine.segments import begins, offsets_of, runs
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import (
+    DROPPED_LABEL,
+    Queries,
+    check_choice,
+    check_count,
+    check_flag,
+    check_share,
+)
+from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation._judged_rows import not_retrieved
+from ..evaluation._labelled_queries import LabelledQueries
+from ..evaluation._sampled import CanonicalRows
+from ..measures import Measure
+from ..measures._parse import parse_measures
+from ._systems import MeasuredSystems, check_baselines, pairs_with, warn_undefined
+from ._tests import ALTERNATIVES, TESTS, paired_pvalues, random_signs
+
+#: scores of all orders that are ranked at a time
+_CELLS = 1 << 20
+
+
+class OrderValues:
+    """Values of a system per query, the queries by id, in orders of its ties.
+
+    Only queries whose value depends on the order are ranked again.
+
+    Parameters
+    ----------
+    labels, scores : ndarray of shape (n_rows,)
+    queries : Queries
+    measures : sequence of Measure
+    found : dict of str to ndarray of shape (n_measures, n_queries)
+        "expected", "best" and "worst", the queries in order of first appearance.
+    seed : list of int
+        Seed of the orders. They do not depend on the measures.
+
+    Attributes
+    ----------
+    expected : ndarray of shape (n_measures, n_queries)
+        Means over all orders.
+    varies : ndarray of shape (n_measures, n_queries), bool
+        Where the value depends on the order.
+    """
+
+    def __init__(
+        self,
+        labels: FloatArray,
+        scores: NDArray[Any],
+        queries: Queries,
+        measures: Sequence[Measure],
+        found: dict[str, FloatArray],
+        seed: Sequence[int],
+    ) -> None:
+        dropped = np.flatnonzero(labels == DROPPED_LABEL)
+        rows = CanonicalRows(labels, not_retrieved(scores, dropped), queries)
+        by_id = {name: values[:, rows.by_id] for name, values in found.items()}
+        self.expected = by_id["expected"]
+        apart = np.abs(by_id["best"] - by_id["worst"]) > NO_DIFFERENCE
+        self.varies = apart & rows.tied
+        self._random = np.random.default_rng(seed)
+        self._open = np.flatnonzero(self.varies.any(axis=0))
+        mixed = rows.mixed[rows.group]
+        self._n_drawn = int(mixed.sum())
+        if not len(self._open):
+            return
+        at = rows.queries.rows(self._open)
+        there = np.zeros(len(mixed), dtype=bool)
+        there[at] = True
+        self._kept = there[mixed]
+        tied = at[mixed[at]]
+        starts, sizes = runs(rows.group[tied])
+        self._tied_labels = np.split(rows.label[tied], starts[1:])
+        self._log_orders = _log_arrangements(rows.label[tied], starts, sizes)
+        self._parts = _parts(rows, self._open, mixed, measures)
+
+    def enumerated(self, most: int) -> FloatArray | None:
+        """The values in every order, if there are no more than so many.
+
+        Of shape (n_measures, n_orders, n_queries). Orders that differ by documents of
+        the same label only are one.
+        """
+        if not len(self._open):
+            return self.expected[:, None]
+        if self._log_orders > math.log(most) + 1e-6:
+            return None
+        places = [list(_places(labels)) for labels in self._tied_labels]
+        chosen = [np.concatenate(one) for one in itertools.product(*places)]
+        return self._values(np.array(chosen))
+
+    def draw(self, number: int) -> FloatArray:
+        """The values in so many more random orders, of the same shape."""
+        if not len(self._open):
+            return np.repeat(self.expected[:, None], number, axis=1)
+        n_rows = max(len(part.scores) for part in self._parts)
+        n_at_once = max(1, _CELLS // max(n_rows, self._n_drawn))
+        parts = []
+        for start in range(0, number, n_at_once):
+            n = min(n_at_once, number - start)
+            drawn = self._random.random((n, self._n_drawn))
+            parts.append(self._values(drawn[:, self._kept]))
+        return np.concatenate(parts, axis=1)
+
+    def _values(self, places: FloatArray) -> FloatArray:
+        """Values by the places, from 0 to 1, of the tied documents in their groups.
+
+        Two equal places, if they are ever drawn, leave a tie of two documents, which
+        is worth its exact mean.
+        """
+        out = np.repeat(self.expected[:, None], len(places), axis=1)
+        for part in self._parts:
+            for m, values in zip(part.numbers, part.values(places), strict=True):
+                there = self.varies[m, self._open]
+                out[m][:, self._open[there]] = values[there].T
+        return out
+
+
+class _Part(NamedTuple):
+    """Measures, and the rows that they need of queries that vary.
+
+    Attributes
+    ----------
+    numbers : list of int
+        Which of the measures.
+    measures : list of Measure
+    labelled : LabelledQueries
+    scores : ndarray of shape (n_rows,)
+        They tie as the scores of the system do, and tied ones are 1 apart.
+    tied : ndarray of shape (n_tied,)
+        The rows in tie groups that mix labels.
+    """
+
+    numbers: list[int]
+    measures: list[Measure]
+    labelled: LabelledQueries
+    scores: FloatArray
+    tied: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        rows: CanonicalRows,
+        chosen: IntArray,
+        at: IntArray,
+        mixed: NDArray[np.bool_],
+        measures: Sequence[Measure],
+    ) -> _Part:
+        """All measures, of the canonical rows `at` of the chosen queries."""
+        sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
+        own = Queries(rows.queries.qid[chosen], offsets_of(sizes), None)
+        # the groups of each query from 0 down: a place in a group is added to them
+        group = rows.group[at]
+        first = np.repeat(group[own.offsets[:-1]], own.sizes)
+        return cls(
+            list(range(len(measures))),
+            list(measures),
+            LabelledQueries(rows.label[at], own, keep=True),
+            np.where(rows.retrieved[at], (first - group).astype(np.float64), -np.inf),
+            np.flatnonzero(mixed[at]),
+        )
+
+    def some(self, chosen: NDArray[np.bool_]) -> _Part:
+        """The same for some of the measures."""
+        numbers = np.flatnonzero(chosen).tolist()
+        measures = [self.measures[m] for m in numbers]
+        return self._replace(numbers=numbers, measures=measures)
+
+    def values(self, places: FloatArray) -> FloatArray:
+        """Of shape (n_measures, n_queries, n_orders)."""
+        scores = np.repeat(self.scores[None], len(places), axis=0)
+        scores[:, self.tied] += places
+        found = self.labelled.values(self.measures, scores, statistics=("expected",))
+        return found["expected"].T
+
+    def statistics(self) -> FloatArray:
+        """What tells measures that need more rows, of shape (n_measures, ...)."""
+        names = ("expected", "best", "worst", "normaliser")
+        found = self.labelled.values(self.measures, self.scores, statistics=names)
+        return np.stack([found[name].T for name in names], axis=1)
+
+
+def _parts(
+    rows: CanonicalRows,
+    chosen: IntArray,
+    mixed: NDArray[np.bool_],
+    measures: Sequence[Measure],
+) -> list[_Part]:
+    """Parts that together have all measures.
+
+    A run is often a small part of the documents judged. Most measures have no use for
+    documents without relevance that are not retrieved: those whose mean, best, worst
+    and normaliser are the same without them, to the last bit.
+    """
+    at = rows.queries.rows(chosen)
+    every = _Part.of(rows, chosen, at, mixed, measures)
+    of_use = rows.retrieved[at] | (rows.label[at] > 0)
+    if of_use.all():
+        return [every]
+    fewer = _Part.of(rows, chosen, at[of_use], mixed, measures)
+    same = np.array(
+        [
+            np.array_equal(*both, equal_nan=True)
+            for both in zip(every.statistics(), fewer.statistics(), strict=True)
+        ]
+    )
+    parts = [(fewer, same), (every, ~same)]
+    return [part.some(own) for part, own in parts if own.any()]
+
+
+def _log_arrangements(label: FloatArray, starts: Any, sizes: Any) -> float:
+    """Logarithm of the number of distinct orders of the labels of all groups."""
+    new = begins(label)
+    new[starts] = True
+    alike = np.diff(np.append(np.flatnonzero(new), len(label)))
+    return float(gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum())
+
+
+def _places(labels: FloatArray) -> Iterator[FloatArray]:
+    """The places of documents, by label, in each distinct order of a tie group."""
+    order = labels.tolist()
+    heights = 1 - (np.arange(len(order)) + 1) / (len(order) + 1)
+    while True:
+        # the documents of a label, one after another
+        yield heights[np.argsort(order, kind="stable")]
+        # the next order in the lexicographic sequence
+        falls = [i for i in range(len(order) - 1) if order[i] < order[i + 1]]
+        if not falls:
+            return
+        at = falls[-1]
+        larger = max(j for j in range(at + 1, len(order)) if order[j] > order[at])
+        order[at], order[larger] = order[larger], order[at]
+        order[at + 1 :] = order[:at:-1]
+
+
+_TESTS = {
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomization": "Fisher's randomisation test",
+}
+_FIGURES = (
+    *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
+    *("mean", "combined", "n_orders", "is_exact"),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PValuesOverOrders(Result):
+    """Paired tests of systems in the orders of their ties; prints as a table.
+
+    Attributes
+    ----------
+    systems, measures : tuple of str
+        Names of the systems and canonical names of the measures.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Indices, into `systems`, of the systems A and B of each pair.
+    pvalues : ndarray of shape (n_measures, n_pairs)
+        The p-value of the exact means over all orders, as in `compare_systems`.
+    share : ndarray of shape (n_measures, n_pairs)
+        Share of the orders with p < alpha.
+    share_error : ndarray of shape (n_measures, n_pairs)
+        Standard error of `share`; 0 where all orders were tested.
+    share_a, share_b : ndarray of shape (n_measures, n_pairs)
+        Shares of the orders with p < alpha in which A is better, and in which B is.
+        Where both are positive, some orders of ties lead to opposite conclusions.
+    smallest, largest : ndarray of shape (n_measures, n_pairs)
+        Smallest and largest p-value found.
+    mean : ndarray of shape (n_measures, n_pairs)
+        Mean of the p-values over the orders, which is not itself a p-value.
+    combined : ndarray of shape (n_measures, n_pairs)
+        A p-value for orders at random: twice the mean, at most 1.
+    n_orders : ndarray of shape (n_measures, n_pairs), int
+        Number of orders tested: 1 where the measure does not depend on the order.
+    is_exact : ndarray of shape (n_measures, n_pairs), bool
+        Whether these are all orders.
+    test, alternative : str
+        As given to `pvalues_over_orders`.
+    alpha : float
+        A p-value below this is significant.
+
+    See Also
+    --------
+    pvalues_over_orders : The function that returns this result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import pvalues_over_orders
+    >>> systems = {"a": [2, 1, 2, 1, 2, 1], "b": [1, 1, 1, 2, 1, 1]}
+    >>> found = pvalues_over_orders([1, 0, 1, 0, 1, 0], systems, qid=[1, 1, 2, 2, 3, 3],
+    ...                             measure=["rr", "p@1"])
+    >>> found.share[0], found.n_orders[0]
+    (array([0.25]), array([4]))
+    >>> found.to_pandas()[["measure", "a", "b", "share", "largest"]]
+      measure  a  b  share  largest
+    0      RR  a  b   0.25  0.42265
+    1     P@1  a  b   0.25  0.42265
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    pairs: IntArray
+    pvalues: FloatArray
+    share: FloatArray
+    share_error: FloatArray
+    share_a: FloatArray
+    share_b: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
+    mean: FloatArray
+    combined: FloatArray
+    n_orders: IntArray
+    is_exact: NDArray[np.bool_]
+    test: str
+    alternative: str
+    alpha: float
+
+    def _names(self) -> dict[str, list[str]]:
+        """Measure, A and B of each row."""
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T].tolist()
+        n_measures = len(self.measures)
+        return {
+            "measure": np.repeat(self.measures, len(self.pairs)).tolist(),
+            "a": first * n_measures,
+            "b": second * n_measures,
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        figures = {name: getattr(self, name).ravel() for name in _FIGURES}
+        return {**self._names(), **figures}
+
+    def _tables(self) -> list[Table]:
+        columns: list[tuple[Any, ...]] = [
+            *zip(("measure", "A", "B"), self._names().values(), strict=True),
+            ("p", self.pvalues.ravel(), probability),
+            (f"p < {self.alpha:g}", self.share.ravel()),
+            ("error", self.share_error.ravel()),
+            ("min p", self.smallest.ravel(), probability),
+            ("max p", self.largest.ravel(), probability),
+            ("combined", self.combined.ravel(), probability),
+        ]
+        terms = {
+            "p": "p-value of the exact means over all orders of ties",
+            f"p < {self.alpha:g}": "share of the orders of ties with such a p-value",
+            "error": "standard error of this share; 0 where all orders were tested",
+            "min p": "smallest p-value found over the orders of ties",
+            "max p": "largest p-value found over the orders of ties",
+            "combined": "a p-value for ties broken at random: twice the mean of the "
+            "p-values over the orders, at most 1",
+        }
+        note = f"{_TESTS[self.test]}, {self.alternative}"
+        if len(self.measures) == 1:
+            # without the column of the measure there is room for the error
+            del columns[0]
+            note = f"{self.measures[0]}, {note}"
+        n = len(columns)
+        drop = [n - 4, n - 1]
+        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=[note])]
+
+
+#: values of all systems and measures that are held at a time
+_VALUES = 1 << 23
+
+
+def pvalues_over_orders(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    measure: str | Measure | Iterable[str | Measure] = "ndcg@10",
+    baseline: str | list[str] | None = None,
+    test: str = "t",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    n_orders: int = 1000,
+    n_resamples: int = 9999,
+    random_state: Any = 0,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> PValuesOverOrders:
+    """Find how far the p-value of a comparison depends on the order of ties.
+
+    Random orders of the ties of all systems are drawn, and each pair of systems is
+    tested in each of them, as if its ties had been broken in that way.
+
+    Parameters
+    ----------
+    y_true, y_score, qid
+        As in `compare_systems`.
+    measure : str, Measure or list of them, default="ndcg@10"
+        Name of the measure, or a `Measure`; see `parse_measure`. All measures of a list
+        see the same orders.
+    baseline : str or list of str, optional
+        Systems that all others are compared with. The pairs are then those of a system
+        (A) and a baseline (B). If None, all pairs are compared.
+    test : {"t", "wilcoxon", "randomization"}, default="t"
+        Test of the differences per query, as in `compare_systems`.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Alternative hypothesis: the mean of A differs from that of B, is greater, or
+        is less.
+    alpha : float, default=0.05
+        A p-value below this is significant.
+    n_orders : int, default=1000
+        Number of orders. For a pair with no more orders than this, all of them are
+        used instead. Orders that differ by documents of the same label only are one.
+    n_resamples : int, default=9999
+        Number of random assignments of signs for "randomization", which are the same
+        in all orders. If there are no more than this, all of them are used.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the orders and of "randomization".
+    zero_relevance, unjudged
+        As in `ranking_score`.
+    n_jobs : int, optional
+        Number of threads over systems (joblib). No result depends on it.
+    progress : bool, default=False
+        Whether to show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    PValuesOverOrders
+
+    Raises
+    ------
+    ValueError
+        As in `compare_systems`; for n_orders < 1; and for an alpha outside of (0, 1).
+    ImportError
+        For a progress bar without tqdm.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a measure is undefined for every query of a system.
+    UserWarning
+        Without `qid`: a single query has no test.
+
+    See Also
+    --------
+    compare_systems : Tests the exact means over all orders.
+    sampled : A measure of your own over random orders.
+
+    Notes
+    -----
+    Each order o of the ties has a p-value p(o). The null hypothesis is that, with ties
+    broken at random, the values of A and B may be exchanged on any query without
+    changing their joint distribution. Under it, p(o) of a random order is a p-value:
+    exactly for "randomization", and as far as their assumptions hold for the other
+    tests. These figures describe p(o) over the orders:
+
+    - `share`, the probability that p(o) < alpha. It is the critical function of the
+      test that breaks ties at random, whose size is therefore at most alpha. As a
+      function of alpha it is the distribution function of a fuzzy p-value (Geyer and
+      Meeden, Statistical Science 2005).
+    - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
+      below alpha with a probability of up to 2 alpha.
+    - `combined`, twice the mean and at most 1, is a p-value, however those of
+      different orders depend on each other, and also for a sample of orders
+      (Rüschendorf, Advances in Applied Probability 1982; Vovk and Wang, Biometrika
+      2020). If there is one order only, `combined` is its p-value.
+    - `largest` is a p-value as well, since it is never below p(o) of the first order
+      drawn. `smallest` is none: it is what a search for an order can reach.
+
+    `pvalues` tests the exact means. With ``test="randomization"`` this is also the
+    test that draws signs and orders together: the mean over orders of a signed
+    difference is the signed difference of the exact means. Its null hypothesis is that
+    the rankings of A and B, ties included, may be exchanged on any query. It would not
+    be valid to compare the difference of the exact means with signed differences in
+    single orders, which are distributed more widely, but not at every quantile.
+
+    The ties of different systems are independent. The standard error of a sampled
+    share, with x of n orders significant, is the standard deviation of the beta
+    distribution with parameters x + 1 and n - x + 1; it is positive even if all
+    sampled orders agree.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import pvalues_over_orders
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> web = make_web_search(n_queries=40, random_state=0)
+    >>> systems = {"degree": web.data[:, 0], "slashes": -web.data[:, 4]}
+    >>> print(pvalues_over_orders(web.target, systems, qid=web.qid, measure="rr"))
+    A       B             p  p < 0.05   error   min p   max p  combined
+    -------------------------------------------------------------------
+    degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
+    RR, paired t test, two-sided
+    """
+    check_choice(test, "test", TESTS)
+    check_choice(alternative, "alternative", ALTERNATIVES)
+    check_share(alpha, "alpha")
+    check_count(n_orders, "n_orders")
+    check_count(n_resamples, "n_resamples")
+    check_flag(progress, "progress")
+    systems = MeasuredSystems(
+        y_true, y_score, qid, parse_measures(measure, name="measure"),
+        zero_relevance, unjudged, n_jobs,
+    )  # fmt: skip
+    pairs = pairs_with(check_baselines(baseline, systems.names), systems.names)
+    if qid is None and len(pairs):
+        warn_one_query(
+            systems.queries.n_rows, "pass qid, because the test is over queries"
+        )
+    found = over_orders(
+        systems, pairs, test=test, alternative=alternative, alpha=alpha,
+        n_orders=n_orders, n_resamples=n_resamples, seed=seed_of(random_state),
+        n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    return PValuesOverOrders(
+        systems=systems.names,
+        measures=tuple(map(str, systems.measures)),
+        pairs=pairs,
+        **found._asdict(),
+        test=test,
+        alternative=alternative,
+        alpha=float(alpha),
+    )
+
+
+class OverOrders(NamedTuple):
+    """Figures of each measure and pair, of shape (n_measures, n_pairs).
+
+    See `PValuesOverOrders`.
+    """
+
+    pvalues: FloatArray
+    share: FloatArray
+    share_error: FloatArray
+    share_a: FloatArray
+    share_b: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
+    mean: FloatArray
+    combined: FloatArray
+    n_orders: IntArray
+    is_exact: NDArray[np.bool_]
+
+
+def over_orders(
+    systems: MeasuredSystems,
+    pairs: IntArray,
+    *,
+    test: str = "t",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    n_orders: int = 1000,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    found: dict[str, FloatArray] | None = None,
+) -> OverOrders:
+    """What `pvalues_over_orders` finds for pairs of systems, measured before or now."""
+    if found is None:
+        found = systems.all_values(("best", "worst"))
+        warn_undefined(systems.asked, found["expected"])
+    each = [
+        OrderValues(
+            systems.labels,
+            scores,
+            systems.queries,
+            systems.measures,
+            {name: found[name][..., j] for name in ("expected", "best", "worst")},
+            [seed, j],
+        )
+        for j, scores in enumerate(systems.scores)
+    ]
+    tested = _Tests(each, pairs, systems, test, alternative, n_resamples, seed)
+    tested.enumerate_orders(n_orders)
+    tested.draw_orders(n_orders, n_jobs, progress)
+    return tested.figures(alpha)
+
+
+class _Tests:
+    """The p-values of pairs, found once in all orders or in each block of orders."""
+
+    def __init__(
+        self,
+        each: list[OrderValues],
+        pairs: IntArray,
+        systems: MeasuredSystems,
+        test: str,
+        alternative: str,
+        n_resamples: int,
+        seed: int,
+    ) -> None:
+        self._each = each
+        self._pairs = pairs.tolist()
+        # whether more is better
+        self._rises = [measure.greater_is_better for measure in systems.measures]
+        self._options = test, alternative, n_resamples, seed
+        self._signs: dict[int, NDArray[np.int8]] = {}
+        shape = len(systems.measures), len(self._pairs)
+        self._cells = list(np.ndindex(shape))
+        self._found: dict[tuple[int, int], list[tuple[FloatArray, FloatArray]]] = {
+            cell: [] for cell in self._cells
+        }
+        self._exact = np.zeros(shape, dtype=bool)
+        # p-values of the exact means
+        self._of_means = np.full(shape, np.nan)
+        for m, i in self._cells:
+            a, b = self._systems(i)
+            difference = self._difference(a.expected[m], b.expected[m], m, i)
+            self._of_means[m, i] = self._test(difference[None])[0]
+            varies = (a.varies[m] | b.varies[m])[self._there(m, i)]
+            if not varies.any():
+                self._exact[m, i] = True
+                self._add(m, i, difference[None])
+
+    def _systems(self, i: int) -> tuple[OrderValues, OrderValues]:
+        a, b = self._pairs[i]
+        return self._each[a], self._each[b]
+
+    def _there(self, m: int, i: int) -> NDArray[np.bool_]:
+        """The queries where the measure is defined for both systems."""
+        a, b = self._systems(i)
+        there: NDArray[np.bool_] = ~np.isnan(a.expected[m] - b.expected[m])
+        return there
+
+    def _difference(self, a: FloatArray, b: FloatArray, m: int, i: int) -> FloatArray:
+        there = self._there(m, i)
+        return np.ascontiguousarray((a - b)[..., there])
+
+    def _test(self, differences: FloatArray) -> FloatArray:
+        test, alternative, n_resamples, seed = self._options
+        n, signs = differences.shape[1], None
+        if test == "randomization" and n >= 2:
+            if n not in self._signs:
+                self._signs[n] = random_signs(n, n_resamples, seed)
+            signs = self._signs[n]
+        return paired_pvalues(differences, test, alternative, signs=signs)
+
+    def _add(self, m: int, i: int, differences: FloatArray) -> None:
+        """The p-values of orders, and the signs of the differences found there."""
+        means = differences.sum(axis=1)
+        self._found[m, i].append((self._test(differences), np.sign(means)))
+
+    def enumerate_orders(self, most: int) -> None:
+        """Test the pairs that have no more orders than so many in each of them."""
+        orders: dict[int, FloatArray | None] = {}
+        for i, pair in enumerate(self._pairs):
+            open_measures = np.flatnonzero(~self._exact[:, i]).tolist()
+            if not open_measures:
+                continue
+            for j in pair:
+                if j not in orders:
+                    orders[j] = self._each[j].enumerated(most)
+            a, b = (orders[j] for j in pair)
+            if a is None or b is None or a.shape[1] * b.shape[1] > most:
+                continue
+            for m in open_measures:
+                self._exact[m, i] = True
+                of_a = np.repeat(a[m], b.shape[1], axis=0)
+                of_b = np.tile(b[m], (a.shape[1], 1))
+                self._add(m, i, self._difference(of_a, of_b, m, i))
+
+    def draw_orders(self, number: int, n_jobs: int | None, progress: bool) -> None:
+        """Test the other pairs in random orders, the same for all of them."""
+        left = [cell for cell in self._cells if not self._exact[cell]]
+        if not left:
+            return
+        used = sorted({j for _, i in left for j in self._pairs[i]})
+        of_an_order = self._each[0].expected.size * len(used)
+        step = max(1, _VALUES // max(of_an_order, 1))
+        sizes = [min(step, number - done) for done in range(0, number, step)]
+        for size in show_progress(sizes, progress, number, "order", size=int):
+            drawn = Parallel(n_jobs=n_jobs, require="sharedmem")(
+                delayed(self._each[j].draw)(size) for j in used
+            )
+            values = dict(zip(used, drawn, strict=True))
+            for m, i in left:
+                a, b = (values[j][m] for j in self._pairs[i])
+                self._add(m, i, self._difference(a, b, m, i))
+
+    def figures(self, alpha: float) -> OverOrders:
+        """All figures of all pairs."""
+        rows = [self._figures(m, i, alpha) for m, i in self._cells]
+        names = OverOrders._fields[1:-1]
+        found = np.array(rows, dtype=float).reshape(*self._exact.shape, len(names))
+        of = dict(zip(names, np.moveaxis(found, -1, 0), strict=True))
+        return OverOrders(
+            pvalues=self._of_means,
+            **of | {"n_orders": of["n_orders"].astype(np.int64)},
+            is_exact=self._exact,
+        )
+
+    def _figures(self, m: int, i: int, alpha: float) -> tuple[float, ...]:
+        """Those of one pair, in the order of the fields of `OverOrders`."""
+        pvalues, signs = map(np.concatenate, zip(*self._found[m, i], strict=True))
+        n = len(pvalues)
+        if np.isnan(pvalues).any():
+            return (*(math.nan,) * 8, n)
+        better = signs if self._rises[m] else -signs
+        significant = pvalues < alpha
+        x = int(significant.sum())
+        error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
+        mean = math.fsum(pvalues) / n
+        return (
+            x / n,
+            0.0 if self._exact[m, i] else error,
+            np.count_nonzero(significant & (better > 0)) / n,
+            np.count_nonzero(significant & (better < 0)) / n,
+            float(pvalues.min()),
+            float(pvalues.max()),
+            mean,
+            # of a single order it is valid by itself
+            mean if n == 1 else min(1.0, 2 * mean),
+            n,
+        )

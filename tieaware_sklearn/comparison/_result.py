@@ -1,0 +1,632 @@
+"""What a comparison of systems found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from .._display.result import Result, as_columns
+from .._display.tables import Ranges, Table, bracketed, number, probability
+from .._display.words import meaning
+from .._engine.exact import show
+from .._engine.ties import FloatArray, IntArray
+from .._engine.validation import is_number
+from .._optional import import_optional
+from ..evaluation import Summary
+from ..evaluation._averages import means, stds_of_means
+from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
+from ..measures._parse import parse_measure
+
+_OF_POSTERIORS = ("difference", "better", "equivalent", "worse", "n_queries")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonPosterior(Result):
+    """Posterior probabilities that systems are better or equivalent; prints as a table.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    measure : str
+        Canonical name.
+    ties : str
+        Treatment of ties.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Indices, into `systems`, of the systems A and B of each pair.
+    rope : float
+        Differences of at most this much are equivalent (region of practical
+        equivalence).
+    difference : ndarray of shape (n_pairs,)
+        Mean of the differences A - B over the queries where both are defined.
+    better, equivalent, worse : ndarray of shape (n_pairs,)
+        Posterior probabilities that A is better than B by more than `rope`, that they
+        are equivalent, and that A is worse by more than `rope`. They add up to 1, and
+        are NaN for fewer than two queries.
+    n_queries : ndarray of shape (n_pairs,), int
+        Number of queries where both systems are defined.
+
+    See Also
+    --------
+    SystemComparison.posterior : The method that returns this result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import compare_systems
+    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
+    >>> found.posterior(rope=0.1).better.round(4)
+    array([0.8642])
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    ties: str
+    pairs: IntArray
+    rope: float
+    difference: FloatArray
+    better: FloatArray
+    equivalent: FloatArray
+    worse: FloatArray
+    n_queries: IntArray
+
+    def _columns(self) -> dict[str, Any]:
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        values = {name: getattr(self, name) for name in _OF_POSTERIORS}
+        return as_columns({"a": first, "b": second, **values})
+
+    def _tables(self) -> list[Table]:
+        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
+        note = f"equivalent: differences of {self.measure} of at most {self.rope:g}"
+        if self.ties != "expected":
+            note += f"; ties: {self.ties}"
+        return [
+            Table.of(
+                ("A", first),
+                ("B", second),
+                ("A - B", self.difference),
+                ("A better", self.better),
+                ("equivalent", self.equivalent),
+                ("B better", self.worse),
+                left=2,
+                notes=[note],
+                terms={
+                    "A better": "posterior probability that A is better",
+                    "equivalent": "posterior probability that both are equivalent",
+                    "B better": "posterior probability that B is better",
+                },
+            )
+        ]
+
+
+def posterior_of(
+    differences: QueryMoments, rope: Any, *, greater_is_better: bool
+) -> dict[str, Any]:
+    """What a `ComparisonPosterior` has of each pair.
+
+    Under Jeffreys' prior the mean difference of n queries, with mean d̄ and standard
+    deviation s, has Student's t distribution with n - 1 degrees of freedom, location
+    d̄ and scale s/√n (Corani and Benavoli 2015, without their correlation; Sakai, SIGIR
+    2017).
+
+    Parameters
+    ----------
+    differences : QueryMoments
+        Of the differences A - B; columns (n_pairs,).
+    rope : float
+    greater_is_better : bool
+    """
+    if not is_number(rope, least=0):
+        raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
+    n, average = differences.count, differences.averages()
+    error = differences.standard_error()
+    steady = error <= NO_DIFFERENCE
+    # where nothing spreads, all is at the mean
+    edge = rope + NO_DIFFERENCE * steady
+    scale, degrees = np.where(steady, 1.0, error), np.maximum(n - 1, 1)
+
+    def beyond(at: FloatArray) -> FloatArray:
+        """P(mean > edge) of a mean that is estimated to be `at`."""
+        share = stats.t.sf((edge - at) / scale, degrees)
+        sure = np.where(at > edge, 1.0, 0.0)
+        return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
+
+    above, below = beyond(average), beyond(-average)
+    better, worse = (above, below) if greater_is_better else (below, above)
+    return {
+        "difference": average,
+        "better": better,
+        "equivalent": np.maximum(1 - (above + below), 0.0),
+        "worse": worse,
+        "n_queries": n.astype(np.int64),
+    }
+
+
+#: the treatment of ties that needs no word
+EXPECTED = "expected"
+#: values of each query and system
+STATISTICS = ("expected", "best", "worst", "std", "chance")
+_OF_PAIRS = (
+    *("difference", "difference_interval", "tie_std", "tie_range", "survives"),
+    *("statistic", "pvalues", "adjusted_pvalues", "effect", "n_queries"),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemComparison(Result):
+    """Comparison of systems on the same queries; prints as two tables.
+
+    The first table has a row for each measure and system, the second a row for each
+    measure and pair; several treatments of ties are columns beside each other. In the
+    second, "holds" says whether the difference has the same sign in every order of
+    ties. If the treatment of ties leaves only one order, nothing is shown of orders.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    measures, ties : tuple of str
+        Canonical names of the measures, and treatments of ties. A comparison of several
+        is that of all treatments by the first measure, then of all by the second: so
+        many times the systems, in columns, and the pairs, in rows.
+    greater_is_better : ndarray of shape (n_measures,), bool
+        Whether higher values of a measure are better.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
+        As in `RankingReport`, for each measure, treatment and system.
+    bounds : ndarray of shape (n_measures, 2)
+        Smallest and largest value that a measure can have.
+    pairs : ndarray of shape (n_pairs, 2), int
+        Indices of the columns of A and B, for each measure, treatment and pair; those
+        of systems, by one measure under one treatment.
+    difference : ndarray of shape (n_pairs,)
+        Mean of A minus mean of B, over the queries where both are defined.
+    difference_interval : ndarray of shape (n_pairs, 2)
+        Interval of `difference` over queries, in units of the measure.
+    tie_std : ndarray of shape (n_pairs,)
+        Standard deviation of the difference over the orders of tied documents, which
+        are independent between A and B. Like `tie_range` and `survives`, it is over the
+        orders that the treatment of ties leaves open: all of them under "expected", one
+        under "best", "worst" and "input", those of documents that still tie under an
+        external rule.
+    tie_range : ndarray of shape (n_pairs, 2)
+        Smallest and largest difference over these orders.
+    survives : ndarray of shape (n_pairs,), bool
+        Whether the difference has the same sign in each of these orders.
+    statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
+        Statistic and p-value of the paired test over queries, and the p-value
+        corrected for the number of pairs, or that of Tukey's test.
+    effect : ndarray of shape (n_pairs,)
+        Cohen's d of the differences: their mean divided by their standard deviation.
+    n_queries : ndarray of shape (n_pairs,), int
+        Number of queries where both systems are defined.
+    test, alternative, interval : str
+        Test, alternative hypothesis and interval of the difference,
+        as given to `compare_systems`.
+    baselines : tuple of str
+        Systems that the others are compared with; empty if all pairs are compared.
+    correction : str or None
+        Correction of the p-values, as given to `compare_systems`.
+    confidence : float
+        Confidence level of `difference_interval`.
+
+    See Also
+    --------
+    compare_systems : The function that returns this comparison.
+    tieaware_sklearn.plots.TieRangeDisplay : Draws the systems.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import compare_systems
+    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
+    >>> found.difference
+    array([0.375])
+    >>> several = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
+    ...                           measure=["rr", "p@1"], ties=["expected", "worst"])
+    >>> several["P@1", "worst"].difference
+    array([1.])
+    >>> print(several)
+    measure  system  expected   worst    best
+    -----------------------------------------
+    RR       a         1.0000  1.0000  1.0000
+    RR       b         0.6250  0.5000  0.7500
+    P@1      a         1.0000  1.0000  1.0000
+    P@1      b         0.2500  0.0000  0.5000
+    <BLANKLINE>
+    measure  A  B  A - B expected  A - B worst  p (t) expected  p (t) worst  holds
+    ------------------------------------------------------------------------------
+    RR       a  b          0.3750       0.5000          0.2048      <0.0001    yes
+    P@1      a  b          0.7500       1.0000          0.2048      <0.0001    yes
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    ties: tuple[str, ...]
+    greater_is_better: NDArray[np.bool_]
+    qid: NDArray[Any]
+    expected: FloatArray
+    best: FloatArray
+    worst: FloatArray
+    std: FloatArray
+    chance: FloatArray
+    bounds: FloatArray
+    pairs: IntArray
+    difference: FloatArray
+    difference_interval: FloatArray
+    tie_std: FloatArray
+    tie_range: FloatArray
+    survives: NDArray[np.bool_]
+    statistic: FloatArray
+    pvalues: FloatArray
+    adjusted_pvalues: FloatArray
+    effect: FloatArray
+    n_queries: IntArray
+    baselines: tuple[str, ...]
+    test: str
+    correction: str | None
+    alternative: str
+    interval: str
+    confidence: float
+
+    def __iter__(self) -> Iterator[SystemComparison]:
+        """Each by one measure under one treatment of ties."""
+        return (self[key] for key in self._keys())
+
+    def __len__(self) -> int:
+        return len(self.measures) * len(self.ties)
+
+    def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
+        """The comparison by a measure, by any of its names, under a treatment."""
+        keys = self._keys()
+        if key not in keys and isinstance(key, tuple) and len(key) == 2:
+            with suppress(ValueError):
+                key = str(parse_measure(key[0])), key[1]
+        if key not in keys:
+            raise KeyError(f"{key!r} is not one of {keys}")
+        at, n, n_pairs = keys.index(key), len(self.systems), len(self.pairs)
+        columns = slice(at * n, (at + 1) * n)
+        n_pairs //= len(keys)
+        rows = slice(at * n_pairs, (at + 1) * n_pairs)
+        j = at // len(self.ties)
+        return replace(
+            self,
+            measures=(key[0],),
+            ties=(key[1],),
+            greater_is_better=self.greater_is_better[j : j + 1],
+            bounds=self.bounds[j : j + 1],
+            pairs=self.pairs[rows] - at * n,
+            **{name: getattr(self, name)[:, columns] for name in STATISTICS},
+            **{name: getattr(self, name)[rows] for name in _OF_PAIRS},
+        )
+
+    def _keys(self) -> list[tuple[str, str]]:
+        return [(measure, ties) for measure in self.measures for ties in self.ties]
+
+    def summary(self) -> Summary:
+        """Average each system over queries.
+
+        Returns
+        -------
+        Summary
+            A row for each ``measure``, treatment of ``ties`` and ``system``, with the
+            averages ``mean`` (of the expected values), ``worst``, ``best`` and
+            ``chance``; ``tie_std``, the standard deviation of the mean over the orders
+            of tied documents; and the 95% ``interval`` of the mean over queries.
+        """
+        n = len(self.systems)
+        of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
+        bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
+        ends = QueryMoments.of(self.expected).interval()
+        low, high = np.clip(ends, bounds[:, :1], bounds[:, 1:]).T
+        columns: dict[str, NDArray[Any]] = {
+            "measure": of[:, 0],
+            "ties": of[:, 1],
+            "system": np.tile(np.array(self.systems, dtype=object), len(self)),
+            "mean": means(self.expected),
+            "worst": means(self.worst),
+            "best": means(self.best),
+            "tie_std": stds_of_means(self.std),
+            "chance": means(self.chance),
+            "interval_low": low,
+            "interval_high": high,
+        }
+        return Summary(columns, ("measure", "ties", "system"), {}, _tables_of_systems)
+
+    def posterior(self, rope: float = 0.01) -> ComparisonPosterior:
+        """Compute how probable it is that A is better than B, or equivalent to it.
+
+        Parameters
+        ----------
+        rope : float, default=0.01
+            Region of practical equivalence: a mean difference of at most this much, in
+            units of the measure, is as good as none.
+
+        Returns
+        -------
+        ComparisonPosterior
+            Three probabilities for each pair.
+
+        Raises
+        ------
+        ValueError
+            If `rope` is negative or not a number, and for several measures or
+            treatments of ties: one is chosen by its key.
+
+        Notes
+        -----
+        The posterior of the mean difference over queries is Student's t distribution,
+        as follows from normal differences and Jeffreys' prior (Corani and Benavoli
+        2015; Sakai, SIGIR 2017). With ``rope=0``, the probability that A is worse is
+        the one-tailed p-value of the paired t test for "A is better"; unlike a p-value,
+        the probabilities can also speak for equivalence. The Bayesian signed-rank test
+        of the package baycomp 1.0.3 is not offered: its time grows with the square of
+        the number of queries (about an hour per pair for 2,000), and without a rope it
+        prefers one of two systems that are alike on every query.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> from tieaware_sklearn.datasets import make_web_search
+        >>> web = make_web_search(n_queries=100, random_state=0)
+        >>> systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
+        >>> found = compare_systems(web.target, systems, qid=web.qid, measure="rr")
+        >>> print(found.posterior(rope=0.05))
+        A       B           A - B  A better  equivalent  B better
+        ---------------------------------------------------------
+        clicks  in-degree  0.0095    0.0786      0.9020    0.0194
+        equivalent: differences of RR of at most 0.05
+        """
+        if len(self) > 1:
+            raise ValueError(
+                "posterior is of one measure under one treatment of ties: choose one "
+                f"by its key, such as comparison{list(self._keys()[0])}"
+            )
+        first, second = self.pairs.T
+        found = posterior_of(
+            QueryMoments.of(self.expected[:, first] - self.expected[:, second]),
+            rope,
+            greater_is_better=bool(self.greater_is_better[0]),
+        )
+        (measure,), (ties,) = self.measures, self.ties
+        return ComparisonPosterior(
+            self.systems, measure, ties, self.pairs, float(rope), **found
+        )
+
+    def by_query(self) -> Any:
+        """The values of each query and system, for tables and tests of your own.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each measure, treatment of ties, query and system, with the
+            columns ``measure``, ``ties``, ``qid``, ``system``, ``expected``, ``best``,
+            ``worst``, ``std`` and ``chance``. `to_pandas` has a row for each pair, and
+            ``summary().to_pandas()`` one for each system.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import compare_systems
+        >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+        >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2],
+        ...                         measure="rr")
+        >>> found.by_query().pivot(index="qid", columns="system", values="expected")
+        system    a     b
+        qid
+        1       1.0  0.75
+        2       1.0  0.50
+        """
+        pandas = import_optional("pandas", extra="io", purpose="by_query")
+        n, n_queries = len(self.systems), len(self.qid)
+        of = np.repeat(np.array(self._keys(), dtype=object), n * n_queries, axis=0)
+        blocks = len(self), n_queries, n
+        values = {
+            name: getattr(self, name).reshape(n_queries, len(self), n).swapaxes(0, 1)
+            for name in STATISTICS
+        }
+        qid = np.broadcast_to(np.repeat(self.qid, n), (len(self), n_queries * n))
+        system = np.broadcast_to(np.array(self.systems, dtype=object), blocks)
+        columns = {"measure": of[:, 0], "ties": of[:, 1], "qid": qid, "system": system}
+        return pandas.DataFrame(
+            {name: np.ravel(cells) for name, cells in (columns | values).items()}
+        )
+
+    def _names(self) -> dict[str, NDArray[Any]]:
+        """What each pair is of: its measure, its treatment of ties, A and B."""
+        n, names = len(self.systems), np.array(self.systems, dtype=object)
+        keys = np.array(self._keys(), dtype=object)[self.pairs[:, 0] // n]
+        first, second = names[self.pairs.T % n]
+        return {"measure": keys[:, 0], "ties": keys[:, 1], "a": first, "b": second}
+
+    def _columns(self) -> dict[str, Any]:
+        of_pairs = {name: getattr(self, name) for name in _OF_PAIRS}
+        return as_columns(self._names() | of_pairs)
+
+    def _tables(self) -> list[Table]:
+        averages = self.summary()._tables()
+        if not len(self.pairs):
+            return averages
+        pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
+        return [*averages, pairs(self)]
+
+
+def _tables_of_systems(of: Summary) -> list[Table]:
+    """Systems by one or several measures."""
+    treatments = list(dict.fromkeys(of.ties.tolist()))
+    those = {ties: np.flatnonzero(of.ties == ties) for ties in treatments}
+    rows = those[treatments[0]]
+    measure, system = of.measure[rows], of.system[rows]
+    names: list[tuple[Any, ...]] = [("measure", measure), ("system", system)]
+    if one := len(set(measure.tolist())) == 1:
+        names = [(measure[0], system)]
+    if len(treatments) > 1:
+        return [_treatments_side_by_side(of, those, names)]
+    ties = treatments[0]
+    if _is_one_order(ties, of.tie_std):
+        return [_treated_by(Table.of(*names, ("mean", of.mean), left=len(names)), ties)]
+    largest = None
+    if not one:
+        ends = np.fmax(of.best, of.worst)
+        largest = np.zeros(len(of))
+        for name in set(measure.tolist()):
+            largest[measure == name] = np.fmax.reduce([*ends[measure == name], 0.0])
+    table = Table.of(
+        *names,
+        ("mean", of.mean),
+        ("worst", of.worst),
+        ("best", of.best),
+        ("tie std", of.tie_std),
+        left=len(names),
+        ranges=Ranges(of.worst, of.mean, of.best, largest),
+    )
+    return [table if ties == EXPECTED else _treated_by(table, ties)]
+
+
+def _treatments_side_by_side(
+    of: Summary, those: dict[str, IntArray], names: list[tuple[Any, ...]]
+) -> Table:
+    """Means of all systems, by treatment."""
+    columns = {ties: of.mean[rows] for ties, rows in those.items()}
+    terms = {ties: f"average over queries, {_treated(ties)}" for ties in those}
+    ranges = None
+    if EXPECTED in those:
+        # what any order could give, if it is not there by itself
+        for end in ("worst", "best"):
+            columns.setdefault(end, of.columns[end][those[EXPECTED]])
+        if len(names) == 1:
+            worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
+            ranges = Ranges(worst, mean, best)
+    shown = columns.items()
+    return Table.of(*names, *shown, left=len(names), terms=terms, ranges=ranges)
+
+
+def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
+    """Whether a treatment leaves nothing to say of orders of ties."""
+    return ties != EXPECTED and not (tie_std > 0).any()
+
+
+def _treated_by(table: Table, ties: str) -> Table:
+    """A table of systems that says which treatment of ties it is of."""
+    terms = {"mean": f"average over queries, {_treated(ties)}"}
+    return replace(table, notes=[f"ties: {ties}"], terms=terms | _still_open(ties))
+
+
+def _still_open(ties: str) -> dict[str, str]:
+    """What is said of the orders that a rule leaves open, where others say of all."""
+    if ties == EXPECTED:
+        return {}
+    rest = f"documents that still tie by the rule {ties}"
+    return {
+        "worst": f"average over queries in the least favourable order of {rest}",
+        "best": f"average over queries in the most favourable order of {rest}",
+        "tie std": f"standard deviation over the orders of {rest}",
+        "tie range": f"smallest and largest difference over all orders of {rest}",
+        "holds": f"whether the difference has the same sign in every order of {rest}",
+    }
+
+
+def _table_of_pairs(of: SystemComparison) -> Table:
+    """Pairs of systems by one or several measures, under one treatment of ties."""
+    (ties,) = of.ties
+    level = f"{100 * of.confidence:g}%"
+    difference, interval = of.difference, of.difference_interval
+    if of.interval == "t":
+        head, said = f"±{level}", f"half of the {level} t interval"
+        half = (interval[:, 1] - interval[:, 0]) / 2
+        shown: tuple[Any, ...] = (head, half)
+    else:
+        head, said = f"{level} interval", f"{level} bootstrap interval"
+        shown = (head, interval, partial(bracketed, digits=3))
+    tie_range = of.tie_range
+    columns: dict[str, tuple[Any, ...]] = {
+        "difference": ("A - B", difference),
+        "interval": shown,
+        "tie std": ("tie std", of.tie_std),
+        "tie range": ("tie range", tie_range),
+        "holds": ("holds", np.where(of.survives, "yes", "no")),
+        "p": (f"p ({of.test})", of.pvalues, probability),
+        "corrected p": (_p_head(of), of.adjusted_pvalues, probability),
+        "d": ("d", of.effect, partial(number, digits=2)),
+    }
+    # of the interval and the tie range, what was asked for is the last to go
+    last = ["interval", "tie range"]
+    if of.interval != "t" or ties != EXPECTED:
+        last.reverse()
+    drop = ["tie std", "p", "d", *last]
+    if _p_head(of) == f"p ({of.test})":
+        del columns["corrected p"]
+        drop.remove("p")
+    one_order = _is_one_order(ties, of.tie_std)
+    if one_order:
+        for name in ("tie std", "tie range", "holds"):
+            del columns[name]
+        drop = [name for name in drop if name in columns]
+    names = _names_of_pairs(of)
+    places = {name: len(names) + j for j, name in enumerate(columns)}
+    ranges = None
+    if len(of) == 1 and not one_order:
+        ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
+    return Table.of(
+        *names,
+        *columns.values(),
+        left=len(names),
+        drop=[places[name] for name in drop],
+        terms={head: f"{said} of A - B over queries"} | _still_open(ties),
+        ranges=ranges,
+    )
+
+
+def _side_by_side(of: SystemComparison) -> Table:
+    """Differences and p-values of all pairs, by treatment."""
+    treated = of._names()["ties"]
+    by = {ties: treated == ties for ties in of.ties}
+    names = [(head, cells[by[of.ties[0]]]) for head, cells in _names_of_pairs(of)]
+    head = _p_head(of)
+    columns: list[tuple[Any, ...]] = [
+        *names,
+        *((f"A - B {ties}", of.difference[rows]) for ties, rows in by.items()),
+        *(
+            (f"{head} {ties}", of.adjusted_pvalues[rows], probability)
+            for ties, rows in by.items()
+        ),
+    ]
+    drop = []
+    if EXPECTED in by:
+        drop = [len(columns)]
+        columns.append(("holds", np.where(of.survives[by[EXPECTED]], "yes", "no")))
+    terms = {f"A - B {ties}": f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
+    terms |= {f"{head} {ties}": meaning(head) for ties in by}
+    return Table.of(*columns, left=len(names), drop=drop, terms=terms)
+
+
+def _p_head(of: SystemComparison) -> str:
+    """What p-values are called: after the correction, if there is one."""
+    several = of.correction is not None and len(of.pairs) > len(of)
+    return f"p ({of.correction if several else of.test})"
+
+
+def _names_of_pairs(of: SystemComparison) -> list[tuple[str, NDArray[Any]]]:
+    """The first columns of a table with a row for each measure and pair."""
+    names = of._names()
+    columns = [("A", names["a"]), ("B", names["b"])]
+    return (
+        columns if len(of.measures) == 1 else [("measure", names["measure"]), *columns]
+    )
+
+
+def _treated(ties: str) -> str:
+    """A treatment of ties, in words."""
+    return {
+        EXPECTED: "exact mean over all orders of tied documents",
+        "best": "in the most favourable order of ties",
+        "worst": "in the least favourable order of ties",
+        "input": "with ties in the order of rows",
+    }.get(ties, f"with ties broken by the rule {ties}")

@@ -1,0 +1,431 @@
+"""Any other measure, over seeded random orders of tied documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._display.progress import show_progress
+from .._display.result import Result
+from .._display.tables import Table
+from .._engine.seeds import check_seed
+from .._engine.segments import owners, runs
+from .._engine.ties import FloatArray, dense_ranks
+from .._engine.validation import (
+    DROPPED_LABEL,
+    Queries,
+    check_count,
+    check_flag,
+    is_retrieved,
+)
+from ..measures import Measure, parse_measure
+from ._averages import mean
+from ._judged_rows import JudgedRows, not_retrieved
+from ._labelled_queries import LabelledQueries
+from ._prepared_ranking import prepare
+from ._undefined import ask
+
+
+class CanonicalRows:
+    """Rows by query id, not retrieved ones last, by score, by label.
+
+    Rows that are alike in all three are interchangeable, and no order of the input
+    can be told from them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Rows of the input.
+    queries : Queries
+        By id; its offsets say where queries start in `rows`.
+    by_id : ndarray of shape (n_queries,)
+        Queries, by their order of first appearance, in the order of their ids.
+    label : ndarray of shape (n_rows,)
+        Label of each of `rows`.
+    retrieved : ndarray of shape (n_rows,), bool
+        Which of `rows` have a place in the ranking.
+    starts, sizes : ndarray of shape (n_groups,)
+        Where tie groups start in `rows`, and their numbers of rows. The rows of a
+        query that are not retrieved are a group.
+    mixed : ndarray of shape (n_groups,), bool
+        Tie groups of different labels.
+    tied : ndarray of shape (n_queries,), bool
+        Queries with such a group.
+    """
+
+    def __init__(
+        self, labels: FloatArray, scores: NDArray[Any], given: Queries
+    ) -> None:
+        self.queries = queries = given.by_id()
+        self.by_id = given.sorted()
+        ranks, _ = dense_ranks(scores)
+        # not retrieved: below everything
+        place = np.where(is_retrieved(scores), -ranks, 1)
+        query = queries.codes
+        place, label = queries.arrange(place), queries.arrange(labels)
+        order = np.lexsort((label, place, query))
+        self.rows = queries.given(order)
+        place, self.label = place[order], label[order]
+        self.starts, self.sizes = runs(query * (place.max() - place.min() + 2) + place)
+        self.retrieved = place <= 0
+        last = self.label[self.starts + self.sizes - 1]
+        self.mixed = (self.label[self.starts] != last) & self.retrieved[self.starts]
+        self.tied = np.bincount(query[self.starts], self.mixed, queries.n_queries) > 0
+
+    @cached_property
+    def group(self) -> NDArray[np.int64]:
+        """The number of the tie group of each of `rows`."""
+        return owners(self.sizes)
+
+
+ScoreFunction = Callable[[FloatArray, FloatArray], float]
+
+
+class _Orders(CanonicalRows):
+    """Random orders of tied documents, query by query in the order of ids.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Scores of an order's rows, without ties.
+    """
+
+    def __init__(
+        self,
+        labels: FloatArray,
+        scores: NDArray[Any],
+        given: Queries,
+        random_state: Any,
+    ) -> None:
+        super().__init__(labels, scores, given)
+        self.scores = np.where(
+            self.retrieved, -np.arange(len(self.rows), dtype=np.float64), -np.inf
+        )
+        # what is not retrieved has no order to draw
+        self._open = self.retrieved.astype(np.float64)
+        self._random = check_seed(random_state)
+
+    def draw(self) -> NDArray[np.intp]:
+        """The rows in one more order."""
+        jitter = self._random.random_sample(len(self.rows)) * self._open
+        return np.asarray(self.rows[np.argsort(self.group + jitter, kind="stable")])
+
+
+def sample_orderings(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    n_orders: int = 1000,
+    random_state: Any = 0,
+    unjudged: str = "raise",
+) -> Iterator[NDArray[np.intp]]:
+    """Draw random orders of a ranking, with tied documents shuffled.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, unjudged
+        As in `ranking_score`.
+    n_orders : int, default=1000
+        Number of orders.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed. Equal seeds give equal sequences of labels, whatever the order of rows.
+
+    Returns
+    -------
+    iterator of ndarray of shape (n_documents,), int
+        Row numbers of the input, one array for each order. Queries are in order of
+        first appearance, and the documents of each query from the top of the ranking
+        down. Documents that are not retrieved come last in their query, as do those
+        that ``unjudged="drop"`` leaves out.
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`, and for n_orders < 1.
+
+    See Also
+    --------
+    sampled : The value of a function of your own over such orders.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tieaware_sklearn import sample_orderings
+    >>> labels, clicks = np.array([0, 1, 0, 0]), np.array([7, 2, 2, 2])
+    >>> tops = [labels[rows][:2].sum()
+    ...         for rows in sample_orderings(labels, clicks, n_orders=300)]
+    >>> print(f"{np.mean(tops):.1f}")  # 1/3
+    0.3
+    """
+    check_count(n_orders, "n_orders")
+    prepared, scores = prepare(ask((), unjudged=unjudged), y_true, y_score, qid)
+    labels = prepared.labels
+    scores = not_retrieved(scores, np.flatnonzero(labels == DROPPED_LABEL))
+    orders = _Orders(labels, scores, prepared.queries, random_state)
+    # from the order of ids back to that of first appearance
+    back = orders.queries.rows(np.argsort(orders.by_id))
+    if prepared.lists is not None:
+        cells = prepared.lists.cells
+        return (cells[orders.draw()[back]] for _ in range(n_orders))
+    # checked when called, drawn when asked for
+    return (orders.draw()[back] for _ in range(n_orders))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledScore(Result):
+    """A measure estimated from sampled orders of ties; prints as a table.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the function or measure.
+    mean : float
+        Mean, over the sampled orders, of the average over queries.
+    sampling_error : float
+        Standard error of `mean`. It is 0 where no tie group has different labels.
+    tie_std : float
+        Standard deviation of the average over queries, over the sampled orders.
+    min, max : float
+        Smallest and largest average over queries among the sampled orders. They lie
+        between the worst and the best value over all orders.
+    n_orders : int
+        Number of sampled orders.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    expected, std, query_min, query_max : ndarray of shape (n_queries,)
+        Mean, standard deviation, smallest and largest value of each query over the
+        sampled orders.
+    query_sampling_error : ndarray of shape (n_queries,)
+        Standard error of `expected`.
+
+    See Also
+    --------
+    sampled : The function that returns this result.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import sampled
+    >>> def first_label(labels, scores):
+    ...     return labels[0]
+    >>> found = sampled([1, 0, 1], [2, 2, 1], first_label, n_orders=100)
+    >>> found.mean, found.min, found.max
+    (0.52, 0.0, 1.0)
+    """
+
+    measure: str
+    mean: float
+    sampling_error: float
+    tie_std: float
+    min: float
+    max: float
+    n_orders: int
+    qid: NDArray[Any]
+    expected: FloatArray
+    std: FloatArray
+    query_sampling_error: FloatArray
+    query_min: FloatArray
+    query_max: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        columns = super()._columns().items()
+        return {name.removeprefix("query_"): column for name, column in columns}
+
+    def _tables(self) -> list[Table]:
+        figures = [
+            ("measure", self.measure),
+            ("mean", self.mean),
+            ("standard error", self.sampling_error),
+            ("tie std", self.tie_std),
+            ("min", self.min),
+            ("max", self.max),
+            ("orders", self.n_orders),
+            ("queries", np.count_nonzero(~np.isnan(self.expected))),
+        ]
+        return [Table.row(*zip(*figures, strict=True))]
+
+
+def sampled(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    score_func: ScoreFunction | str | Measure,
+    *,
+    qid: Any = None,
+    n_orders: int = 1000,
+    random_state: Any = 0,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+    progress: bool = False,
+) -> SampledScore:
+    """Estimate a function of your own over random orders of the ties of a ranking.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As in `ranking_score`.
+    score_func : callable, str or Measure
+        Function that is called for one query at a time, as
+        ``score_func(labels, scores)``. The labels are in rank order, and the scores
+        fall without ties; documents that are not retrieved come last, with scores of
+        -inf. The function returns a finite number, or NaN to leave out the query, for
+        every order of that query. A measure of this library or its name is sampled in
+        the same way, which allows a comparison with the exact value.
+    qid, query_weight
+        As in `ranking_score`.
+    n_orders : int, default=1000
+        Number of orders to draw, at least 2.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed. Equal seeds give equal results, whatever the order of rows.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        As in `ranking_score`, for measures of this library. It does not apply to
+        queries for which a function returns NaN.
+    unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
+        As in `ranking_score`. "keep" passes NaN labels on to the function;
+        "nonrelevant" passes 0 in their place. "drop" passes on judged documents
+        alone, or, where a query has none, one that is not relevant and not retrieved.
+    progress : bool, default=False
+        Whether to show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    SampledScore
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for n_orders < 2; and if the function returns anything
+        but a finite number or NaN, or NaN for some orders of a query only.
+    ImportError
+        For a progress bar without tqdm.
+
+    See Also
+    --------
+    sample_orderings : The random orders themselves.
+    ranking_score : Exact values, for the measures of this library.
+
+    Notes
+    -----
+    For a query with different labels inside a tie group, the function is called once
+    for each order; for any other query, it is called once. Errors that it raises are
+    not caught.
+
+    Measures whose mean has no exact form are for this function. The guide has INST
+    (Moffat, Bailey, Scholer and Thomas 2017) as an example: the sum of its weights, by
+    which it divides, depends on the order of the whole list.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import sampled
+    >>> def relevant_above_first_miss(labels, scores):
+    ...     return labels.argmin() if (labels == 0).any() else len(labels)
+    >>> relevance, clicks = [1, 1, 0, 1], [2, 1, 1, 1]
+    >>> found = sampled(relevance, clicks, relevant_above_first_miss, n_orders=2000)
+    >>> print(f"{found.mean:.2f} ± {found.sampling_error:.2f}")  # 2
+    2.00 ± 0.02
+    """
+    check_count(n_orders, "n_orders", least=2)
+    check_flag(progress, "progress")
+    function: Any = score_func
+    name, measures = _name_and_measures(score_func)
+    keep = unjudged == "keep"
+    if keep:
+        # which labels a function takes, it knows itself
+        unjudged = "raise" if measures else "nonrelevant"
+    asked = ask(measures, zero_relevance, unjudged)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    queries, checked = prepared.queries, prepared.labels
+    judged = JudgedRows.of(checked, queries)
+    if judged is not None:
+        scores = judged.scores(scores)
+        queries, checked = judged.queries, judged.labels
+    labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
+    takes_unjudged = any(measure.takes_unjudged for measure in measures)
+    orders = _Orders(checked, scores, queries, random_state)
+    bounds = orders.queries.offsets
+    values = np.empty((n_orders, len(orders.tied)))
+
+    def measured(rows: NDArray[np.intp], query: int) -> float:
+        part = slice(int(bounds[query]), int(bounds[query + 1]))
+        found = function(labels[rows[part]], orders.scores[part].copy())
+        try:
+            value = float(found)
+        except (TypeError, ValueError):
+            value = np.inf
+        if np.isinf(value):
+            raise ValueError(
+                f"score_func must return a finite number, got {found!r} for "
+                f"query {queries.name(int(orders.by_id[query]))}"
+            )
+        return value
+
+    ranked = LabelledQueries(
+        checked if takes_unjudged else np.maximum(checked, 0.0), queries, keep=True
+    )
+
+    def of_queries(rows: NDArray[np.intp], some: NDArray[np.intp]) -> FloatArray:
+        """In one order of the rows, those of some queries by id."""
+        if not measures:
+            return np.array([measured(rows, query) for query in some.tolist()])
+        column = np.empty(len(rows))
+        column[rows] = orders.scores
+        found = ranked.values(measures, column, statistics=["expected"])
+        return np.asarray(found["expected"][orders.by_id[some], 0])
+
+    same, open_queries = np.flatnonzero(~orders.tied), np.flatnonzero(orders.tied)
+    values[:, same] = of_queries(orders.rows, same)
+    number = range(n_orders if len(open_queries) else 0)
+    for i in show_progress(number, progress, n_orders, "order"):
+        values[i, open_queries] = of_queries(orders.draw(), open_queries)
+    values[:, orders.by_id] = values.copy()
+    left_out = np.isnan(values)
+    some = left_out.any(axis=0) & ~left_out.all(axis=0)
+    if some.any():
+        raise ValueError(
+            "score_func must return NaN for every order of a query or for none, got "
+            f"NaN for {int(left_out[:, some].sum(axis=0)[0])} of {n_orders} orders of "
+            f"query {queries.name(int(np.argmax(some)))}"
+        )
+    if measures:
+        filled = asked.fill(values.T, left_out[0][:, None], queries)
+        values = np.ascontiguousarray(filled.T)
+    averages = np.array([mean(row, prepared.weight) for row in values])
+    spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
+    # of equal values the mean is not always theirs
+    varies = np.ptp(values, axis=0) > 0
+    std = np.where(varies, values.std(axis=0, ddof=1), np.zeros(len(varies)))
+    return SampledScore(
+        measure=name,
+        mean=mean(averages),
+        sampling_error=spread / float(np.sqrt(n_orders)),
+        tie_std=spread,
+        min=float(averages.min()),
+        max=float(averages.max()),
+        n_orders=n_orders,
+        qid=queries.qid,
+        expected=np.where(varies, values.mean(axis=0), values[0]),
+        std=std,
+        query_sampling_error=std / np.sqrt(n_orders),
+        query_min=values.min(axis=0),
+        query_max=values.max(axis=0),
+    )
+
+
+def _name_and_measures(
+    given: ScoreFunction | str | Measure,
+) -> tuple[str, list[Measure]]:
+    """A name, and the measure if it is one."""
+    if isinstance(given, (str, Measure)):
+        measure = parse_measure(given)
+        return str(measure), [measure]
+    if not callable(given):
+        raise ValueError(
+            "score_func must be a function of labels and scores, the name of a "
+            f"measure or a Measure, got {given!r}"
+        )
+    return getattr(given, "__name__", type(given).__name__), []

@@ -1,0 +1,773 @@
+"""Ties: broken by rules, treated side by side, reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._display.result import Result
+from .._display.tables import Table
+from .._display.warn import warn
+from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
+from .._engine.lists import Lists
+from .._engine.qid_column import array_of
+from .._engine.seeds import check_seed
+from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._engine.validation import (
+    Queries,
+    check_choice,
+    check_choices,
+    check_count,
+    check_length,
+    check_qid,
+    check_scores,
+    is_retrieved,
+)
+from ..measures import Measure
+from ..measures._parse import parse_measures
+from ._averages import means
+from ._judged_rows import JudgedRows
+from ._prepared_ranking import DEFAULT_MEASURES, TIES, Prepared, prepare
+from ._ranked_queries import RankedQueries
+from ._undefined import Asked, ask
+
+DIRECTIONS = ("ascending", "descending", "random")
+#: when two scores are equal: as they are, or as trec_eval reads them
+EQUALITIES = ("exact", "float32")
+
+
+def break_ties(
+    y_score: ArrayLike,
+    key: Any,
+    *,
+    qid: Any = None,
+    random_state: Any = 0,
+) -> FloatArray:
+    """Break the ties of scores by a key, such as document ids.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_documents,) or (n_documents, n_systems)
+        Scores, -inf for documents that are not retrieved. Each column is broken on
+        its own.
+    key : array-like, tuple, "input" or "random"
+        What decides among documents with equal scores:
+
+        - an array of numbers or strings, of shape (n_documents,) or of the shape of
+          `y_score`: the smallest ranks first. Strings are compared as UTF-8 bytes;
+        - a pair of such an array and "ascending" (smallest first), "descending"
+          (largest first) or "random" (the distinct keys in a random order, which does
+          not depend on the order of rows);
+        - a triple of array, direction and "float32": scores tie if they are equal as
+          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule, if
+          ids are strings: numbers are compared as numbers;
+        - "input": the document that comes first in `y_score` ranks first;
+        - "random": a random order of the rows.
+    qid : array-like of shape (n_documents,), optional
+        Query of each document. If None, all documents belong to one query.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of "random".
+
+    Returns
+    -------
+    ndarray of the shape of `y_score`, float64
+        In each query, ranks from the bottom: 1 for the document that ranks last, -inf
+        for documents that are not retrieved. Documents that are equal in both score
+        and key still tie.
+
+    Raises
+    ------
+    ValueError
+        For scores as in `ranking_score`; for keys of another shape, of mixed types, or
+        missing where a document is retrieved; and for an unknown direction.
+
+    See Also
+    --------
+    tie_treatments : The values of one ranking under several rules.
+    compare_systems : Compares systems under any rule (``ties=``, ``external=``).
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import break_ties
+    >>> scores, docno = [2.0, 1.0, 1.0, 1.0], ["FR-7", "FR-2", "FR-9", "FR-1"]
+    >>> break_ties(scores, (docno, "descending"))
+    array([4., 2., 3., 1.])
+    >>> break_ties(scores, [1, 2, 1, 1])
+    array([3., 1., 2., 2.])
+    """
+    array = array_of(y_score)
+    columns = [y_score] if array.ndim != 2 else [*array.T]
+    checked = [check_scores(column) for column in columns]
+    n_rows = len(checked[0])
+    rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
+    queries = check_qid(qid, n_rows=n_rows)
+    query = queries.row_codes()
+    broken = [rule.broken(scores, queries, j) for j, scores in enumerate(checked)]
+    ranks = [_from_the_bottom(scores, query) for scores in broken]
+    return ranks[0] if array.ndim != 2 else np.column_stack(ranks)
+
+
+def _from_the_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
+    """Dense ranks within each query, 1 for the lowest score."""
+    out = np.full(len(scores), -np.inf)
+    there = np.flatnonzero(is_retrieved(scores))
+    there = there[np.lexsort((scores[there], query[there]))]
+    score, query = scores[there], query[there]
+    new = np.ones(len(there), dtype=bool)
+    new[1:] = (score[1:] != score[:-1]) | (query[1:] != query[:-1])
+    first = np.ones(len(there), dtype=bool)
+    first[1:] = query[1:] != query[:-1]
+    place = np.cumsum(new)
+    before = np.repeat(
+        place[first] - 1, np.diff(np.flatnonzero(first), append=len(there))
+    )
+    out[there] = place - before
+    return out
+
+
+class _Codes(NamedTuple):
+    """A key of each row as a whole number, higher ranked first; -1 where missing."""
+
+    codes: IntArray
+    given: Any
+
+    def of(
+        self, retrieved: NDArray[np.bool_], name: str, queries: Queries, system: str
+    ) -> IntArray:
+        missing = (self.codes < 0) & retrieved
+        if missing.any():
+            row = int(np.argmax(missing))
+            where = f"row {row}"
+            if queries.n_queries > 1:
+                where += f", query {queries.name(int(queries.row_codes()[row]))}"
+            if system:
+                where += f", of system {system!r}"
+            raise ValueError(
+                f"{name} must not be missing where a document is retrieved, got "
+                f"{self.given[row]} in {where}"
+            )
+        return self.codes[retrieved]
+
+
+class _TieRule:
+    """A key, read once for all columns of scores that it decides about."""
+
+    def __init__(
+        self,
+        key: Any,
+        name: str,
+        n_rows: int,
+        n_columns: int,
+        lists: Lists | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.name = name
+        direction, self._equality, given = "ascending", "exact", key
+        if isinstance(key, str):
+            check_choice(key, name, ("input", "random"))
+            direction = "ascending" if key == "input" else "random"
+            key = np.arange(n_rows)
+        elif _is_rule(key):
+            if len(key) > 3:
+                raise ValueError(
+                    f"{name} must be an array, or a tuple of an array, a direction "
+                    f"and 'float32', got a tuple of {len(key)} elements"
+                )
+            key, direction, *equality = key
+            check_choice(direction, name, DIRECTIONS)
+            for self._equality in equality:
+                check_choice(self._equality, name, EQUALITIES)
+        if lists is not None and not isinstance(given, str):
+            key = lists.documents(key, name)
+        self._columns = [
+            self._read(column, direction, n_rows, random_state)
+            for column in self._split(key, n_columns)
+        ]
+
+    def _split(self, key: Any, n_columns: int) -> list[Any]:
+        """Keys for each column of scores, or one for all."""
+        key = none_for_masked(key)
+        try:
+            array = array_of(key)
+        except ValueError:
+            raise ValueError(
+                f"{self.name} must be an array, or a tuple of an array and one of "
+                f"{DIRECTIONS}, got {show(key)}"
+            ) from None
+        if array.ndim == 1:
+            return [key]
+        if array.ndim != 2 or n_columns != array.shape[1]:
+            shapes = "(n_documents,)" if n_columns == 1 else "(n_documents, n_systems)"
+            raise ValueError(
+                f"{self.name} must be 1-dimensional, or have the shape of the scores, "
+                f"{shapes}, got shape {array.shape}"
+            )
+        return [*array.T]
+
+    def _read(self, key: Any, direction: str, n_rows: int, random_state: Any) -> _Codes:
+        array = array_of(key)
+        check_length(array, n_rows, self.name)
+        # as they were given: an array of a list makes texts of its numbers
+        values = array.tolist() if not isinstance(key, list) else key
+        there = ~np.fromiter(map(is_missing, values), bool, n_rows)
+        some = values if there.all() else [v for v in values if not is_missing(v)]
+        if len({isinstance(value, (str, bytes)) for value in some}) > 1:
+            raise ValueError(
+                f"{self.name} must hold numbers only or strings only, got {key!r}"
+            )
+        try:
+            keys, found = np.unique(
+                _comparable(array[there], some), return_inverse=True
+            )
+        except TypeError as error:
+            raise ValueError(
+                f"{self.name} must hold numbers only or strings only: {error}"
+            ) from None
+        place = np.arange(len(keys))
+        if direction == "ascending":
+            place = place[::-1]
+        elif direction == "random":
+            place = check_seed(random_state).permutation(len(keys))
+        codes = np.full(n_rows, -1, dtype=np.int64)
+        codes[there] = place[found]
+        return _Codes(codes, values)
+
+    def broken(
+        self,
+        scores: NDArray[Any],
+        queries: Queries,
+        column: int = 0,
+        system: str = "",
+    ) -> FloatArray:
+        """Scores that rank as `scores` do, and by the key where those tie."""
+        retrieved = is_retrieved(scores)
+        compared = scores[retrieved]
+        if self._equality == "float32":
+            compared = in_32_bits(compared)
+        ranks, _ = dense_ranks(compared)
+        own = self._columns[column if len(self._columns) > 1 else 0]
+        codes = own.of(retrieved, self.name, queries, system)
+        place, _ = dense_ranks(ranks * (int(codes.max(initial=0)) + 1) + codes)
+        out = np.full(len(scores), -np.inf)
+        out[retrieved] = place
+        return out
+
+
+def _is_rule(key: Any) -> bool:
+    """Whether it is a tuple of an array and a direction, not of keys."""
+    if not isinstance(key, tuple) or len(key) < 2 or not isinstance(key[1], str):
+        return False
+    return not isinstance(key[0], (str, bytes))
+
+
+def _comparable(array: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
+    """Strings as the bytes that trec_eval compares; numbers as they are."""
+    kinds = set(map(type, values))
+    if not kinds or not all(issubclass(one, (str, bytes)) for one in kinds):
+        return array
+    if array.dtype.kind == "U" and all(issubclass(one, str) for one in kinds):
+        joined = "".join(values)
+        if joined.isascii() and "\0" not in joined:
+            return array
+    encoded = [
+        one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
+        for one in values
+    ]
+    # arrays of bytes lose NULs at the end
+    return np.array(encoded, dtype=object if b"\0" in b"".join(encoded) else None)
+
+
+class TieRules:
+    """Ways to treat ties by name: ours, and the external rules of a user.
+
+    Parameters
+    ----------
+    external : mapping of str to key, optional
+        As in `tie_treatments`.
+    n_rows : int
+        Number of documents.
+    systems : sequence of str
+        Names of the columns of scores; a message names one that has a name.
+    lists : Lists, optional
+        The cells that the rows come from, where queries were rows of a matrix.
+    """
+
+    def __init__(
+        self,
+        external: Mapping[str, Any] | None,
+        n_rows: int,
+        systems: Sequence[str] = ("",),
+        lists: Lists | None = None,
+    ) -> None:
+        self._systems = systems
+        rules = {} if external is None else external
+        if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
+            raise ValueError(f"external must map names to keys, got {external!r}")
+        for name in rules:
+            if name in TIES:
+                raise ValueError(
+                    "external must not use the name of a built-in treatment, got "
+                    f"{name!r}"
+                )
+        self._rules = {
+            name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
+            for name, key in rules.items()
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, the built-in ones first."""
+        return (*TIES, *self._rules)
+
+    @property
+    def external(self) -> tuple[str, ...]:
+        """Names of the external rules."""
+        return tuple(self._rules)
+
+    def check(self, ties: Any) -> tuple[str, ...]:
+        """One treatment or several, each once."""
+        return tuple(check_choices(ties, "ties", self.names))
+
+    def values(
+        self,
+        prepared: Prepared,
+        asked: Asked,
+        scores: NDArray[Any],
+        ties: str = "expected",
+        statistics: Sequence[str] = (),
+        *,
+        column: int = 0,
+        n_jobs: int | None = None,
+    ) -> dict[str, FloatArray]:
+        """`expected` and each of `statistics` over the orders that `ties` leaves open.
+
+        "best", "worst" and "input" leave one order, so that all of "expected", "best"
+        and "worst" are its values, and "std" is 0.
+        """
+        if ties in self._rules:
+            scores = self._rules[ties].broken(
+                scores, prepared.queries, column, self._systems[column]
+            )
+            ties = "expected"
+        plain = ties == "input"
+        name = "expected" if plain else ties
+        wanted = dict.fromkeys([name, *statistics])
+        found = prepared.values(
+            asked, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
+        )
+        if plain or ties != "expected":
+            own = found[name]
+            found |= dict.fromkeys({"expected", "best", "worst"} & wanted.keys(), own)
+            found["expected"] = own
+            if "std" in found:
+                found["std"] = np.where(np.isnan(own), np.nan, 0.0)
+        return {statistic: found[statistic] for statistic in ("expected", *statistics)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieTreatments(Result):
+    """Values of one ranking under several treatments of its ties; prints as a table.
+
+    Attributes
+    ----------
+    treatments : tuple of str
+        Names of the treatments: "input" (the order of rows), the external rules,
+        "best" and "worst" (of all orders) and "expected" (the mean over them).
+    measures : tuple of str
+        Canonical names.
+    qid : ndarray of shape (n_queries,)
+        Query ids in order of first appearance.
+    per_query : ndarray of shape (n_treatments, n_queries, n_measures)
+        Values. NaN where a query is skipped.
+    mean : ndarray of shape (n_treatments, n_measures)
+        Averages over queries.
+
+    See Also
+    --------
+    tie_treatments : The function that returns these values.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_treatments
+    >>> found = tie_treatments([1, 0, 1, 0], [2, 1, 1, 0], measures="ap")
+    >>> dict(zip(found.treatments, found.mean[:, 0].round(3).tolist()))
+    {'input': 0.833, 'best': 1.0, 'worst': 0.833, 'expected': 0.917}
+    """
+
+    treatments: tuple[str, ...]
+    measures: tuple[str, ...]
+    qid: NDArray[Any]
+    per_query: FloatArray
+    mean: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        averages = zip(self.measures, self.mean.T, strict=True)
+        return {"treatment": self.treatments, **dict(averages)}
+
+    def _tables(self) -> list[Table]:
+        return [Table.of(*self._columns().items())]
+
+
+def tie_treatments(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    external: Mapping[str, Any] | None = None,
+    convention: str | None = None,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+) -> TieTreatments:
+    """Measure one ranking under several treatments of its ties.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, convention, zero_relevance, unjudged, query_weight
+        As in `ranking_score`.
+    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        Names of measures, or `Measure` objects; see `parse_measure`.
+    external : mapping of str to key, optional
+        External rules by name. A key is an array of numbers or strings, of the shape
+        of y_true, or a tuple of such an array and a direction, as in `break_ties`.
+        ``(docno, "descending", "float32")`` is trec_eval's rule. Documents that tie in
+        both score and key count with the mean over their orders.
+
+    Returns
+    -------
+    TieTreatments
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`; for keys of another length, and for keys that are
+        missing where a document is retrieved.
+
+    See Also
+    --------
+    tie_report : How much of a ranking is tied.
+    evaluate : The exact mean, best and worst value of each query.
+    break_ties : The scores that rank by such a rule.
+
+    Notes
+    -----
+    The treatments are those of Yang, Moffat and Turpin, "How precise does document
+    scoring need to be?", AIRS 2016, section 2, where "best", "worst" and "expected"
+    are called optimistic, pessimistic and mean.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_treatments
+    >>> found = tie_treatments([0, 1, 1], [1, 1, 1], measures=["rr", "ap"],
+    ...                        external={"shortest first": [90, 20, 55]})
+    >>> print(found)
+    treatment           RR      AP
+    ------------------------------
+    input           0.5000  0.5833
+    shortest first  1.0000  1.0000
+    best            1.0000  1.0000
+    worst           0.5000  0.5833
+    expected        0.8333  0.8056
+    """
+    asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, keep=True)
+    rules = TieRules(external, len(scores), lists=prepared.lists)
+    plain = rules.values(prepared, asked, scores, "input")
+    broken = {
+        name: rules.values(prepared, asked, scores, name) for name in rules.external
+    }
+    found = rules.values(prepared, asked, scores, "expected", ("best", "worst"))
+    treatments = {
+        "input": plain["expected"],
+        **{name: values["expected"] for name, values in broken.items()},
+        **{name: found[name] for name in ("best", "worst", "expected")},
+    }
+    per_query = np.stack(list(treatments.values()))
+    return TieTreatments(
+        treatments=tuple(treatments),
+        measures=asked.names,
+        qid=prepared.queries.qid,
+        per_query=per_query,
+        mean=np.array([means(table, prepared.weight) for table in per_query]),
+    )
+
+
+#: distinct neighbours closer than this many units in the last place look like
+#: one score computed in two ways
+_LAST_BITS = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TieReport(Result):
+    """How much of a ranking is tied; prints as a table.
+
+    Shares are between 0 and 1. Only documents that are retrieved (scores above -inf)
+    count.
+
+    Attributes
+    ----------
+    n_queries, n_documents : int
+        Number of queries, and of documents that are retrieved.
+    n_distinct_scores : int
+        Number of distinct scores in the whole column.
+    largest_group : int
+        Number of documents in the largest tie group.
+    tied_documents : float
+        Share of documents that tie with another document of their query.
+    mixed_documents : float
+        Share of documents in tie groups with different labels. Only in these groups
+        can the order of ties change a measure.
+    repeated_documents : float
+        Share of documents that tie with the document before them: Σ (n_g - 1) over
+        the sizes n_g of all tie groups, divided by the number of documents (Yang,
+        Moffat and Turpin 2016, Table 1).
+    tied_queries : float
+        Share of queries with a tie (same table).
+    k : int
+        Cut-off of `cut_queries`.
+    cut_queries : float
+        Share of queries in which the cut-off k falls inside a tie group.
+    measures : tuple of str
+        Canonical names.
+    mean_gap, largest_gap : ndarray of shape (n_measures,)
+        Absolute difference between the best and the worst value: its mean and its
+        maximum over queries.
+    n_nearly_tied : int
+        Number of neighbouring scores of a query that differ in their last bits only.
+        It is 0 where scores are so dense that this happens by chance.
+    treatments : tuple of str
+        Treatments of ties, as given to `tie_report`.
+    mean : ndarray of shape (n_treatments, n_measures)
+        Averages over queries under each treatment.
+
+    See Also
+    --------
+    tie_report : The function that returns this report.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_report
+    >>> report = tie_report([1, 0, 1, 0], [2, 1, 1, 0], k=2)
+    >>> report.tied_documents, report.largest_group
+    (0.5, 2)
+    """
+
+    n_queries: int
+    n_documents: int
+    n_distinct_scores: int
+    largest_group: int
+    tied_documents: float
+    mixed_documents: float
+    repeated_documents: float
+    tied_queries: float
+    k: int
+    cut_queries: float
+    measures: tuple[str, ...]
+    mean_gap: FloatArray
+    largest_gap: FloatArray
+    n_nearly_tied: int
+    treatments: tuple[str, ...]
+    mean: FloatArray
+
+    def _columns(self) -> dict[str, Any]:
+        rows: list[tuple[str, str, float]] = []
+        for name, value in vars(self).items():
+            if name == "mean":
+                for treatment, averages in zip(self.treatments, value, strict=True):
+                    each = zip(self.measures, averages.tolist(), strict=True)
+                    rows += [(f"mean ({treatment})", *one) for one in each]
+            elif isinstance(value, np.ndarray):
+                gaps = zip(self.measures, value.tolist(), strict=True)
+                rows += [(name, measure, gap) for measure, gap in gaps]
+            elif not isinstance(value, tuple):
+                rows.append((name, "", float(value)))
+        columns = zip(*rows, strict=True)
+        return dict(zip(("figure", "measure", "value"), columns, strict=True))
+
+    def _tables(self) -> list[Table]:
+        def share(value: float) -> str:
+            return f"{100 * value:.1f} %"
+
+        figures = [
+            ("queries", str(self.n_queries)),
+            ("documents", str(self.n_documents)),
+            ("distinct scores", str(self.n_distinct_scores)),
+            ("largest tie group", str(self.largest_group)),
+            ("documents tied", share(self.tied_documents)),
+            ("  in groups with different labels", share(self.mixed_documents)),
+            ("  tied with the document before", share(self.repeated_documents)),
+            ("queries with ties", share(self.tied_queries)),
+            (f"  with cut-off {self.k} inside a tie", share(self.cut_queries)),
+            ("scores differing in last bits only", str(self.n_nearly_tied)),
+        ]
+        names, values = zip(*figures, strict=True)
+        tables = [
+            Table.of(("ties", names), ("", values)),
+            Table.of(
+                ("best - worst", self.measures),
+                ("mean gap", self.mean_gap),
+                ("largest gap", self.largest_gap),
+            ),
+        ]
+        if self.treatments:
+            averages = zip(self.measures, self.mean.T, strict=True)
+            tables.append(Table.of(("treatment", self.treatments), *averages))
+        return tables
+
+
+def tie_report(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: Any = None,
+    k: int = 10,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    ties: str | Sequence[str] | None = None,
+    external: Mapping[str, Any] | None = None,
+    zero_relevance: float | str = 0.0,
+    unjudged: str = "raise",
+    query_weight: ArrayLike | None = None,
+) -> TieReport:
+    """Report how much of a ranking is tied, and how much that can change measures.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, zero_relevance, unjudged, query_weight
+        As in `ranking_score`. Weights affect averages only.
+    k : int, default=10
+        Cut-off: the report states in how many queries it falls inside a tie group.
+    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        Measures whose difference between best and worst value is reported.
+    ties : str or list of str, optional
+        Treatments of ties whose averages are reported, too: "expected", "best",
+        "worst", "input" or names of rules in `external`. If None, these rules and
+        "expected", if there are any.
+    external : mapping of str to key, optional
+        External rules for ties by name, as in `tie_treatments`.
+
+    Returns
+    -------
+    TieReport
+
+    Raises
+    ------
+    ValueError
+        As in `ranking_score`, and for k < 1.
+
+    Warns
+    -----
+    UserWarning
+        If scores of a query differ in their last bits only, so that rounding errors
+        decide which ranks first.
+
+    See Also
+    --------
+    evaluate : Best, worst and standard deviation for each query.
+    tie_treatments : The values under other treatments of ties.
+
+    Notes
+    -----
+    The shares of tied documents and queries are those of Yang, Moffat and Turpin, "How
+    precise does document scoring need to be?", AIRS 2016, Table 1.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn import tie_report
+    >>> report = tie_report([1, 0, 0, 1], [2, 1, 1, 1], k=2, measures="rr")
+    >>> report.tied_documents, report.repeated_documents, report.cut_queries
+    (0.75, 0.5, 1.0)
+    """
+    check_count(k, "k")
+    asked = ask(parse_measures(measures), zero_relevance, unjudged)
+    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight)
+    rules = TieRules(external, len(scores), lists=prepared.lists)
+    if ties is None:
+        ties = [*rules.external, "expected"] if rules.external else []
+    treatments = rules.check(ties) if ties else ()
+    queries, labelled = prepared.queries, prepared.labelled
+
+    def count(ranked: RankedQueries) -> tuple[list[int], int, FloatArray]:
+        extremes = ranked.statistics(asked.measures, ("best", "worst"))
+        groups = ranked.groups
+        n, first, last = groups.n, groups.start, groups.start + groups.n - 1
+        tied = n > 1
+        label = np.maximum(groups.levels, 0)[groups.label]
+        mixed = label[first] != label[last]
+        cut = (groups.lo < k) & (k < groups.hi)
+        counts = [
+            n.sum(),
+            n[tied].sum(),
+            n[mixed].sum(),
+            (n - 1).sum(),
+            len(np.unique(groups.query[tied])),
+            cut.sum(),
+        ]
+        return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
+
+    counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
+    mean = [
+        means(rules.values(prepared, asked, scores, one)["expected"], prepared.weight)
+        for one in treatments
+    ]
+    if (judged := JudgedRows.of(prepared.labels, queries)) is not None:
+        scores, queries = judged.scores(scores), judged.queries
+    documents, tied, mixed, repeated, tied_queries, cut = np.sum(
+        counts, axis=0
+    ).tolist()
+    best, worst = labelled.in_order(extremes).swapaxes(0, 1)
+    filled = asked.fill_statistics({"best": best, "worst": worst}, queries)
+    gaps = np.abs(filled["best"] - filled["worst"])
+    retrieved = max(documents, 1)
+    return TieReport(
+        n_queries=queries.n_queries,
+        n_documents=documents,
+        n_distinct_scores=len(np.unique(scores[is_retrieved(scores)])),
+        largest_group=max(sizes),
+        tied_documents=tied / retrieved,
+        mixed_documents=mixed / retrieved,
+        repeated_documents=repeated / retrieved,
+        tied_queries=tied_queries / queries.n_queries,
+        k=int(k),
+        cut_queries=cut / queries.n_queries,
+        measures=asked.names,
+        mean_gap=means(gaps, prepared.weight),
+        largest_gap=np.fmax.reduce(gaps),
+        n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
+        treatments=treatments,
+        mean=np.array(mean).reshape(len(treatments), len(asked.measures)),
+    )
+
+
+def _warn_nearly_tied(scores: NDArray[Any], queries: Queries) -> int:
+    """Count neighbours that only rounding tells apart, and warn of them."""
+    if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
+        return 0
+    query = queries.codes
+    order = np.lexsort((scores, query))
+    ascending, query = scores[order], query[order]
+    low, high = ascending[:-1], ascending[1:]
+    apart = np.isfinite(low) & (query[1:] == query[:-1]) & (low != high)
+    # whole numbers are counts, however few bits the dtype leaves them
+    apart &= (low != np.floor(low)) | (high != np.floor(high))
+    low, high = low[apart], high[apart]
+    # halves: the difference of the largest floats overflows
+    size = np.maximum(np.abs(low), np.abs(high)) / 2
+    units = (high / 2 - low / 2) / np.spacing(size)
+    near = units <= _LAST_BITS
+    count = int(near.sum())
+    # of dense scores, seven times as many would be a little further apart
+    if count <= int((units <= 8 * _LAST_BITS).sum()) - count:
+        return 0
+    if count:
+        at = int(np.argmax(near))
+        warn(
+            "y_score has neighbouring scores that differ in their last bits only "
+            f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
+            "round y_score if they should"
+        )
+    return count
