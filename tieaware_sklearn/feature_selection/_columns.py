@@ -61,22 +61,16 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         """Features and query ids, `request` being what keeps routed ids away."""
         # NaN is refused below, in words that name `missing`
         options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
-        if self.qid is None:
-            check_kinds(X, hint="; query ids go into qid={}")
-            features = X
-            X = validate_data(self, without_mask(X), reset=reset, **options)
-        else:
-            names = self._look_at(X, reset=reset)
-            X, qid = resolve_qid(X, self.qid, qid, request=request)
-            check_kinds(X)
-            if not names:
-                raise ValueError(
-                    f"X must have a feature beside its qid column {self.qid!r}, got "
-                    "n_features=1"
-                )
-            features = X
-            X = without_mask(X)
-            X = check_array(X, estimator=self, input_name="X", **options)
+        names = self._look_at(X, reset=reset)
+        X, qid = resolve_qid(X, self.qid, qid, request=request)
+        check_kinds(X, hint="; query ids go into qid={}" if self.qid is None else "")
+        if self.qid is not None and not names:
+            raise ValueError(
+                f"X must have a feature beside its qid column {self.qid!r}, got "
+                "n_features=1"
+            )
+        features = X
+        X = check_array(without_mask(X), estimator=self, input_name="X", **options)
         X = keep_order(X, features)
         if self.missing == "raise":
             columns = getattr(self, "feature_names_in_", None)
