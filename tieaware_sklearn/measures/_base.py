@@ -21,6 +21,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -179,6 +180,7 @@ def spelling(value: Any) -> str:
     return str(value)
 
 
+@lru_cache(maxsize=256)
 def spelled(measure: Any) -> str:
     """The name of a measure, with the parameters that are not at their defaults."""
     values = {f.name: getattr(measure, f.name) for f in fields(measure)}
