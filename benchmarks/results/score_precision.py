@@ -156,7 +156,7 @@ def main() -> None:
     print("", study, sep="\n")
     if systems.docno is not None:
         print("", table(*significance(systems)), sep="\n")
-    best = study.systems[int(np.argmax(study.summary().mean[0]))]
+    best = study.systems[int(np.argmax(study.summary().mean[: len(study.systems)]))]
     objective = ScorePrecisionObjective(
         systems.target, systems.scores[best], measure=systems.measure, **data
     )

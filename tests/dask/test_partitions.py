@@ -18,8 +18,8 @@ import tieaware_sklearn
 from tests.dask.helpers import (
     ALL,
     MARKS,
+    assert_same_report,
     assert_same_selector,
-    assert_same_summary,
     computed,
     spread,
 )
@@ -180,7 +180,7 @@ def test_cut_or_repeated_anywhere_is_an_error_else_as_on_one_machine(data, name)
             found = computed(name, df, shuffle=False)
             report = tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid)
             if name == "evaluate":
-                assert_same_summary(found, report.summary())
+                assert_same_report(found, report)
             elif name == "evaluate_queries":
                 wanted = report.to_pandas()
                 found["qid"] = found["qid"].astype(wanted["qid"].dtype)

@@ -21,8 +21,8 @@ from tests.dask.conftest import GIVE_UP
 from tests.dask.helpers import (
     MARKS,
     MEASURES,
+    assert_same_report,
     assert_same_selector,
-    assert_same_summary,
     spread,
 )
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, make_ranking_scorer
@@ -42,7 +42,7 @@ def test_on_a_cluster(cluster, rows):
     wanted = tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
     )
-    assert_same_summary(found, wanted.summary())
+    assert_same_report(found, wanted)
 
 
 def test_grid_search_with_the_dask_backend_of_joblib(cluster, rows):
@@ -109,7 +109,7 @@ def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     wanted = tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
     )
-    assert_same_summary(found, wanted.summary())
+    assert_same_report(found, wanted)
     assert (tmp_path / "died").exists()
     # what it had sent was lost with it
     read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
@@ -152,7 +152,7 @@ def begin_and_wait(frame, folder):
 def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, stage):
     wanted = tieaware_sklearn.evaluate(
         rows.label, rows.clicks, qid=rows.qid, measures=MEASURES
-    ).summary()
+    )
     df = spread(rows) if stage == "reading" else spread(rows).shuffle("qid")
     waiting = df.map_partitions(begin_and_wait, tmp_path, meta=df._meta)
     killed = []
@@ -173,7 +173,7 @@ def test_a_worker_that_is_killed_at_work_is_replaced(cluster, rows, tmp_path, st
         waiting, score="clicks", measures=MEASURES, shuffle=stage == "reading"
     )
     killer.join()
-    assert_same_summary(found, wanted)
+    assert_same_report(found, wanted)
     (tmp_path / "go on").unlink()
     first, pid = killed
     by = {own.split()[1] for own in os.listdir(tmp_path) if own.split()[0] == first}
