@@ -159,6 +159,7 @@ def test_arrays_that_no_report_has(name, array, message):
         ({"measures": 1}, "must have 'measures' of type list"),
         ({"options": 1}, "must have 'options' of type dict"),
         ({"options": {"unjudged": []}}, "must have options with plain values"),
+        ({"weighted": None}, "must have 'weighted' of type bool"),
         ({"segments": None}, "must have 'segments' of type list"),
         ({"segments": [["a"], ["b"]]}, "must have a list of 'segments' of one kind"),
         ({"segments": [None, "b"]}, "must have a list of 'segments' of one kind"),

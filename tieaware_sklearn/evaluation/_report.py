@@ -519,6 +519,8 @@ class RankingReport(Saved, Result):
         arrays["n_undefined"] = self.n_undefined
         header: dict[str, Any] = {"measures": list(self.measures)}
         header["options"] = self.options
+        # what a damaged file has lost is missed
+        header["weighted"] = self.query_weight is not None
         if self.query_weight is not None:
             arrays["query_weight"] = self.query_weight[ascending]
         if self.segment is not None:
@@ -546,13 +548,13 @@ class RankingReport(Saved, Result):
             for name in _ARRAYS
         }
         weight = segment = None
-        if "query_weight" in kept.arrays:
+        if kept.value("weighted", bool):
             weight = kept.array("query_weight", "f", len(n))
             if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
                 raise UnreadableError(
                     "must have weights of queries, >= 0 and not all 0"
                 )
-        if "segment" in kept.arrays:
+        if "segments" in kept.header:
             names = kept.value("segments", list)
             codes = kept.array("segment", "i", len(n))
             if len(kinds := set(map(type, names))) > 1 or not kinds <= _PLAIN:
