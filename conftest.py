@@ -23,7 +23,7 @@ NEEDED = {
 
 def pytest_report_header() -> str:
     """Which engine is tested."""
-    from tieaware_sklearn._kernel.versions import engine_in_words
+    from tieaware_sklearn._kernel.engines import engine_in_words
 
     return f"tieaware-sklearn engine: {engine_in_words()}"
 

@@ -32,7 +32,7 @@ from tieaware_sklearn import (
     selection_curve,
 )
 from tieaware_sklearn._display.tables import number
-from tieaware_sklearn._engine.validation import check_qid
+from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.arranged import rank_within
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker

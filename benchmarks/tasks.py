@@ -11,7 +11,7 @@ from sklearn.metrics import ndcg_score
 
 from benchmarks.timing import Task
 from benchmarks.workloads import Workload
-from tieaware_sklearn._engine.validation import check_qid
+from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, compiled, use_engine
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 from tieaware_sklearn.measures._parse import parse_measures

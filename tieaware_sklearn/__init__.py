@@ -5,7 +5,7 @@ from ._display import interrupts as _interrupts  # noqa: F401, before what takes
 # isort: split
 from . import evaluation, measures
 from ._engine.fitted_queries import SplitQueriesWarning
-from ._kernel.versions import show_versions
+from ._kernel.engines import show_versions
 from .comparison import (
     OfficialVsExact,
     PValuesOverOrders,

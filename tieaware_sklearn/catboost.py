@@ -14,12 +14,12 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ._engine.checks import check_labels, check_query_weight, check_scores
 from ._engine.segments import owners, run_starts
 from ._engine.ties import FloatArray
-from ._engine.validation import check_labels, check_query_weight, check_scores
 from ._optional import import_optional
+from .evaluation._asked import Asked, ask
 from .evaluation._prepared_ranking import Prepared
-from .evaluation._undefined import Asked, ask
 from .measures import Measure
 from .measures._parse import parse_measure
 from .rankers._eval_sets import (

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._engine.checks import is_number
 from ._engine.ties import FloatArray
-from ._engine.validation import is_number
 from ._optional import import_optional
-from .evaluation._judged_topics import JudgedTopics, TopicRows
-from .evaluation._pytrec_eval_names import share_of_possible
-from .evaluation._undefined import ask
+from .evaluation._asked import ask
+from .evaluation._relevance_evaluator import JudgedTopics, TopicRows, share_of_possible
 from .measures import (
     ERR,
     NDCG,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._engine.checks import reject
 from ._engine.ties import FloatArray
-from ._engine.validation import reject
 from ._optional import import_optional
 from .measures import Measure
 from .rankers._eval_sets import (

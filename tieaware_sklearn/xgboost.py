@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine.qid_column import list_columns
+from ._engine.checks import reject
+from ._engine.columns import list_columns
 from ._engine.ties import FloatArray
-from ._engine.validation import reject
 from ._optional import import_optional
 from .measures import Measure
 from .rankers._eval_sets import (

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine.added_up import AddedUp, gather
+from tieaware_sklearn._engine.merging import AddedUp, gather
 
 
 @dataclass

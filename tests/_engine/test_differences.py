@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tieaware_sklearn._engine.differences import other_features, other_options
+from tieaware_sklearn._engine.merging import other_features, other_options
 
 
 @pytest.mark.parametrize(

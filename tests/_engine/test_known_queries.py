@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._engine import known_queries
-from tieaware_sklearn._engine.digests import value_bits
-from tieaware_sklearn._engine.known_queries import (
+from tieaware_sklearn._engine import digests as module
+from tieaware_sklearn._engine.digests import (
     are_kept,
     both,
     check_apart,
@@ -22,6 +21,7 @@ from tieaware_sklearn._engine.known_queries import (
     known,
     merged,
     repeated,
+    value_bits,
 )
 
 IDS = st.lists(st.integers(0, 12), unique=True, max_size=8)
@@ -71,7 +71,7 @@ def test_two_parts_are_one_if_they_share_no_query(ours, theirs):
 def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
     """With m kept of n, each query among the least m is known again, and no other."""
     parts = [digests(part) + np.uint64(13 * i) for i, part in enumerate(parts)]
-    before, known_queries.MOST_KNOWN = known_queries.MOST_KNOWN, most
+    before, module.MOST_KNOWN = module.MOST_KNOWN, most
     try:
         whole = kept(parts[0])
         for part in parts[1:]:
@@ -83,12 +83,12 @@ def test_the_least_digests_are_kept_in_whatever_order_parts_come(parts, most):
         every = np.sort(np.concatenate(parts))
         assert whole.tolist() == every[:most].tolist()
     finally:
-        known_queries.MOST_KNOWN = before
+        module.MOST_KNOWN = before
 
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):
     coarse = lambda ids: value_bits(ids) % np.uint64(8)  # noqa: E731
-    monkeypatch.setattr(known_queries, "value_bits", coarse)
+    monkeypatch.setattr(module, "value_bits", coarse)
     ids = np.array([f"q{i}" for i in range(9)])
     with pytest.raises(ValueError, match=r"qid must have ids that differ .* 'q\d' and"):
         id_digests(ids)
@@ -97,7 +97,7 @@ def test_two_ids_with_one_digest_are_named(monkeypatch):
 
 
 def test_beyond_the_number_that_is_kept_a_selector_warns(monkeypatch):
-    monkeypatch.setattr(known_queries, "MOST_KNOWN", 100)
+    monkeypatch.setattr(module, "MOST_KNOWN", 100)
     rng = np.random.default_rng(0)
     X, y = rng.random((600, 2)), rng.integers(0, 2, 600)
     qid = np.arange(600) // 3

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tieaware_sklearn._engine.known_queries import SeenQueries
+from tieaware_sklearn._engine.digests import SeenQueries
 
 batches = st.lists(st.lists(st.integers(-9, 40), unique=True, max_size=6), max_size=12)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
-from tieaware_sklearn._engine.tensors import from_tensor
+from tieaware_sklearn._engine.exact import from_tensor
 
 
 class OfArray:

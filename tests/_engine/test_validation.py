@@ -9,7 +9,7 @@ import pytest
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
 from tieaware_sklearn import ranking_score
-from tieaware_sklearn._engine.validation import check_qid, check_segment
+from tieaware_sklearn._engine.checks import check_qid, check_segment
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import tieaware_sklearn
 from tieaware_sklearn import show_versions
 from tieaware_sklearn._kernel import engines
-from tieaware_sklearn._kernel.versions import engine_in_words
+from tieaware_sklearn._kernel.engines import engine_in_words
 
 
 def shown(capsys) -> dict[str, str]:
@@ -43,7 +43,7 @@ def test_libraries_that_are_not_installed_are_left_out(monkeypatch, capsys):
             raise PackageNotFoundError(name)
         return "1.0"
 
-    monkeypatch.setattr("tieaware_sklearn._kernel.versions.version", found)
+    monkeypatch.setattr("tieaware_sklearn._kernel.engines.version", found)
     rows = shown(capsys)
     assert "pandas" not in rows
     assert rows["joblib"] == "not found"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tieaware_sklearn import tie_report
-from tieaware_sklearn._engine.validation import check_qid
+from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.comparison._official import score_ties
 from tieaware_sklearn.datasets import load_trec

@@ -113,7 +113,7 @@ def test_two_ids_that_cannot_be_told_apart_are_named(monkeypatch):
     def alike(ids):
         return np.zeros(len(ids), dtype=np.uint64)
 
-    monkeypatch.setattr("tieaware_sklearn._engine.known_queries.value_bits", alike)
+    monkeypatch.setattr("tieaware_sklearn._engine.digests.value_bits", alike)
     rows = pd.DataFrame({"qid": ["a", "b"], "label": 1, "s": 1})
     with pytest.raises(ValueError, match=r"ids that differ .*'a' and 'b'"):
         evaluate_batches([rows], score="s", measures="ap")

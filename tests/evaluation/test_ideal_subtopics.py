@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import naive
-from tieaware_sklearn._engine.validation import check_qid
-from tieaware_sklearn.evaluation._ideal_subtopics import ideal_scores
+from tieaware_sklearn._engine.checks import check_qid
+from tieaware_sklearn.evaluation._subtopics import ideal_scores
 
 VECTORS = st.integers(1, 4).flatmap(
     lambda width: st.lists(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from tieaware_sklearn._engine.validation import check_qid
+from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn.feature_selection import _fusion
 from tieaware_sklearn.feature_selection._fusion import (

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tieaware_sklearn.score_precision import band_scores, round_scores
-from tieaware_sklearn.score_precision._coarseness import parse_coarseness
+from tieaware_sklearn.score_precision._coarse_ranker import parse_coarseness
 
 FORMATS = ["float16", "bfloat16", "float32"]
 HOW = st.one_of(

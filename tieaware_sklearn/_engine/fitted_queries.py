@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
 from .._display.warn import warn
+from .checks import Queries
 from .digests import Digests, value_bits
 from .segments import IntArray
-from .validation import Queries
 
 
 class SplitQueriesWarning(UserWarning):

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .exact import is_missing
-from .qid_column import array_of
+from .checks import Queries
+from .columns import array_of
+from .exact import from_tensor, is_missing
 from .segments import offsets_of
-from .tensors import from_tensor
-from .validation import Queries
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine.checks import is_retrieved
 from .._engine.segments import (
     FloatArray,
     IntArray,
@@ -18,7 +19,6 @@ from .._engine.segments import (
     starts_of,
 )
 from .._engine.ties import TieGroups, Totals, dense_ranks, once_per_block
-from .._engine.validation import is_retrieved
 from .engines import compiled, engine
 from .walks import Walk
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import __version__
 from .._display.warn import warn
-from .._engine.added_up import gather
+from .._engine.merging import gather
 from .._kernel import engines
 from ..feature_selection import Screening
 from ..io._letor_format import GROUP_SUFFIXES

@@ -13,9 +13,9 @@ from sklearn.utils import Bunch
 from .._display.progress import show_progress, shows_progress
 from .._display.tables import Ranges, Table
 from ..evaluation import PreparedRanking
+from ..evaluation._asked import ask
 from ..evaluation._averages import reduce_queries
 from ..evaluation._report import estimates
-from ..evaluation._undefined import ask
 from ..io._text_source import TextSource
 from ..io._trec_files import read_qrels, read_run
 from ..io._trec_inputs import run_names

@@ -15,7 +15,7 @@ from .._display.interrupts import exit_code, say_interrupted, stoppable
 from .._display.tables import definitions, paragraph
 from .._display.terminal import printable
 from .._display.words import meaning
-from .._kernel.versions import engine_in_words
+from .._kernel.engines import engine_in_words
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..feature_selection._screening import SHOWN
 from ..feature_selection._selection import DIRECTIONS

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._engine.added_up import gather
-from .._engine.digests import Digests, value_bits
-from .._engine.known_queries import WHICH, repeated
+from .._engine.digests import WHICH, Digests, repeated, value_bits
+from .._engine.merging import gather
 from ..evaluation import RankingReport
 from ..feature_selection import Screening
 from ..io._saved import Saved, kept_of

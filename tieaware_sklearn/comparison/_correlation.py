@@ -15,10 +15,10 @@ from scipy import stats
 
 from .._display.result import Result, by_query
 from .._display.tables import Table, probability
+from .._engine.checks import check_choices, check_qid, check_scores
 from .._engine.exact import fits_floats
 from .._engine.segments import owners, runs, sum_segments
 from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import check_choices, check_qid, check_scores
 from ..evaluation import Summary
 from ..evaluation._averages import means
 

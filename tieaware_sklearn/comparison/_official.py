@@ -12,18 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
-from .._engine.exact import (
-    as_floats,
-    in_32_bits,
-    is_missing,
-    none_for_masked,
-    numbers_of,
-    show,
-)
-from .._engine.qid_column import array_of, warn_one_query
-from .._engine.segments import rises
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_count,
     check_flag,
@@ -34,6 +23,17 @@ from .._engine.validation import (
     is_retrieved,
     reject,
 )
+from .._engine.columns import array_of, warn_one_query
+from .._engine.exact import (
+    as_floats,
+    in_32_bits,
+    is_missing,
+    none_for_masked,
+    numbers_of,
+    show,
+)
+from .._engine.segments import rises
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._optional import import_optional
 from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE

@@ -16,18 +16,18 @@ from scipy.special import gammaln
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Table, probability
-from .._engine.qid_column import warn_one_query
-from .._engine.seeds import seed_of
-from .._engine.segments import begins, offsets_of, runs
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
+from .._engine.checks import (
     DROPPED_LABEL,
     Queries,
     check_choice,
     check_count,
     check_flag,
     check_share,
+    seed_of,
 )
+from .._engine.columns import warn_one_query
+from .._engine.segments import begins, offsets_of, runs
+from .._engine.ties import FloatArray, IntArray
 from ..evaluation._intervals import NO_DIFFERENCE
 from ..evaluation._judged_rows import not_retrieved
 from ..evaluation._labelled_queries import LabelledQueries

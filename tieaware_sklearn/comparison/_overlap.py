@@ -11,6 +11,13 @@ from scipy.special import exp1
 
 from .._display.result import Result
 from .._display.tables import Ranges, Table
+from .._engine.checks import (
+    check_count,
+    check_qid,
+    check_scores,
+    check_share,
+    is_retrieved,
+)
 from .._engine.segments import (
     begins,
     count_before,
@@ -21,13 +28,6 @@ from .._engine.segments import (
     sum_segments,
 )
 from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import (
-    check_count,
-    check_qid,
-    check_scores,
-    check_share,
-    is_retrieved,
-)
 from ..evaluation import Summary
 from ..evaluation._averages import mean
 from ..measures._cumulated_gain import geometric_weight

@@ -15,9 +15,9 @@ from scipy import stats
 from .._display.result import Result, as_columns
 from .._display.tables import Ranges, Table, bracketed, number, probability
 from .._display.words import meaning
+from .._engine.checks import is_number
 from .._engine.exact import show
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import is_number
 from .._optional import import_optional
 from ..evaluation import Summary
 from ..evaluation._averages import means, stds_of_means

@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.qid_column import array_of, list_columns, warn_one_query
-from .._engine.seeds import seed_of
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
+from .._engine.checks import (
     DROPPED_LABEL,
     Queries,
     check_choice,
@@ -21,7 +18,11 @@ from .._engine.validation import (
     check_qid,
     check_scores,
     check_share,
+    seed_of,
 )
+from .._engine.columns import array_of, list_columns, warn_one_query
+from .._engine.ties import FloatArray, IntArray
+from ..evaluation._asked import Asked, ask
 from ..evaluation._averages import mean, std_of_mean
 from ..evaluation._intervals import (
     NO_DIFFERENCE,
@@ -32,7 +33,6 @@ from ..evaluation._intervals import (
 from ..evaluation._judged_rows import not_retrieved
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._ties import TieRules
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._result import STATISTICS, SystemComparison

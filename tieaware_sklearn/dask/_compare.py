@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.digests import Digests
-from .._engine.known_queries import id_digests
-from .._engine.validation import check_qid
+from .._engine.checks import check_qid
+from .._engine.digests import Digests, id_digests
 from ..comparison import SystemComparison
 from ..comparison._result import STATISTICS
 from ..comparison._systems import (
@@ -19,10 +18,10 @@ from ..comparison._systems import (
     compared,
     values_of_systems,
 )
+from ..evaluation._asked import ask
 from ..evaluation._prepared_ranking import ColumnNames, prepare_labels
 from ..evaluation._report import one_after_another
 from ..evaluation._ties import TieRules
-from ..evaluation._undefined import ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._computing import Names, Wanted, check_given

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._engine.exact import show
-from .._engine.validation import (
+from .._engine.checks import (
     check_labels,
     check_qid,
     check_query_weight,
     check_scores,
     reject,
 )
+from .._engine.exact import show
 from .._optional import import_optional
-from ..evaluation._undefined import Asked
+from ..evaluation._asked import Asked
 from ..measures._gains import refused_label
 
 dask, dd, pandas = (

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.digests import Digests
-from .._engine.known_queries import id_digests, repeated
-from .._engine.validation import check_segment
+from .._engine.checks import check_segment
+from .._engine.digests import Digests, id_digests, repeated
 from ..evaluation import RankingReport
 from ..evaluation import evaluate as evaluate_in_memory
+from ..evaluation._asked import Asked, ask
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._computing import Names, Wanted, Where, check_given

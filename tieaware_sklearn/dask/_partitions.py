@@ -11,9 +11,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.digests import Digests, value_bits
-from .._engine.known_queries import Repeated, kept, repeated, same_digest
-from .._engine.validation import check_qid
+from .._engine.checks import check_qid
+from .._engine.digests import Digests, Repeated, kept, repeated, same_digest, value_bits
 from .._optional import import_optional
 from ._computing import (
     Given,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch
 
-from .._engine.seeds import check_seed
+from .._engine.checks import check_seed
 from .._engine.ties import FloatArray
 from ..io._bunch import as_asked
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .._engine.validation import check_count, check_segment
+from .._engine.checks import check_count, check_segment
 from ..io._table_pieces import (
     GATHERED_ROWS,
     Piece,
@@ -17,9 +17,9 @@ from ..io._table_pieces import (
 )
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._asked import ask
 from ._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from ._report import RankingReport
-from ._undefined import ask
 
 
 def evaluate_batches(

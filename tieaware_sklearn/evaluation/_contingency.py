@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._display.result import Result
 from .._display.tables import Table
+from .._engine.checks import UNJUDGED_LABEL
 from .._engine.ties import FloatArray
-from .._engine.validation import UNJUDGED_LABEL
 from ..measures import Precision
+from ._asked import ask
 from ._prepared_ranking import prepare
 from ._ranked_queries import RankedQueries
-from ._undefined import ask
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from .._engine.ties import FloatArray
 from ..measures import Distribution, Measure, parse_measure
 from ..measures._parse import parse_measures
+from ._asked import ask
 from ._prepared_ranking import DEFAULT_MEASURES, check_averaging, prepare
 from ._report import RankingReport
-from ._undefined import ask
 
 
 class _Options(TypedDict, total=False):

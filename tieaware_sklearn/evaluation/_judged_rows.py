@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._engine.checks import DROPPED_LABEL, Queries
 from .._engine.segments import offsets_of, sum_segments
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import DROPPED_LABEL, Queries
 from .._kernel.arranged import score_columns
 
 

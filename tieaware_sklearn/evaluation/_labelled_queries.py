@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
+from .._engine.checks import Queries, is_retrieved
 from .._engine.segments import consecutive, offsets_of, owners
 from .._engine.ties import (
     FloatArray,
@@ -18,7 +19,6 @@ from .._engine.ties import (
     dense_ranks,
     find_ties,
 )
-from .._engine.validation import Queries, is_retrieved
 from .._kernel.arranged import (
     MOST_ROWS,
     ArrangedLabels,

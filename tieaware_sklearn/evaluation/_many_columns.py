@@ -9,12 +9,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.checks import UNJUDGED, UNJUDGED_LABEL, check_choice, check_labels
+from .._engine.columns import list_columns
 from .._engine.lists import matrix_of
-from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
-from .._engine.validation import UNJUDGED, UNJUDGED_LABEL, check_choice, check_labels
 from ..measures import Measure, parse_measure
 from ..measures._parse import parse_measures
+from ._asked import Asked, ask
 from ._prepared_ranking import (
     DEFAULT_MEASURE,
     DEFAULT_MEASURES,
@@ -25,7 +26,6 @@ from ._prepared_ranking import (
     prepare_labels,
 )
 from ._report import RankingReport
-from ._undefined import Asked, ask
 
 #: measures whose ideals and chance levels are kept
 _REMEMBERED = 64

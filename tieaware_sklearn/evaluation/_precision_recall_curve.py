@@ -12,10 +12,10 @@ from .._display.result import Result
 from .._display.tables import Ranges, Table
 from .._engine.ties import FloatArray
 from ..measures import InterpolatedPrecision
+from ._asked import ask
 from ._averages import means, stds_of_means
 from ._labelled_queries import STATISTICS
 from ._prepared_ranking import prepare
-from ._undefined import ask
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))

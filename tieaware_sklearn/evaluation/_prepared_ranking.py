@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.exact import Place, in_row
-from .._engine.lists import Lists, are_lists
-from .._engine.tensors import from_tensor
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_choice,
     check_labels,
@@ -22,11 +18,14 @@ from .._engine.validation import (
     check_scores,
     check_segment,
 )
+from .._engine.exact import Place, from_tensor, in_row
+from .._engine.lists import Lists, are_lists
+from .._engine.ties import FloatArray, IntArray
 from ..measures._base import names_where
+from ._asked import Asked
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import LabelledQueries
 from ._report import PER_QUERY, RankingReport
-from ._undefined import Asked
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)

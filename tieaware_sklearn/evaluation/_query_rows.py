@@ -7,15 +7,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._engine.qid_column import count_rows, take_rows
-from .._engine.ties import FloatArray
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_labels,
     check_length,
     check_qid,
     check_query_weight,
 )
+from .._engine.columns import count_rows, take_rows
+from .._engine.ties import FloatArray
 from ._prepared_ranking import Prepared
 
 

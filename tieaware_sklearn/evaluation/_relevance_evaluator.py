@@ -1,22 +1,429 @@
-"""An evaluator in the shape of pytrec_eval's."""
+"""Exact values in the shape of pytrec_eval's evaluator, and its names of measures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, overload
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from functools import partial
+from itertools import chain, repeat
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from .._engine.checks import (
+    DROPPED_LABEL,
+    UNJUDGED_LABEL,
+    Queries,
+    check_choices,
+    is_number,
+    is_retrieved,
+)
 from .._engine.exact import show
-from .._engine.ties import FloatArray
-from .._engine.validation import check_choices, is_number
-from ..measures import Measure
+from .._engine.segments import consecutive, count_segments, offsets_of
+from .._engine.ties import FloatArray, IntArray
+from ..io._trec_inputs import given_qrels, given_run
+from ..io._trec_lines import SCORE, as_text, spelled
+from ..io._trec_tables import is_table
+from ..measures import FBeta, Measure, parse_measure
+from ..measures._base import spelled_out
+from ._asked import Asked, ask
 from ._averages import GEOMETRIC_FLOOR, mean
-from ._judged_topics import JudgedTopics, TopicRows
 from ._labelled_queries import STATISTICS
-from ._pytrec_eval_names import Named, named_measures
-from ._undefined import ask
+from ._prepared_ranking import Prepared
+
+#: whole numbers up to here are 64-bit floats, all of them
+_WHOLE = 2**53
+
+
+class TopicRows(NamedTuple):
+    """Documents of topics, one topic after another, retrieved or judged or both.
+
+    Attributes
+    ----------
+    topics : list of str
+    labels : ndarray of shape (n_rows,)
+        `UNJUDGED_LABEL` where a document is not judged, or `DROPPED_LABEL` if such
+        documents are left out.
+    scores : ndarray of shape (n_rows,)
+        -inf where a document is not retrieved.
+    sizes : ndarray of shape (n_topics,)
+        Rows of each topic, at least one.
+    """
+
+    topics: list[str]
+    labels: FloatArray
+    scores: FloatArray
+    sizes: IntArray
+
+    def values(self, asked: Asked, statistics: tuple[str, ...]) -> list[FloatArray]:
+        """Each of `statistics`, of shape (n_topics, n_measures)."""
+        queries = Queries(np.array(self.topics), offsets_of(self.sizes), None)
+        found = Prepared(self.labels, queries).values(asked, self.scores, statistics)
+        return [found[name] for name in statistics]
+
+    def n_retrieved(self, least: float | None = None) -> FloatArray:
+        """Documents of each topic that are retrieved, with labels of at least `least`.
+
+        Without it, documents without a label count, too.
+        """
+        counted = is_retrieved(self.scores)
+        if least is None:
+            counted &= self.labels != DROPPED_LABEL
+        else:
+            counted &= self.labels >= least
+        return count_segments(counted, self.sizes).astype(np.float64)
+
+    def n_judged(self, least: float) -> FloatArray:
+        """Documents of each topic, retrieved or not, with labels of at least that."""
+        return count_segments(self.labels >= least, self.sizes).astype(np.float64)
+
+
+class JudgedTopics:
+    """The labels of each topic that has any.
+
+    Parameters
+    ----------
+    qrels : dict of dicts, or what else `load_trec` reads judgments from
+
+    Raises
+    ------
+    ValueError
+        As `load_trec`.
+    """
+
+    def __init__(self, qrels: Any) -> None:
+        lines = given_qrels(qrels)
+        own = lines.numbers[:, 0]
+        labels = np.where(np.isnan(own), UNJUDGED_LABEL, own).tolist()
+        docno = as_text(lines.docno).tolist()
+        self._labels: dict[str, dict[str, float]] = {
+            spelled(topic): dict(zip(docno[rows], labels[rows], strict=True))
+            for topic, rows in lines.topics.items()
+            if rows.stop > rows.start
+        }
+
+    @property
+    def topics(self) -> list[str]:
+        return list(self._labels)
+
+    def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
+        """The documents of the topics that are judged and in a run, in its order.
+
+        Parameters
+        ----------
+        run : dict of dicts, or what else `load_trec` reads a run from
+        name : str
+            What messages call it.
+        judged_only : bool
+            Leave out documents without a label.
+
+        Raises
+        ------
+        ValueError
+            As `load_trec`, but for runs without a topic that is judged.
+        """
+        ranked = run if _is_plain(run) else _plain(run, name)
+        known = [topic for topic in ranked if topic in self._labels]
+        labels: list[float] = []
+        n_ranked, sizes = [], []
+        for topic in known:
+            judged, documents = self._labels[topic], ranked[topic]
+            before = len(labels)
+            labels += map(judged.get, documents, repeat(UNJUDGED_LABEL))
+            n_ranked.append(len(labels) - before)
+            labels += [label for one, label in judged.items() if one not in documents]
+            sizes.append(len(labels) - before)
+        found = np.array(labels, dtype=np.float64)
+        scores = np.full(len(found), -np.inf)
+        lengths = np.array(sizes, dtype=np.int64)
+        top = consecutive(offsets_of(lengths)[:-1], np.array(n_ranked, dtype=np.int64))
+        values = chain.from_iterable(ranked[topic].values() for topic in known)
+        scores[top] = np.fromiter(values, np.float64, len(top))
+        if judged_only:
+            found[found == UNJUDGED_LABEL] = DROPPED_LABEL
+        return TopicRows(known, found, scores, lengths)
+
+
+def _is_plain(run: Any) -> bool:
+    """Whether it is a dict of dicts of which nothing has to be read or refused.
+
+    To look at types alone takes a tenth of the time of reading it as a file.
+    """
+    if not isinstance(run, dict) or is_table(run):
+        return False
+    if not all(type(documents) is dict for documents in run.values()):
+        return False
+    if {*map(type, run), *map(type, chain.from_iterable(run.values()))} - {str}:
+        return False
+    scores = [*chain.from_iterable(documents.values() for documents in run.values())]
+    kinds = set(map(type, scores))
+    if kinds - {float, int, np.float64}:
+        return False
+    if int in kinds and max(map(abs, scores)) > _WHOLE:
+        return False
+    return bool(np.isfinite(np.array(scores, dtype=np.float64)).all())
+
+
+def _plain(run: Any, name: str) -> Mapping[str, Mapping[str, float]]:
+    lines = given_run(run, name)
+    docno = as_text(lines.docno).tolist()
+    scores = lines.numbers[:, SCORE].tolist()
+    return {
+        spelled(topic): dict(zip(docno[rows], scores[rows], strict=True))
+        for topic, rows in lines.topics.items()
+    }
+
+
+#: from the documents of topics and the least label that is relevant
+OfCounts = Callable[[TopicRows, float], FloatArray]
+
+
+class Named(NamedTuple):
+    """A measure that was asked for.
+
+    Attributes
+    ----------
+    key : str
+        Its name in results.
+    measure : Measure, optional
+        None is a measure of value 1.
+    factor : callable, optional
+        What its values are multiplied with, of each topic.
+    is_log : bool
+        Whether the logarithm is asked for, as of a geometric mean.
+    """
+
+    key: str
+    measure: Measure | None = None
+    factor: OfCounts | None = None
+    is_log: bool = False
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the value of all topics is the sum of theirs."""
+        return self.measure is None and self.key.startswith("num_")
+
+
+class _Family(NamedTuple):
+    """Measures with a number in their name.
+
+    Attributes
+    ----------
+    ours : str
+        The name that `parse_measure` reads, with a place for the number.
+    defaults : tuple of str
+        Numbers where none is given.
+    decimals : int
+        Those of the number in the keys of results.
+    """
+
+    ours: str
+    defaults: tuple[str, ...]
+    decimals: int = 0
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """part / whole; 0 where there is nothing."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
+    """Relevant documents retrieved, over as many as there could be."""
+    most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
+    return _ratio(rows.n_retrieved(rel), most)
+
+
+def _others(rows: TopicRows, rel: float) -> FloatArray:
+    return rows.n_retrieved(0.0) - rows.n_retrieved(rel)
+
+
+def _utility(rows: TopicRows, rel: float) -> FloatArray:
+    return 2 * rows.n_retrieved(rel) - rows.n_retrieved()
+
+
+def _retrieved(rows: TopicRows, rel: float) -> FloatArray:
+    return rows.n_retrieved()
+
+
+def _zero(rows: TopicRows, rel: float) -> FloatArray:
+    return np.zeros(len(rows.topics))
+
+
+def _one(rows: TopicRows, rel: float) -> FloatArray:
+    return np.ones(len(rows.topics))
+
+
+_CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+_LEVELS = tuple(f"{tenth / 10}" for tenth in range(11))
+_FAMILIES = {
+    "iprec_at_recall": _Family("iprec_at_recall_{}", _LEVELS, decimals=2),
+    "P": _Family("P_{}", _CUTOFFS),
+    "relative_P": _Family("recall_{}", _CUTOFFS),
+    "recall": _Family("recall_{}", _CUTOFFS),
+    "ndcg_cut": _Family("ndcg_cut_{}", _CUTOFFS),
+    "map_cut": _Family("map_cut_{}", _CUTOFFS),
+    "success": _Family("success_{}", ("1", "5", "10")),
+    # its number has no part in the key
+    "set_F": _Family("set_F", ("1",)),
+}
+_MEASURES = {
+    "map": "map",
+    "gm_map": "map",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+    "recip_rank": "recip_rank",
+    "gm_bpref": "bpref",
+    "11pt_avg": "11pt_avg",
+    "ndcg": "ndcg(gain=linear)",
+    "set_P": "set_P",
+    "set_recall": "set_recall",
+    "set_map": "SetAP",
+}
+_COUNTS: dict[str, OfCounts] = {
+    "runid": _zero,
+    "num_q": _one,
+    "num_ret": _retrieved,
+    "num_rel": TopicRows.n_judged,
+    "num_rel_ret": TopicRows.n_retrieved,
+    "num_nonrel_judged_ret": _others,
+    "set_relative_P": share_of_possible,
+    "utility": _utility,
+}
+#: in the order of trec_eval, which is that of results
+_ORDER = (
+    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec"),
+    *("bpref", "recip_rank", "iprec_at_recall", "P", "recall"),
+    *("gm_bpref", "utility", "11pt_avg", "ndcg", "ndcg_cut", "map_cut", "relative_P"),
+    *("success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "num_nonrel_judged_ret",
+)
+#: what pytrec_eval has besides
+_NOT_HERE = (
+    *("G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"),
+    *("all_trec", "all_prefs", "prefs", "qrels_jg"),
+)
+_NICKNAMES = {
+    "official": (
+        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"),
+        *("Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
+    ),
+    "set": (
+        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P"),
+        *("set_relative_P", "set_recall", "set_map", "set_F"),
+    ),
+}
+_WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
+
+
+def named_measures(measures: Any, rel: float) -> list[Named]:
+    """The measures of these names, in the order of trec_eval, then of ours.
+
+    Parameters
+    ----------
+    measures : str, Measure or iterable of them
+        Names of pytrec_eval mean what they mean there; others are read by
+        `parse_measure`. Numbers in names replace the default ones, as there.
+    rel : float
+        Least label of a relevant document, in measures that do not spell it out.
+
+    Raises
+    ------
+    ValueError
+        For no names, unknown ones, and measures of pytrec_eval that are not here.
+    """
+    numbers: dict[str, list[str]] = {}
+    ours: dict[str, Measure] = {}
+    for given in _listed(measures):
+        match = _WITH_NUMBERS.fullmatch(given) if isinstance(given, str) else None
+        if isinstance(given, str) and given in _ORDER:
+            numbers.setdefault(given, [])
+        elif match is not None and match[1] in _FAMILIES:
+            numbers.setdefault(match[1], []).extend(match[2].split(","))
+        elif isinstance(given, str) and given in _NOT_HERE:
+            raise ValueError(
+                f"measures must have a definition here, got {given!r} (of those of "
+                f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
+            )
+        else:
+            ours[str(given)] = parse_measure(given)
+    theirs = (
+        named
+        for name in _ORDER
+        if name in numbers
+        for named in _theirs(name, numbers[name])
+    )
+    found = [*theirs, *(Named(key, measure) for key, measure in ours.items())]
+    keys = [named.key for named in found]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"measures must differ in results, got {key} twice")
+    return [named._replace(measure=_at_level(named.measure, rel)) for named in found]
+
+
+def _listed(measures: Any) -> Iterator[Any]:
+    """Names one by one, nicknames spelled out; those of a set in a fixed order."""
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise ValueError(f"measures must be a name or several names, got {measures!r}")
+    names = list(measures)
+    if not names:
+        raise ValueError("measures must name at least one measure, got none")
+    if isinstance(measures, (set, frozenset)):
+        names.sort(key=str)
+    for name in names:
+        yield from _NICKNAMES.get(name, (name,)) if isinstance(name, str) else (name,)
+
+
+def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
+    """All measures of a name, by ascending number."""
+    if name in _COUNTS:
+        yield Named(name, None, _COUNTS[name])
+        return
+    if name in _MEASURES:
+        is_log = name.startswith("gm_")
+        yield Named(name, parse_measure(_MEASURES[name]), None, is_log)
+        return
+    family = _FAMILIES[name]
+    chosen = sorted({float(number) for number in numbers or family.defaults})
+    if name == "set_F":
+        if len(chosen) > 1:
+            raise ValueError(
+                f"measures must hold set_F with one number, got {len(chosen)}"
+            )
+        yield Named(name, _set_f(chosen[0]))
+        return
+    for number in chosen:
+        text = f"{int(number)}" if number.is_integer() else repr(number)
+        key = f"{name}_{number:.{family.decimals}f}"
+        is_relative = name == "relative_P"
+        factor = partial(_over_possible, cutoff=number) if is_relative else None
+        yield Named(key, parse_measure(family.ours.format(text)), factor)
+
+
+def _set_f(number: float) -> Measure:
+    """trec_eval's number is β²."""
+    return FBeta(beta=number**0.5)
+
+
+def _over_possible(rows: TopicRows, rel: float, *, cutoff: float) -> FloatArray:
+    """From recall to relative_P, which is hits / min(k, R)."""
+    total = rows.n_judged(rel)
+    return _ratio(total, np.minimum(total, cutoff))
+
+
+def _at_level(measure: Measure | None, rel: float) -> Measure | None:
+    """With this threshold, if it has one and does not spell it out."""
+    if measure is None:
+        return None
+    takes = any(own.name == "rel" and own.init for own in fields(measure))
+    if not takes or "rel" in spelled_out(measure):
+        return measure
+    changes: dict[str, Any] = {"rel": rel}
+    return replace(measure, **changes)
+
 
 #: several of them; a text would be a sequence of texts, too
 Statistics = list[str] | tuple[str, ...]

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from .._display.result import Result, by_query
 from .._display.tables import Ranges, Table, bracketed, number
-from .._engine.differences import other_options
-from .._engine.known_queries import WHICH, are_kept, id_digests, repeated
-from .._engine.seeds import seed_of
+from .._engine.checks import check_choice, check_count, check_qid, seed_of
+from .._engine.digests import WHICH, are_kept, id_digests, repeated
+from .._engine.merging import other_options
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice, check_count, check_qid
 from ..io._saved import Saved
 from ..io._saved_file import Kept, UnreadableError
 from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares

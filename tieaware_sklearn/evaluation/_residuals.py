@@ -14,10 +14,10 @@ from .._display.tables import Ranges, Table
 from .._engine.ties import FloatArray, TieGroups
 from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
 from ..measures._parse import parse_measures
+from ._asked import ask
 from ._averages import means
 from ._prepared_ranking import Prepared, prepare
 from ._ranked_queries import RankedQueries
-from ._undefined import ask
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: a relevant document more can only help these

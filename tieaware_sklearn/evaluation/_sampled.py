@@ -13,22 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Table
-from .._engine.seeds import check_seed
-from .._engine.segments import owners, runs
-from .._engine.ties import FloatArray, dense_ranks
-from .._engine.validation import (
+from .._engine.checks import (
     DROPPED_LABEL,
     Queries,
     check_count,
     check_flag,
+    check_seed,
     is_retrieved,
 )
+from .._engine.segments import owners, runs
+from .._engine.ties import FloatArray, dense_ranks
 from ..measures import Measure, parse_measure
+from ._asked import ask
 from ._averages import mean
 from ._judged_rows import JudgedRows, not_retrieved
 from ._labelled_queries import LabelledQueries
 from ._prepared_ranking import prepare
-from ._undefined import ask
 
 
 class CanonicalRows:

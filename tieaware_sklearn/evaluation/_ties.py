@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._display.result import Result
 from .._display.tables import Table
 from .._display.warn import warn
-from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
-from .._engine.lists import Lists
-from .._engine.qid_column import array_of
-from .._engine.seeds import check_seed
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_choice,
     check_choices,
@@ -25,15 +20,20 @@ from .._engine.validation import (
     check_length,
     check_qid,
     check_scores,
+    check_seed,
     is_retrieved,
 )
+from .._engine.columns import array_of
+from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
+from .._engine.lists import Lists
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from ..measures import Measure
 from ..measures._parse import parse_measures
+from ._asked import Asked, ask
 from ._averages import means
 from ._judged_rows import JudgedRows
 from ._prepared_ranking import DEFAULT_MEASURES, TIES, Prepared, prepare
 from ._ranked_queries import RankedQueries
-from ._undefined import Asked, ask
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them

@@ -13,13 +13,16 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display.warn import warn
-from .._engine.matrix import check_kinds, check_no_nan, keep_order, without_mask
-from .._engine.qid_column import (
+from .._engine.columns import (
     blank_qid_column,
+    check_kinds,
+    check_no_nan,
     how_to_pass_qid,
+    keep_order,
     qid_index,
     resolve_qid,
     warn_one_query,
+    without_mask,
 )
 from ..evaluation._query_rows import QueryRows
 

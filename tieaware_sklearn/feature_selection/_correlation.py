@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from .._engine.added_up import AddedUp
+from .._engine.checks import Queries
+from .._engine.merging import AddedUp
 from .._engine.segments import offsets_of, runs
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import Queries
 from .._kernel.arranged import rank_within
 from ._columns import side_by_side
 

@@ -12,17 +12,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
-from .._engine.fitted_queries import FittedQueries
-from .._engine.qid_column import how_to_pass_qid
-from .._engine.ties import FloatArray
-from .._engine.validation import (
+from .._engine.checks import (
     check_choice,
     check_count,
     check_flag,
     check_qid,
     is_number,
 )
-from ..evaluation._undefined import ask
+from .._engine.columns import how_to_pass_qid
+from .._engine.fitted_queries import FittedQueries
+from .._engine.ties import FloatArray
+from ..evaluation._asked import ask
 from ..measures import Measure, parse_measure
 from ..rankers._query_ranker import RankerMixin
 from ._columns import FeatureColumns

@@ -12,15 +12,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from .._display.progress import show_progress
+from .._engine.checks import Queries
 from .._engine.segments import IntArray, sum_segments
 from .._engine.ties import FloatArray
-from .._engine.validation import Queries
 from .._kernel.arranged import rank_within
+from ..evaluation._asked import Asked
 from ..evaluation._averages import mean, means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import Prepared, columns_at_once
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import Asked
 from ..model_selection._folds import query_folds
 from ._columns import columns_of
 

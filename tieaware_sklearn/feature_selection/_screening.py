@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from .._display.result import Result
 from .._display.tables import Ranges, Table, probability
 from .._display.words import meaning
-from .._engine.differences import other_features, other_options
-from .._engine.known_queries import are_kept, check_apart, merged
+from .._engine.checks import UNJUDGED, check_choice
+from .._engine.digests import are_kept, check_apart, merged
+from .._engine.merging import other_features, other_options
 from .._engine.ties import FloatArray
-from .._engine.validation import UNJUDGED, check_choice
 from ..evaluation._intervals import QueryMoments, adjust
 from ..evaluation._query_rows import QueryRows
 from ..evaluation._report import lift

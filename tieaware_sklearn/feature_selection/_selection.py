@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display.warn import warn
+from .._engine.checks import check_choice, check_flag, is_number
 from .._engine.ties import FloatArray
-from .._engine.validation import check_choice, check_flag, is_number
-from ..evaluation._undefined import Asked, ask
+from ..evaluation._asked import Asked, ask
 from ..measures import Measure, parse_measure
 from ..measures._parse import parse_measures
 from ._correlation import Likeness

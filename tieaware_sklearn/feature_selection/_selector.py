@@ -16,11 +16,10 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._display.warn import warn
-from .._engine.added_up import gather
-from .._engine.digests import Digests
-from .._engine.known_queries import id_digests, kept, known
-from .._engine.qid_column import list_columns, spread_features
-from .._engine.validation import Queries, check_count
+from .._engine.checks import Queries, check_count
+from .._engine.columns import list_columns, spread_features
+from .._engine.digests import Digests, id_digests, kept, known
+from .._engine.merging import gather
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..evaluation._query_rows import QueryRows
 from ..io._batches import rows_of_batch

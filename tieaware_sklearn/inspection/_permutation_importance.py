@@ -14,8 +14,15 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Ranges, Table, number, probability
-from .._engine.exact import show
-from .._engine.qid_column import (
+from .._engine.checks import (
+    Queries,
+    check_choice,
+    check_count,
+    check_flag,
+    check_seed,
+    check_share,
+)
+from .._engine.columns import (
     array_of,
     count_rows,
     ids_of,
@@ -23,22 +30,15 @@ from .._engine.qid_column import (
     qid_index,
     warn_one_query,
 )
-from .._engine.row_order import by_content
-from .._engine.seeds import check_seed
+from .._engine.exact import show
+from .._engine.rows import by_content
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
-    Queries,
-    check_choice,
-    check_count,
-    check_flag,
-    check_share,
-)
 from ..comparison._tests import CORRECTIONS
+from ..evaluation._asked import Asked, ask
 from ..evaluation._averages import means
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
 from ..evaluation._prepared_ranking import DEFAULT_MEASURES
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ..model_selection._predictions import check_response_method, predicted_scores

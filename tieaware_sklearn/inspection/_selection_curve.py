@@ -15,25 +15,25 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Table, bracketed, number
-from .._engine.exact import show
-from .._engine.qid_column import (
+from .._engine.checks import (
+    Queries,
+    check_flag,
+    check_share,
+)
+from .._engine.columns import (
     array_of,
     ids_of,
     list_columns,
     split_qid_column,
     take_rows,
 )
-from .._engine.row_order import by_content
+from .._engine.exact import show
+from .._engine.rows import by_content
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
-    Queries,
-    check_flag,
-    check_share,
-)
+from ..evaluation._asked import Asked, ask
 from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
 from ..evaluation._prepared_ranking import DEFAULT_MEASURE, Prepared
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ..model_selection._folds import query_folds
 from ..model_selection._predictions import (

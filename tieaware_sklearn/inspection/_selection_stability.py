@@ -14,9 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display.progress import show_progress
 from .._display.result import Result
 from .._display.tables import Table, bracketed, number
-from .._engine.seeds import check_seed
+from .._engine.checks import check_count, check_flag, check_seed, check_share
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_count, check_flag, check_share
 from ..model_selection._predictions import fit_rows
 from ._selection_curve import QueryParts, check_selector
 

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from .._display.progress import show_progress
-from .._engine.validation import check_count, check_flag
+from .._engine.checks import check_count, check_flag
 from ._bunch import framed
 from ._file_names import find_files
 from ._letor_scan import scan_letor

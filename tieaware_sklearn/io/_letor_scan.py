@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from .._engine.validation import check_choice
+from .._engine.checks import check_choice
 from .._kernel import engines
 from ._letor_format import (
     Counted,

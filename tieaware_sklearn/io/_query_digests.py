@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.known_queries import id_digests
-from .._engine.qid_column import count_rows
-from .._engine.validation import check_qid
+from .._engine.checks import check_qid
+from .._engine.columns import count_rows
+from .._engine.digests import id_digests
 
 
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._engine.columns import list_columns
 from .._engine.exact import as_floats, none_for_masked, numbers_of, show
-from .._engine.qid_column import list_columns
 from .._engine.ties import FloatArray
 from ._trec_lines import TrecLines, as_bytes, consecutive, gathered, spelled
 from ._wording import listed

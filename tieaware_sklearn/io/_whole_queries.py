@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.known_queries import SeenQueries
-from .._engine.validation import Queries, check_count
+from .._engine.checks import Queries, check_count
+from .._engine.digests import SeenQueries
 from ._table_columns import OneKind
 from ._table_pieces import Piece, as_one, pieces
 

@@ -14,11 +14,10 @@ from scipy import stats
 
 from .._display.result import Result
 from .._display.tables import Table, number
+from .._engine.checks import check_length, reject
+from .._engine.columns import array_of, without_mask
 from .._engine.exact import is_missing, none_for_masked
-from .._engine.matrix import without_mask
-from .._engine.qid_column import array_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_length, reject
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)

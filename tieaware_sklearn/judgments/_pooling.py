@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._display.result import Result
 from .._display.tables import Table
+from .._engine.checks import check_count, check_qid, check_scores
 from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import check_count, check_qid, check_scores
 from ._agreement import given_values
 
 

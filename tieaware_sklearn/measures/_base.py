@@ -28,9 +28,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.checks import check_choice, check_cutoff, check_labels, is_number
 from .._engine.exact import show
 from .._engine.ties import FloatArray, TieGroups, Totals, once_per_block
-from .._engine.validation import check_choice, check_cutoff, check_labels, is_number
 from .._kernel.walks import Walk
 
 

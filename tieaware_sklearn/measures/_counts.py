@@ -17,8 +17,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
+from .._engine.checks import UNJUDGED_LABEL
 from .._engine.ties import FloatArray, IntArray, TieGroups, Totals
-from .._engine.validation import UNJUDGED_LABEL
 from .._kernel.walks import Walk
 from ._base import (
     BinaryMeasure,

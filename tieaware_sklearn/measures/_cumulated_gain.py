@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._engine.checks import reject
 from .._engine.exact import show
 from .._engine.segments import count_segments, expand, sum_segments
 from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
-from .._engine.validation import reject
 from .._kernel.walks import Walk
 from ._base import BEST, DEEPEST, Measure, RelevanceMeasure, cutoff, from_views, number
 from ._gains import gains_of, normalise_gain

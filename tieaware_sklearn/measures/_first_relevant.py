@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 
+from .._engine.checks import check_count
 from .._engine.segments import expand, starts_of, sum_segments
 from .._engine.ties import FloatArray, IntArray, TieGroups
-from .._engine.validation import check_count
 from .._kernel.walks import Walk
 from ._base import BinaryMeasure, BoolArray, Outcomes, RelevanceMeasure, even, number
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.checks import DROPPED_LABEL
 from .._engine.ties import FloatArray
-from .._engine.validation import DROPPED_LABEL
 from ._base import shortest
 
 MAX_EXPONENTIAL_LABEL = 60

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from .._engine.exact import numbers_of, one_dimensional, show
-from .._engine.qid_column import column_of, count_rows, how_to_pass_qid
-from .._engine.seeds import check_seed
-from .._engine.segments import FloatArray, IntArray, count_segments
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_choice,
     check_count,
     check_labels,
     check_length,
     check_qid,
+    check_seed,
 )
+from .._engine.columns import column_of, count_rows, how_to_pass_qid
+from .._engine.exact import numbers_of, one_dimensional, show
+from .._engine.segments import FloatArray, IntArray, count_segments
 
 #: training and test set, a flag per query
 Part = tuple[NDArray[np.bool_], NDArray[np.bool_]]

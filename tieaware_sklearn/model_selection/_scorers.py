@@ -11,18 +11,18 @@ from typing import Any, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from .._engine.fitted_queries import check_whole_queries
-from .._engine.qid_column import how_to_pass_qid, resolve_qid
-from .._engine.validation import (
+from .._engine.checks import (
     UNJUDGED,
     check_choice,
     check_labels,
     check_qid,
     check_query_weight,
 )
+from .._engine.columns import how_to_pass_qid, resolve_qid
+from .._engine.fitted_queries import check_whole_queries
 from ..evaluation import ranking_score
+from ..evaluation._asked import Asked, ask
 from ..evaluation._prepared_ranking import AVERAGES, Prepared, check_averaging
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._predictions import RESPONSE_METHODS, check_response_method, predicted_scores

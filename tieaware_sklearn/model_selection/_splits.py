@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseShuffleSplit
 
-from .._engine.exact import as_floats, numbers_of, show
-from .._engine.qid_column import count_rows, ids_of, take_rows
-from .._engine.seeds import check_seed
-from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_count,
     check_length,
     check_qid,
+    check_seed,
     is_number,
     reject,
 )
+from .._engine.columns import count_rows, ids_of, take_rows
+from .._engine.exact import as_floats, numbers_of, show
+from .._engine.ties import FloatArray, IntArray
 from ._folds import (
     Part,
     QuerySplits,

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._engine.checks import Queries, check_count, seed_of
 from .._engine.digests import query_marks
-from .._engine.seeds import seed_of
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import Queries, check_count
+from ..evaluation._asked import Asked, ask
 from ..evaluation._averages import means, stds_of_means
 from ..evaluation._labelled_queries import STATISTICS
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._query_rows import QueryRows
 from ..evaluation._ranked_queries import RankedQueries
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 from ._studies import PRUNE, StudyCreator, optuna

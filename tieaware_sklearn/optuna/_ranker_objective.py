@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from .._engine.qid_column import take_rows
-from .._engine.row_order import by_content
+from .._engine.checks import Queries
+from .._engine.columns import take_rows
+from .._engine.rows import by_content
 from .._engine.ties import IntArray
-from .._engine.validation import Queries
 from ..evaluation._query_rows import QueryRows
 from ..model_selection._folds import check_cv
 from ..model_selection._predictions import (

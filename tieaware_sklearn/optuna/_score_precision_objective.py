@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.validation import check_choices, check_share, is_number
+from .._engine.checks import check_choices, check_share, is_number
 from ..comparison._systems import MeasuredSystems
 from ..comparison._tests import QueryLosses
 from ..evaluation._averages import mean, std_of_mean
 from ..measures import Measure, parse_measure
-from ..score_precision._coarseness import FORMATS, KINDS, parse_coarseness
+from ..score_precision._coarse_ranker import FORMATS, KINDS, parse_coarseness
 from ..score_precision._study import CoarseSystems
 from ._studies import StudyCreator, optuna
 

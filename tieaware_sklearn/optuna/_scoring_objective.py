@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import assert_all_finite, check_array
 
-from .._engine.matrix import check_kinds, check_no_nan, without_mask
-from .._engine.qid_column import list_columns, take_rows
+from .._engine.checks import check_count, check_scores
+from .._engine.columns import (
+    check_kinds,
+    check_no_nan,
+    list_columns,
+    take_rows,
+    without_mask,
+)
 from .._engine.ties import FloatArray, IntArray
-from .._engine.validation import check_count, check_scores
 from ..rankers import LinearRanker
 from ..rankers._coordinate_ascent import linear_scores
 from ..rankers._linear import TRANSFORMS, check_transforms, scales, transformed

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._engine.checks import is_number
 from .._engine.ties import FloatArray
-from .._engine.validation import is_number
 from ..evaluation import evaluate
 from ..evaluation._averages import means
 from ..measures import Precision, Recall

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._engine.ties import FloatArray
-from ..score_precision._coarseness import KINDS
+from ..score_precision._coarse_ranker import KINDS
 from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION
 from ._display_base import Display, Panels
 

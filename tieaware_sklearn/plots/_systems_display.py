@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.qid_column import count_rows
+from .._engine.columns import count_rows
 from ..comparison._systems import check_systems
 from ..model_selection._predictions import predicted_scores
 from ._display_base import Display

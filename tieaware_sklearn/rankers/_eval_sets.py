@@ -11,18 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.matrix import without_mask
-from .._engine.qid_column import (
-    how_to_pass_qid,
-    list_columns,
-    qid_index,
-    resolve_qid,
-    take_rows,
-)
-from .._engine.row_order import by_content
-from .._engine.segments import offsets_of
-from .._engine.ties import FloatArray
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_choice,
     check_labels,
@@ -30,9 +19,20 @@ from .._engine.validation import (
     check_scores,
     reject,
 )
+from .._engine.columns import (
+    how_to_pass_qid,
+    list_columns,
+    qid_index,
+    resolve_qid,
+    take_rows,
+    without_mask,
+)
+from .._engine.rows import by_content
+from .._engine.segments import offsets_of
+from .._engine.ties import FloatArray
+from ..evaluation._asked import Asked, ask
 from ..evaluation._prepared_ranking import Prepared
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure
 from ..measures._parse import parse_measures
 

@@ -13,21 +13,26 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display.progress import show_progress
-from .._engine.exact import as_floats, numbers_of
-from .._engine.fitted_queries import FittedQueries
-from .._engine.matrix import check_kinds, without_mask
-from .._engine.qid_column import array_of, how_to_pass_qid, resolve_qid
-from .._engine.seeds import check_seed
-from .._engine.ties import FloatArray
-from .._engine.validation import (
+from .._engine.checks import (
     check_choice,
     check_count,
     check_flag,
+    check_seed,
     check_share,
     is_number,
 )
+from .._engine.columns import (
+    array_of,
+    check_kinds,
+    how_to_pass_qid,
+    resolve_qid,
+    without_mask,
+)
+from .._engine.exact import as_floats, numbers_of
+from .._engine.fitted_queries import FittedQueries
+from .._engine.ties import FloatArray
+from ..evaluation._asked import Asked, ask
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import Asked, ask
 from ..measures import Measure, parse_measure
 from ._coordinate_ascent import (
     SAME,

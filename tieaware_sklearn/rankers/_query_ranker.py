@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.fitted_queries import FittedQueries, check_whole_queries
-from .._engine.matrix import without_mask
-from .._engine.qid_column import (
+from .._engine.checks import check_scores, seed_of
+from .._engine.columns import (
     how_to_pass_qid,
     list_columns,
     qid_index,
     resolve_qid,
     split_qid_column,
     spread_features,
+    without_mask,
 )
-from .._engine.seeds import seed_of
-from .._engine.validation import check_scores
+from .._engine.fitted_queries import FittedQueries, check_whole_queries
+from ..evaluation._asked import ask
 from ..evaluation._query_rows import QueryRows
-from ..evaluation._undefined import ask
 from ..measures import parse_measure
 from ._eval_sets import (
     GivenSet,

@@ -6,10 +6,8 @@ from ._bands import (
     rank_safe_depth,
     worst_case_loss,
 )
-from ._coarse_ranker import CoarseRanker
-from ._coarseness import round_scores
-from ._result import PrecisionStudy
-from ._study import precision_study
+from ._coarse_ranker import CoarseRanker, round_scores
+from ._study import PrecisionStudy, precision_study
 
 __all__ = [
     "CoarseRanker",

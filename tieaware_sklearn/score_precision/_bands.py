@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from .._engine.exact import is_missing
-from .._engine.segments import runs
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from .._engine.validation import (
+from .._engine.checks import (
     Queries,
     check_choice,
     check_count,
@@ -21,6 +18,9 @@ from .._engine.validation import (
     check_scores,
     is_retrieved,
 )
+from .._engine.exact import is_missing
+from .._engine.segments import runs
+from .._engine.ties import FloatArray, IntArray, dense_ranks
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
 #: ranks are 64-bit integers

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import Queries
 from .digests import Digests, columns_of, mixed, row_digests, stored_once, value_bits
 from .segments import IntArray, begins, expand, sizes_of
-from .validation import Queries
 
 #: of the sequence that splitmix64 mixes
 _STEP = np.uint64(0x9E3779B97F4A7C15)

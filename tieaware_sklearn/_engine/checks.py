@@ -1,4 +1,4 @@
-"""The one door for arrays: dtypes, lengths, missing values, query ids."""
+"""The one door for arrays: dtypes, lengths, missing values, query ids, seeds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from .exact import (
     Place,
@@ -23,6 +24,35 @@ from .exact import (
     show,
 )
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
+
+_MOST = 2**31 - 1
+
+
+def check_seed(random_state: Any) -> np.random.RandomState:
+    """What draws; equal integers draw equally.
+
+    Raises
+    ------
+    ValueError
+        For anything but an integer from 0 to 2**32 - 1, a Generator, a RandomState
+        or None.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.bit_generator)
+    try:
+        return check_random_state(random_state)  # type: ignore[no-any-return]
+    except ValueError:
+        raise ValueError(
+            "random_state must be an integer from 0 to 2**32 - 1, a Generator, a "
+            f"RandomState or None, got {random_state!r}"
+        ) from None
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed to be used again: an integer itself, or one that is drawn."""
+    drawn = check_seed(random_state).randint(_MOST)
+    return int(random_state if isinstance(random_state, numbers.Integral) else drawn)
+
 
 UNJUDGED = ("raise", "nonrelevant", "drop")
 #: the label of documents without a judgment: below every label that there is
