@@ -28,13 +28,13 @@ from tieaware_sklearn import (
     FusedRanker,
     QueryKFold,
     RankingFeatureSelector,
-    SelectionCurve,
     selection_curve,
 )
 from tieaware_sklearn._display.tables import number
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.arranged import rank_within
 from tieaware_sklearn.datasets import load_letor, make_web_search
+from tieaware_sklearn.inspection import SelectionCurve
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 
 #: files of each set below the folder

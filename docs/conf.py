@@ -38,7 +38,8 @@ exclude_patterns = ["gallery"]
 
 def public_objects():
     """Every public name with the module that it is documented in."""
-    rooms = ["comparison", "score_precision", "judgments", "datasets", "plots"]
+    rooms = ["evaluation", "measures", "comparison", "feature_selection", "inspection"]
+    rooms += ["model_selection", "score_precision", "judgments", "datasets", "plots"]
     companions = ["lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"]
     homes = {}
     for room in ("", *rooms, *companions):

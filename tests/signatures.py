@@ -10,20 +10,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
-from tieaware_sklearn import (
-    Measure,
-    RankingScorer,
-    SplitQueriesWarning,
-    SubtopicMeasure,
-)
+from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.result import Result
+from tieaware_sklearn.measures import SubtopicMeasure
+from tieaware_sklearn.model_selection import RankingScorer
 
 MODULES = [
     "tieaware_sklearn",
     *(
         f"tieaware_sklearn.{name}"
         for name in (
-            *("comparison", "score_precision", "judgments", "datasets", "plots"),
+            *("evaluation", "measures", "comparison", "feature_selection"),
+            *("inspection", "model_selection", "score_precision", "judgments"),
+            *("datasets", "plots"),
             *("lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"),
         )
     ),

@@ -23,9 +23,14 @@ from tieaware_sklearn import (
     comparison,
     dask,
     datasets,
+    evaluation,
+    feature_selection,
+    inspection,
     ir_measures,
     judgments,
     lightgbm,
+    measures,
+    model_selection,
     optuna,
     plots,
     score_precision,
@@ -70,6 +75,7 @@ OPTIONAL |= {"catboost", "cmaes", "dask", "distributed", "ir_measures", "matplot
 #: projects whose objects See Also may name
 OTHERS = ("sklearn.", "scipy.", "lightgbm.", "xgboost.", "catboost.", "optuna.")
 MODULES = [tieaware_sklearn, catboost, comparison, dask, datasets, judgments]
+MODULES += [evaluation, feature_selection, inspection, measures, model_selection]
 MODULES += [ir_measures, lightgbm, optuna, plots, score_precision, xgboost]
 #: public things, each by the path that the reference has; what is at the top is at home
 #: there
@@ -257,7 +263,7 @@ def test_the_reference_names_every_public_thing_once():
 
 MEASURE_CLASSES = [
     thing
-    for thing in (getattr(tieaware_sklearn, name) for name in tieaware_sklearn.__all__)
+    for thing in (getattr(measures, name) for name in measures.__all__)
     if inspect.isclass(thing) and issubclass(thing, Measure) and thing is not Measure
 ]
 

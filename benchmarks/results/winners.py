@@ -103,7 +103,7 @@ def main() -> None:
     )
     found = comparisons(runs, arguments.measure, arguments.test)
     header = ["ids descending", "ids ascending", "exact", "worst", "best"]
-    print(table([found["exact"].measure, *header], averages(found)) + "\n")
+    print(table([found["exact"].measures[0], *header], averages(found)) + "\n")
     pairs = conclusions(found, arguments.alpha)
     differ = disagreements(pairs)
     print(f"{len(differ)} of {len(pairs)} pairs lead to different conclusions")

@@ -12,14 +12,11 @@ from tests._display.helpers import all_results
 from tests._display.test_html import parsed
 from tieaware_sklearn import (
     RankingFeatureSelector,
-    contingency_table,
     dask,
     evaluate,
     evaluate_batches,
     evaluate_subtopics,
-    precision_recall_curve,
     query_permutation_importance,
-    residuals,
     sampled,
     selection_curve,
     selection_stability,
@@ -36,6 +33,11 @@ from tieaware_sklearn.comparison import (
     rank_biased_overlap,
     rank_correlation,
     tie_statistics,
+)
+from tieaware_sklearn.evaluation import (
+    contingency_table,
+    precision_recall_curve,
+    residuals,
 )
 from tieaware_sklearn.judgments import assessor_agreement, depth_pool, pseudo_relevance
 from tieaware_sklearn.score_precision import precision_study

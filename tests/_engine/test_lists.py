@@ -22,13 +22,11 @@ from tieaware_sklearn import (
     PreparedRanking,
     evaluate,
     ranking_score,
-    residuals,
-    sample_orderings,
     sampled,
-    tie_distributions,
     tie_report,
     tie_treatments,
 )
+from tieaware_sklearn.evaluation import residuals, sample_orderings, tie_distributions
 
 NAN, INF = math.nan, math.inf
 MEASURES = ["ndcg@3", "ap", "rr", "esl", "fallout@2"]

@@ -29,15 +29,17 @@ from tieaware_sklearn import (
     RankingFeatureSelector,
     evaluate,
     make_ranking_scorer,
-    precision_recall_curve,
     ranking_score,
-    residuals,
-    tie_distributions,
     tie_report,
 )
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn._kernel.engines import ENGINES, engine, use_engine
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.evaluation import (
+    precision_recall_curve,
+    residuals,
+    tie_distributions,
+)
 
 each_engine = pytest.mark.parametrize("name", ENGINES)
 NAMES = ["ndcg@10", "ap", "rr", "p@3", "rprec", "err@5", "bpref"]

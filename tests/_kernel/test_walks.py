@@ -27,7 +27,9 @@ from tests._kernel.helpers import (
 )
 from tests.instances import INSTANCES
 from tests.strategies import ranking
-from tieaware_sklearn import (
+from tieaware_sklearn import evaluate
+from tieaware_sklearn._kernel.engines import use_engine
+from tieaware_sklearn.measures import (
     DCG,
     NDCG,
     AveragePrecision,
@@ -38,9 +40,7 @@ from tieaware_sklearn import (
     ReciprocalRank,
     RPrecision,
     Success,
-    evaluate,
 )
-from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.measures._parse import parse_measures
 
 LEVELS = np.arange(5.0)

@@ -17,9 +17,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.model_selection import cross_val_score
 
-from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.catboost import QueryCatBoostRanker, eval_metric
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import NDCG
 
 QUIET = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
 OPTIONS = {"iterations": 4, "depth": 3, **QUIET}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import queries
-from tieaware_sklearn import contingency_table, ranking_score
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.evaluation import contingency_table
 
 
 @settings(max_examples=100)

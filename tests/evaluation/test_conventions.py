@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
-from tieaware_sklearn import (
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn.measures import (
     NDCG,
     AveragePrecision,
     InterpolatedAveragePrecision,
-    PreparedRanking,
-    evaluate,
-    ranking_score,
 )
 
 N_CASES = 300

@@ -9,13 +9,8 @@ import pytest
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
 from tests.evaluation.test_conventions import assert_same, case, together
-from tieaware_sklearn import (
-    NDCG,
-    PreparedRanking,
-    evaluate,
-    ranking_score,
-    tie_treatments,
-)
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score, tie_treatments
+from tieaware_sklearn.measures import NDCG
 
 
 def weighted_case(seed: int, *, top: int, some_undefined: bool):

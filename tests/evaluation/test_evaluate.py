@@ -12,7 +12,8 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import cross_val_score
 
 from tests.evaluation.helpers import AP_A, AP_C, LABELS, QID, SCORES, score
-from tieaware_sklearn import NDCG, evaluate, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.measures import NDCG
 
 
 def test_queries_in_order_of_first_appearance():

@@ -16,16 +16,18 @@ from tieaware_sklearn import (
     PreparedRanking,
     RankingFeatureSelector,
     compare_systems,
-    contingency_table,
     evaluate,
     make_ranking_scorer,
-    precision_recall_curve,
     ranking_score,
-    sample_orderings,
     sampled,
-    tie_distributions,
     tie_report,
     tie_treatments,
+)
+from tieaware_sklearn.evaluation import (
+    contingency_table,
+    precision_recall_curve,
+    sample_orderings,
+    tie_distributions,
 )
 
 NAN, INF = math.nan, math.inf

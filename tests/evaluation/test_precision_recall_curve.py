@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tieaware_sklearn import evaluate, precision_recall_curve
+from tieaware_sklearn import evaluate
+from tieaware_sklearn.evaluation import precision_recall_curve
 
 
 def test_the_curve_is_the_eleven_point_average_apart():

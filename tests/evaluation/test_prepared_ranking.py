@@ -13,8 +13,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.strategies import queries
-from tieaware_sklearn import NDCG, PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
 from tieaware_sklearn.evaluation import _prepared_ranking
+from tieaware_sklearn.measures import NDCG
 
 NAN = float("nan")
 MEASURES = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]

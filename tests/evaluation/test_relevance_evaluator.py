@@ -15,13 +15,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.strategies import every_order, judged_runs
-from tieaware_sklearn import (
-    NDCG,
-    RelevanceEvaluator,
-    break_ties,
-    evaluate,
-)
+from tieaware_sklearn import break_ties, evaluate
 from tieaware_sklearn.datasets import load_trec
+from tieaware_sklearn.evaluation import RelevanceEvaluator
+from tieaware_sklearn.measures import NDCG
 
 NOT_HERE = {"G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"}
 #: all that both have, and names with numbers

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.strategies import queries
-from tieaware_sklearn import NDCG, PreparedRanking, evaluate
+from tieaware_sklearn import PreparedRanking, evaluate
+from tieaware_sklearn.measures import NDCG
 
 MEASURES = ["ndcg@3", "ap", "esl"]
 FIGURES = ("mean", "best", "worst", "tie_std", "chance", "ideal", "lift", "interval")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from tests import naive
 from tests.strategies import judged_ranking
-from tieaware_sklearn import residuals
+from tieaware_sklearn.evaluation import residuals
 
 NAN = math.nan
 PLAIN = {

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 
 from tests import naive
 from tests.strategies import queries
-from tieaware_sklearn import evaluate, sample_orderings, sampled, tie_distributions
+from tieaware_sklearn import evaluate, sampled
+from tieaware_sklearn.evaluation import sample_orderings, tie_distributions
 
 
 @settings(max_examples=100)

@@ -13,7 +13,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests import naive
 from tests.strategies import SCORES
-from tieaware_sklearn import (
+from tieaware_sklearn import evaluate, evaluate_subtopics
+from tieaware_sklearn.measures import (
     DCG,
     AlphaDCG,
     AlphaNDCG,
@@ -21,10 +22,8 @@ from tieaware_sklearn import (
     NormalisedERRIA,
     NormalisedNRBP,
     SubtopicRecall,
-    evaluate,
-    evaluate_subtopics,
 )
-from tieaware_sklearn import NRBP as NoveltyRBP
+from tieaware_sklearn.measures import NRBP as NoveltyRBP
 
 NAN = math.nan
 HALF = Fraction(1, 2)

@@ -14,7 +14,8 @@ from typing import Any
 from tests.fuzz.cases import Case
 from tests.fuzz.reference import queries
 from tests.instances import IDS, INSTANCES
-from tieaware_sklearn import ERR, tie_distributions
+from tieaware_sklearn.evaluation import tie_distributions
+from tieaware_sklearn.measures import ERR
 
 #: distinct orders of one query that are gone through
 MOST_ORDERS = 300

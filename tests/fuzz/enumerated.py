@@ -16,12 +16,8 @@ from tests.fuzz import reference
 from tests.fuzz.cases import Case, Mismatch, places
 from tests.fuzz.reference import UNDEFINED, Query, Wanted, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
-from tieaware_sklearn import (
-    PreparedRanking,
-    evaluate,
-    ranking_score,
-    tie_distributions,
-)
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn.evaluation import tie_distributions
 
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 TIES = ("expected", "best", "worst", "input")

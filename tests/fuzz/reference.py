@@ -13,11 +13,11 @@ import numpy as np
 from tests import naive
 from tests.fuzz.cases import Case, places
 from tests.instances import INSTANCES, Instance
-from tieaware_sklearn import (
+from tieaware_sklearn import Measure
+from tieaware_sklearn.measures import (
     Fallout,
     FBeta,
     Judged,
-    Measure,
     Precision,
     Recall,
     RPrecision,

@@ -8,8 +8,9 @@ from tests.fuzz import enumerated, runner
 from tests.fuzz.__main__ import main
 from tests.fuzz.cases import HEADER
 from tests.fuzz.kinds import KINDS, drawn
-from tieaware_sklearn import Measure, ReciprocalRank
+from tieaware_sklearn import Measure
 from tieaware_sklearn.evaluation import _averages
+from tieaware_sklearn.measures import ReciprocalRank
 
 SEED = 20_260_101
 #: query sets of each kind: about ten seconds together

@@ -141,7 +141,7 @@ def test_any_division_of_rows_gives_the_same_to_the_last_bit(data):
     }
     assert found == wanted
     assert sum(len(set(batch.qid)) for batch in batches) == len(wanted)
-    summary = evaluate_batches(batches, score="y")
+    summary = evaluate_batches(batches, score="y").summary()
     whole = evaluate(frame["label"], frame["y"], qid=frame["qid"]).summary()
     for name in ("mean", "best", "worst", "tie_std"):
         assert_array_equal(getattr(summary, name), getattr(whole, name))

@@ -81,7 +81,7 @@ def test_all_rows_in_whole_queries(table, web, name, batch_rows):
 def test_one_line_for_a_score_and_for_a_screening(table, web, name):
     found = evaluate_batches(iter_batches(SOURCES[name](*table)), score="f1")
     whole = evaluate(web["y"], web["X"][:, 1], qid=web["qid"]).summary()
-    assert_array_equal(found.mean, whole.mean)
+    assert_array_equal(found.summary().mean, whole.mean)
     batches = iter_batches(SOURCES[name](*table), batch_rows=50)
     selector = RankingFeatureSelector().fit_batches(batches)
     at_once = RankingFeatureSelector().fit(web["X"], web["y"], qid=web["qid"])
@@ -94,9 +94,8 @@ def test_evaluate_batches_takes_batches_of_files(files, web):
         for as_frame in (False, True):
             batches = iter_batches(files[name], batch_rows=50, as_frame=as_frame)
             feature = "2" if name == "web.txt" else "f1"
-            assert_array_equal(
-                evaluate_batches(batches, score=feature).mean, whole.mean
-            )
+            found = evaluate_batches(batches, score=feature)
+            assert_array_equal(found.summary().mean, whole.mean)
     with pytest.raises(ValueError, match=r"have a feature 'f99', got f0, .* 0$"):
         evaluate_batches(iter_batches(files["web.csv"]), score="f99")
 
@@ -110,7 +109,7 @@ def test_any_chunks_give_the_same_batches(data):
     table = pa.table({"qid": qid, "label": labels, "x": np.array(x) / 3})
     chunk, least = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 30))
     batches = iter_batches(table.to_reader(max_chunksize=chunk), batch_rows=least)
-    found = evaluate_batches(batches, score="x")
+    found = evaluate_batches(batches, score="x").summary()
     whole = evaluate(labels, np.array(x) / 3, qid=qid).summary()
     for name in ("mean", "best", "worst", "tie_std", "n_queries"):
         assert_array_equal(getattr(found, name), getattr(whole, name))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tieaware_sklearn import sample_orderings
+from tieaware_sklearn.evaluation import sample_orderings
 from tieaware_sklearn.judgments import depth_pool, pseudo_relevance
 
 

@@ -16,8 +16,9 @@ from optuna_integration.lightgbm import LightGBMPruningCallback, LightGBMTuner
 from benchmarks.results.early_stopping import generated, stops
 from tests.lightgbm.helpers import ranker, rows_of
 from tests.strategies import queries
-from tieaware_sklearn import NDCG, QueryKFold, ranking_score
+from tieaware_sklearn import QueryKFold, ranking_score
 from tieaware_sklearn.lightgbm import eval_metric, feval
+from tieaware_sklearn.measures import NDCG
 
 
 def dataset(web, reference=None, **options):

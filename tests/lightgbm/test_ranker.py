@@ -28,8 +28,9 @@ from sklearn.utils import Bunch
 
 from tests.lightgbm.helpers import ranker, rows_of, trees_of
 from tests.strategies import queries
-from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric
+from tieaware_sklearn.measures import NDCG
 
 
 def test_sorted_rows_give_lightgbms_own_model(web):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tieaware_sklearn import (
+from tieaware_sklearn.measures import (
     CWL,
     ERR,
     NDCG,

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from tests import naive
 from tests.instances import INSTANCES
 from tests.strategies import ranking
-from tieaware_sklearn import Measure, evaluate, tie_distributions
+from tieaware_sklearn import Measure, evaluate
+from tieaware_sklearn.evaluation import tie_distributions
 
 WITH_DISTRIBUTION = [
     instance

@@ -10,7 +10,8 @@ from typing import ClassVar
 import pytest
 
 from tests.instances import MEASURES
-from tieaware_sklearn import Precision, Success, parse_measure, ranking_score
+from tieaware_sklearn import parse_measure, ranking_score
+from tieaware_sklearn.measures import Precision, Success
 from tieaware_sklearn.measures._base import (
     NAMED,
     OF_SUBTOPICS,

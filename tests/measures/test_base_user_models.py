@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tieaware_sklearn import (
+from tieaware_sklearn import ranking_score
+from tieaware_sklearn.measures import (
     CWL,
     DCG,
     ERR,
@@ -14,7 +15,6 @@ from tieaware_sklearn import (
     Precision,
     ReciprocalRank,
     RPrecision,
-    ranking_score,
 )
 
 RANKED = [0, 1, 0, 2, 1, 0]

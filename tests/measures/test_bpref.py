@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from tests import naive
 from tests.instances import INSTANCES
 from tests.strategies import judged_ranking
-from tieaware_sklearn import BPref, evaluate, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.measures import BPref
 
 NAN = math.nan
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from tests import naive
 from tests.strategies import judged_ranking
-from tieaware_sklearn import Judged, SetAP, evaluate, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.measures import Judged, SetAP
 
 NAN = math.nan
 

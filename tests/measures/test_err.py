@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tieaware_sklearn import ERR, evaluate, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.measures import ERR
 from tieaware_sklearn.measures._err import mean_double_products
 
 

@@ -14,9 +14,10 @@ from sklearn.metrics import dcg_score, ndcg_score
 from tests import naive
 from tests.instances import IDS, INSTANCES, MEASURES
 from tests.strategies import queries, ranking
-from tieaware_sklearn import NDCG, InferredAveragePrecision, evaluate, ranking_score
+from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.measures import NDCG, InferredAveragePrecision
 from tieaware_sklearn.measures._interpolated import _Interpolated
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])

@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 
 from tests import naive
 from tests.strategies import judged_ranking
-from tieaware_sklearn import (
-    InferredAveragePrecision,
-    evaluate,
-    parse_measure,
-    ranking_score,
-    sampled,
-)
-from tieaware_sklearn.measures import _inferred
+from tieaware_sklearn import evaluate, parse_measure, ranking_score, sampled
+from tieaware_sklearn.measures import InferredAveragePrecision, _inferred
 
 NAN, INF = math.nan, math.inf
 POOLS = ("judged", "all")

@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tieaware_sklearn import (
-    InterpolatedPrecision,
-    evaluate,
-    ranking_score,
-    tie_distributions,
-)
-from tieaware_sklearn.measures import _interpolated
+from tieaware_sklearn import evaluate, ranking_score
+from tieaware_sklearn.evaluation import tie_distributions
+from tieaware_sklearn.measures import InterpolatedPrecision, _interpolated
 
 
 def test_recall_levels_are_decimal_fractions():

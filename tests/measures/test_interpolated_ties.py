@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tieaware_sklearn import evaluate, precision_recall_curve, tie_distributions
+from tieaware_sklearn import evaluate
+from tieaware_sklearn.evaluation import precision_recall_curve, tie_distributions
 from tieaware_sklearn.measures._interpolated import RelevantInTies, places_of_some
 
 

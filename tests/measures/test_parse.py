@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tests.instances import MEASURES
-from tieaware_sklearn import (
+from tieaware_sklearn import parse_measure, ranking_score
+from tieaware_sklearn.measures import (
     CG,
     DCG,
     NDCG,
@@ -32,8 +33,6 @@ from tieaware_sklearn import (
     RPrecision,
     SetAP,
     Success,
-    parse_measure,
-    ranking_score,
 )
 from tieaware_sklearn.measures._base import spelled_out
 

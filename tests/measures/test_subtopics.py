@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from tieaware_sklearn import (
+from tieaware_sklearn import parse_measure
+from tieaware_sklearn.measures import (
     ERR,
     NRBP,
     AlphaDCG,
@@ -16,7 +17,6 @@ from tieaware_sklearn import (
     NormalisedNRBP,
     SubtopicMeasure,
     SubtopicRecall,
-    parse_measure,
     parse_subtopic_measure,
 )
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tieaware_sklearn import AlphaDCG, evaluate_subtopics
+from tieaware_sklearn import evaluate_subtopics
+from tieaware_sklearn.measures import AlphaDCG
 from tieaware_sklearn.measures._subtopics import mean_kept
 
 

@@ -29,7 +29,6 @@ from sklearn.tree import DecisionTreeRegressor
 from tests.model_selection.helpers import Column
 from tests.strategies import queries
 from tieaware_sklearn import (
-    NDCG,
     QueryKFold,
     SplitQueriesWarning,
     evaluate,
@@ -39,6 +38,7 @@ from tieaware_sklearn import (
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.evaluation._prepared_ranking import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
+from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.model_selection import _scikit_learn_scorers
 
 

@@ -90,8 +90,8 @@ def test_both_objectives_by_hand(parameters, name, scores):
     study = precision_study(
         WEB.target, {"s": TEXT}, qid=WEB.qid, measure="ap", coarseness=[name]
     )
-    assert found["exact"] == study.summary().mean[0, 0]
-    assert value == study.summary().mean[1, 0]
+    assert found["exact"] == study.summary().mean[0]
+    assert value == study.summary().mean[1]
     assert bits == study.bits[1, 0]
     assert found["tied_documents"] == study.tied_documents[1, 0]
 

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.linear_model import LinearRegression
 
 from tests.plots.helpers import DISPLAYS, FEW, QID, SYSTEMS, WEB, Y
-from tieaware_sklearn import precision_recall_curve
+from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.plots import PrecisionRecallBandDisplay
 
 

@@ -18,8 +18,9 @@ from tests.plots.helpers import (
     rows_of,
     segments,
 )
-from tieaware_sklearn import DCG, evaluate
+from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.plots import (
     PairwisePValueDisplay,
     PrecisionLossDisplay,

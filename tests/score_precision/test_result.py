@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.score_precision.helpers import LEVELS, NAMES, SYSTEMS, WEB
-from tieaware_sklearn import PrecisionStudy, precision_study
+from tieaware_sklearn import precision_study
+from tieaware_sklearn.score_precision import PrecisionStudy
 
 
 def test_the_table_and_frames():

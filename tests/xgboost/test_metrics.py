@@ -14,8 +14,9 @@ import xgboost as xgb
 from hypothesis import given, settings
 
 from tests.strategies import queries
-from tieaware_sklearn import NDCG, ranking_score
+from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.xgboost import custom_metric
 
 ROUNDED = pytest.approx  # XGBoost keeps six decimals of custom metrics

@@ -16,8 +16,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from tieaware_sklearn import NDCG, QueryKFold, make_ranking_scorer, ranking_score
+from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.xgboost import QueryXGBRanker, custom_metric
 
 

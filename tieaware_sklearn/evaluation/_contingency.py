@@ -42,7 +42,7 @@ class ContingencyTable(Result):
 
     Examples
     --------
-    >>> from tieaware_sklearn import contingency_table
+    >>> from tieaware_sklearn.evaluation import contingency_table
     >>> table = contingency_table([1, 0, 1], [2, 1, 1], k=2)
     >>> table.true_positive, table.false_positive
     (array([1.5]), array([0.5]))
@@ -125,7 +125,7 @@ def contingency_table(
 
     Examples
     --------
-    >>> from tieaware_sklearn import contingency_table
+    >>> from tieaware_sklearn.evaluation import contingency_table
     >>> retrieved = [1.0, 1.0, 1.0, float("-inf"), float("-inf")]
     >>> print(contingency_table([1, 1, 0, 1, 0], retrieved))
     documents      relevant  not relevant  all

@@ -298,7 +298,7 @@ def tie_distributions(
 
     Examples
     --------
-    >>> from tieaware_sklearn import tie_distributions
+    >>> from tieaware_sklearn.evaluation import tie_distributions
     >>> found = tie_distributions([0, 1, 0], [2, 1, 1], measure="rr")[0]
     >>> found.values, found.probability
     (array([0.33333333, 0.5       ]), array([0.5, 0.5]))

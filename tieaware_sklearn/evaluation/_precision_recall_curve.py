@@ -47,7 +47,7 @@ class PrecisionRecallCurve(Result):
 
     Examples
     --------
-    >>> from tieaware_sklearn import precision_recall_curve
+    >>> from tieaware_sklearn.evaluation import precision_recall_curve
     >>> curve = precision_recall_curve([1, 0, 1], [2, 1, 1], recall=[0, 1])
     >>> curve.worst, curve.best
     (array([1.        , 0.66666667]), array([1., 1.]))
@@ -123,7 +123,7 @@ def precision_recall_curve(
 
     Examples
     --------
-    >>> from tieaware_sklearn import precision_recall_curve
+    >>> from tieaware_sklearn.evaluation import precision_recall_curve
     >>> print(precision_recall_curve([1, 0, 1], [2, 1, 1], recall=[0, 0.5, 1]))
     recall  precision   worst    best  tie std
     ------------------------------------------

@@ -481,7 +481,7 @@ class RelevanceEvaluator:
 
     Examples
     --------
-    >>> from tieaware_sklearn import RelevanceEvaluator
+    >>> from tieaware_sklearn.evaluation import RelevanceEvaluator
     >>> evaluator = RelevanceEvaluator({"q1": {"d1": 0, "d2": 1, "d3": 0}},
     ...                                {"map", "P_2"})
     >>> run = {"q1": {"d1": 2.0, "d2": 1.5, "d3": 1.5}}

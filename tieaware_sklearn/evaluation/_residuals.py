@@ -57,7 +57,7 @@ class ResidualReport(Result):
     Examples
     --------
     >>> import numpy as np
-    >>> from tieaware_sklearn import residuals
+    >>> from tieaware_sklearn.evaluation import residuals
     >>> report = residuals([1, np.nan], [2, 1], measures="rbp(p=0.5)")
     >>> report.worst[:, 0], report.residual[:, 0]
     (array([0.5]), array([0.5]))
@@ -144,7 +144,7 @@ def residuals(
 
     Examples
     --------
-    >>> from tieaware_sklearn import residuals
+    >>> from tieaware_sklearn.evaluation import residuals
     >>> print(residuals([1, float("nan"), 0], [3, 2, 1], measures="rbp(p=0.5)"))
     measure       mean  residual   worst    best
     --------------------------------------------

@@ -156,7 +156,7 @@ def sample_orderings(
     Examples
     --------
     >>> import numpy as np
-    >>> from tieaware_sklearn import sample_orderings
+    >>> from tieaware_sklearn.evaluation import sample_orderings
     >>> labels, clicks = np.array([0, 1, 0, 0]), np.array([7, 2, 2, 2])
     >>> tops = [labels[rows][:2].sum()
     ...         for rows in sample_orderings(labels, clicks, n_orders=300)]

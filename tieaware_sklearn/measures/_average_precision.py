@@ -149,7 +149,8 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import AveragePrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import AveragePrecision
     >>> ranking_score([1, 0, 1, 0], [4, 3, 2, 1], measure=AveragePrecision())
     0.8333333333333333
     """
@@ -270,7 +271,8 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import PrecisionRecallArea, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import PrecisionRecallArea
     >>> ranking_score([1, 0, 1], [3, 2, 1], measure=PrecisionRecallArea())
     0.7916666666666666
     """

@@ -215,7 +215,7 @@ class Distribution:
 
     Examples
     --------
-    >>> from tieaware_sklearn import tie_distributions
+    >>> from tieaware_sklearn.evaluation import tie_distributions
     >>> found = tie_distributions([1, 0, 0], [1, 1, 1], measure="rr")[0]
     >>> found.values
     array([0.33333333, 0.5       , 1.        ])
@@ -312,7 +312,7 @@ class UserModel:
 
         Examples
         --------
-        >>> from tieaware_sklearn import RBP, AveragePrecision
+        >>> from tieaware_sklearn.measures import RBP, AveragePrecision
         >>> RBP(p=0.5).weight([1, 2, 3])
         array([0.5  , 0.25 , 0.125])
         >>> AveragePrecision().weight([1, 2, 3], ranking=[0, 1, 0])
@@ -431,7 +431,8 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     Examples
     --------
-    >>> from tieaware_sklearn import NDCG, Measure, parse_measure
+    >>> from tieaware_sklearn import Measure, parse_measure
+    >>> from tieaware_sklearn.measures import NDCG
     >>> isinstance(parse_measure("ndcg@10"), Measure), str(NDCG(k=10))
     (True, 'NDCG@10')
     """

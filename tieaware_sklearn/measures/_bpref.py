@@ -76,7 +76,8 @@ class BPref(MeasureOverRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import BPref, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import BPref
     >>> unjudged = float("nan")
     >>> ranking_score([unjudged, 1, 0, 1, 0], [5, 4, 3, 2, 1], measure=BPref())
     0.75

@@ -129,7 +129,8 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import Precision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import Precision
     >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Precision(k=2))
     0.6666666666666666
     """
@@ -178,7 +179,8 @@ class Recall(_CountMeasure, BinaryMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import Recall, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import Recall
     >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Recall(k=2))
     0.6666666666666666
     """
@@ -225,7 +227,8 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import FBeta, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import FBeta
     >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=FBeta(k=2))
     0.6666666666666666
     """
@@ -269,7 +272,8 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import Fallout, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import Fallout
     >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=Fallout(k=2))
     0.3333333333333333
     """
@@ -316,7 +320,8 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import RPrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import RPrecision
     >>> ranking_score([1, 0, 0, 1], [3, 2, 2, 2], measure=RPrecision())
     0.6666666666666666
     """
@@ -362,7 +367,8 @@ class Judged(_CountMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import Judged, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import Judged
     >>> unjudged = float("nan")
     >>> ranking_score([1, unjudged, 0, unjudged], [3, 2, 2, 2], measure=Judged(k=2))
     0.6666666666666666
@@ -407,7 +413,8 @@ class SetAP(MeasureOverRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import SetAP, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import SetAP
     >>> unretrieved = float("-inf")
     >>> ranking_score([1, 0, 0, 1, 1], [3, 2, 2, 2, unretrieved], measure=SetAP())
     0.3333333333333333

@@ -190,7 +190,8 @@ class CG(_GainMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import CG, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import CG
     >>> ranking_score([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], measure=CG(k=3))
     8.0
     """
@@ -242,7 +243,8 @@ class DCG(_GainMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import DCG, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import DCG
     >>> ranking_score([3, 2, 3], [3, 2, 1], measure=DCG(k=1))
     7.0
     """
@@ -282,7 +284,8 @@ class NDCG(_GainMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import NDCG, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import NDCG
     >>> ranking_score([2, 0, 1], [3, 2, 1], measure=NDCG(k=10))
     0.9639404333166532
     """
@@ -375,7 +378,8 @@ class RBP(_AttentionMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import RBP, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import RBP
     >>> ranking_score([1, 0, 1], [3, 2, 1], measure=RBP(p=0.5))
     0.625
     """
@@ -430,7 +434,8 @@ class CWL(_AttentionMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import CWL, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import CWL
     >>> round(ranking_score([1, 0, 1], [2, 1, 1], measure=CWL([1, 1])), 4)
     0.6667
     """

@@ -242,7 +242,8 @@ class ERR(Measure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import ERR, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import ERR
     >>> ranking_score([4, 0], [1, 1], measure=ERR())
     0.703125
     """

@@ -136,7 +136,8 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import ReciprocalRank, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import ReciprocalRank
     >>> ranking_score([0, 1], [1, 1], measure=ReciprocalRank())
     0.75
     """
@@ -202,7 +203,8 @@ class Success(FirstRelevantMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import Success, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import Success
     >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=Success(k=2))
     0.33333333333333337
     """
@@ -333,7 +335,8 @@ class SearchLength(_IthRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import SearchLength, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import SearchLength
     >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=SearchLength())
     2.0
     """
@@ -391,7 +394,8 @@ class RaghavanPrecision(_IthRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import RaghavanPrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import RaghavanPrecision
     >>> ranking_score([0, 1, 0, 0], [2, 1, 1, 1], measure=RaghavanPrecision())
     0.3333333333333333
     """

@@ -305,7 +305,8 @@ class InferredAveragePrecision(MeasureOverRelevant):
 
     Examples
     --------
-    >>> from tieaware_sklearn import InferredAveragePrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import InferredAveragePrecision
     >>> unjudged = float("nan")
     >>> labels, scores = [1, unjudged, unjudged, 1], [4, 3, 2, 1]
     >>> for pool in ("judged", "all"):

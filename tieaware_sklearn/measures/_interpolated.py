@@ -573,7 +573,8 @@ class InterpolatedPrecision(_Interpolated):
 
     Examples
     --------
-    >>> from tieaware_sklearn import InterpolatedPrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import InterpolatedPrecision
     >>> ranking_score([0, 1, 1], [3, 2, 1], measure=InterpolatedPrecision(0.5))
     0.6666666666666666
     """
@@ -647,7 +648,8 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     Examples
     --------
-    >>> from tieaware_sklearn import InterpolatedAveragePrecision, ranking_score
+    >>> from tieaware_sklearn import ranking_score
+    >>> from tieaware_sklearn.measures import InterpolatedAveragePrecision
     >>> ranked = [1, 0, 1, 0, 0, 1]
     >>> measure = InterpolatedAveragePrecision()
     >>> round(ranking_score(ranked, [6, 5, 4, 3, 2, 1], measure=measure), 4)

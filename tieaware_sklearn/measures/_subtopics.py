@@ -61,7 +61,7 @@ class SubtopicMeasure(RemembersArguments, ABC):
 
     Examples
     --------
-    >>> from tieaware_sklearn import AlphaNDCG, SubtopicMeasure
+    >>> from tieaware_sklearn.measures import AlphaNDCG, SubtopicMeasure
     >>> isinstance(AlphaNDCG(k=20), SubtopicMeasure), str(AlphaNDCG(k=20))
     (True, 'alpha_nDCG@20')
     """
@@ -170,7 +170,8 @@ class IntentAware(SubtopicMeasure):
 
     Examples
     --------
-    >>> from tieaware_sklearn import IntentAware, evaluate_subtopics
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> from tieaware_sklearn.measures import IntentAware
     >>> print(IntentAware("err(max_label=1)@20"))
     ERR_IA(max_label=1)@20
     >>> evaluate_subtopics([[1, 0], [0, 1]], [2, 1], measures="p_ia@1").expected
@@ -278,7 +279,7 @@ def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:
 
     Examples
     --------
-    >>> from tieaware_sklearn import parse_subtopic_measure
+    >>> from tieaware_sklearn.measures import parse_subtopic_measure
     >>> parse_subtopic_measure("alpha-ndcg@20")
     AlphaNDCG(k=20, alpha=0.5, rel=1.0)
     >>> str(parse_subtopic_measure("map-ia"))

@@ -235,7 +235,7 @@ class QueryKFold(QuerySplits, GroupKFold):  # type: ignore[misc]
     >>> cv = QueryKFold(2, shuffle=True, random_state=0, n_repeats=2,
     ...                 stratify="n_relevant")
     >>> [qid[test].tolist() for _, test in cv.split(np.zeros((6, 1)), y, qid)]
-    []
+    [['c', 'd'], ['a', 'b', 'a', 'b'], ['a', 'a', 'c'], ['b', 'b', 'd']]
 
     A search by halving over the number of trees:
 
