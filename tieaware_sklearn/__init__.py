@@ -1,8 +1,8 @@
 """Exact scores of rankings when documents tie."""
 
-from ._display import interrupts as _interrupts  # noqa: F401, before what takes time
-from ._engine.fitted_queries import SplitQueriesWarning
-from ._kernel.engines import show_versions
+from . import _interrupts  # noqa: F401, before what takes time
+from ._engine import SplitQueriesWarning
+from ._kernel import show_versions
 from .comparison import compare_systems, official_vs_exact, pvalues_over_orders
 from .evaluation import (
     PreparedRanking,

@@ -14,25 +14,29 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine.checks import check_labels, check_query_weight, check_scores
-from ._engine.segments import owners, run_starts
-from ._engine.ties import FloatArray
+from ._engine import (
+    FloatArray,
+    check_labels,
+    check_query_weight,
+    check_scores,
+    owners,
+    run_starts,
+)
 from ._optional import import_optional
-from .evaluation._asked import Asked, ask
-from .evaluation._prepared_ranking import Prepared
-from .measures import Measure
-from .measures._parse import parse_measure
-from .rankers._eval_sets import (
+from .evaluation import Asked, Prepared, ask
+from .measures import Measure, parse_measure
+from .rankers import (
     QueryData,
+    QueryRankerMixin,
     TreeByTree,
     ask_eval_metric,
     check_stopping,
     measured,
+    options_of,
     queries_of,
     shortest_decimals,
     without_qid,
 )
-from .rankers._query_ranker import QueryRankerMixin, options_of
 
 catboost = import_optional(
     "catboost", extra="catboost", purpose="tieaware_sklearn.catboost"

@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._engine.checks import is_number
-from ._engine.ties import FloatArray
+from ._engine import FloatArray, is_number
 from ._optional import import_optional
-from .evaluation._asked import ask
-from .evaluation._relevance_evaluator import JudgedTopics, TopicRows, share_of_possible
+from .evaluation import JudgedTopics, TopicRows, ask, share_of_possible
 from .measures import (
     ERR,
     NDCG,

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine.checks import reject
-from ._engine.ties import FloatArray
+from ._engine import FloatArray, reject
 from ._optional import import_optional
 from .measures import Measure
-from .rankers._eval_sets import (
+from .rankers import (
     BoostingMeasures,
     QueryData,
+    QueryRankerMixin,
     check_stopping,
+    options_of,
     without_qid,
 )
-from .rankers._query_ranker import QueryRankerMixin, options_of
 
 lightgbm = import_optional(
     "lightgbm", extra="lightgbm", purpose="tieaware_sklearn.lightgbm"

@@ -15,20 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine.checks import reject
-from ._engine.columns import list_columns
-from ._engine.ties import FloatArray
+from ._engine import FloatArray, list_columns, reject
 from ._optional import import_optional
 from .measures import Measure
-from .rankers._eval_sets import (
+from .rankers import (
     BoostingMeasures,
     QueryData,
+    QueryRankerMixin,
     TreeByTree,
     ask_eval_metric,
     check_stopping,
     measured,
+    options_of,
 )
-from .rankers._query_ranker import QueryRankerMixin, options_of
 
 xgboost = import_optional(
     "xgboost", extra="xgboost", purpose="tieaware_sklearn.xgboost"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.io import conftest
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._display import interrupts
+from tieaware_sklearn import _interrupts as interrupts
 from tieaware_sklearn.datasets import iter_batches
 
 web, files = conftest.web, conftest.files

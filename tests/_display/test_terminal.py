@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tieaware_sklearn._display.tables import Table
-from tieaware_sklearn._display.terminal import columns, printable, width, wrap
-from tieaware_sklearn._display.warn import warn
+from tieaware_sklearn._display.terminal import columns, printable, warn, width, wrap
 
 #: colours, new lines, a title for the window, text that runs backwards, a lone byte
 HOSTILE = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"

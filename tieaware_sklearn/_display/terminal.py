@@ -1,4 +1,4 @@
-"""What a terminal may have: its columns, and text from files."""
+"""What people are told: in the columns of a terminal, and by warnings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import shutil
 import sys
 import unicodedata
+import warnings
+from pathlib import Path
 
 #: columns where nobody knows, and the fewest that tables are made for
 _COLUMNS, _LEAST = 80, 40
@@ -80,3 +82,14 @@ def _longest(text: str, room: int) -> int:
         if taken > room:
             return max(i, 1)
     return len(text)
+
+
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first line up the stack that is not of this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(printable(message), category, stacklevel=level)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from .._display.warn import warn
+from .._display import warn
 from .exact import fits_floats, numbers_of, show
 
 

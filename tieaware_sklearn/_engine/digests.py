@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.warn import warn
+from .._display import warn
 from .columns import count_rows, list_columns
 from .merging import gather
 from .segments import FloatArray, IntArray, owners, sum_segments

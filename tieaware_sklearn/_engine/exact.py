@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from .._display.warn import warn
+from .._display import warn
 
 #: where a value stands, for a message
 Place = Callable[[int], str]

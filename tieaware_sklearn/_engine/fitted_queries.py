@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 
-from .._display.warn import warn
+from .._display import warn
 from .checks import Queries
 from .digests import Digests, value_bits
 from .segments import IntArray

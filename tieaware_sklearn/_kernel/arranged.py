@@ -9,16 +9,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import is_retrieved
-from .._engine.segments import (
+from .._engine import (
     FloatArray,
     IntArray,
+    TieGroups,
+    Totals,
+    dense_ranks,
+    is_retrieved,
     offsets_of,
+    once_per_block,
     owners,
     runs,
     starts_of,
 )
-from .._engine.ties import TieGroups, Totals, dense_ranks, once_per_block
 from .engines import compiled, engine
 from .walks import Walk
 

@@ -48,6 +48,11 @@ def engine() -> str:
     return _chosen
 
 
+def missed() -> str | None:
+    """Why the kernel is missing, to those who did not choose to be without it."""
+    return None if os.environ.get(VARIABLE) == "numpy" else missing
+
+
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
     """Run one of the engines for a while, in all threads."""

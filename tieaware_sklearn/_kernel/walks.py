@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._engine.segments import FloatArray
+from .._engine import FloatArray
 
 
 class Walk(NamedTuple):

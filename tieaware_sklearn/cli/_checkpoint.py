@@ -17,16 +17,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .. import __version__
-from .._display.warn import warn
-from .._engine.merging import gather
-from .._kernel import engines
+from .._display import warn
+from .._engine import gather
+from .._kernel import engine
 from ..feature_selection import Screening
-from ..io._letor_format import GROUP_SUFFIXES
-from ..io._saved import Saved, kept_of, result_of
-from ..io._saved_file import Kept, UnreadableError
-from ..io._urls import is_url
-from ..io._whole_file import whole_file
-from ..measures._parse import parse_measure, parse_measures
+from ..io import (
+    GROUP_SUFFIXES,
+    Kept,
+    Saved,
+    UnreadableError,
+    is_url,
+    kept_of,
+    result_of,
+    whole_file,
+)
+from ..measures import parse_measure, parse_measures
 from ._outputs import in_words, note
 
 #: seconds between two checkpoints at the least, and in units of what one takes, so
@@ -231,7 +236,7 @@ def _job(arguments: argparse.Namespace, files: Sequence[str]) -> dict[str, Any]:
         # sums may differ in their last bits from one of these to another
         "software": {
             "tieaware-sklearn": __version__,
-            "engine": engines.engine(),
+            "engine": engine(),
             "numpy": np.__version__,
         },
         "files": _states(files, arguments.query_file or ()),

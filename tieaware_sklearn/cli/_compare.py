@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display.result import tables_of
-from .._display.tables import Table
+from .._display import Table, tables_of
 from ..comparison import SystemComparison, compare_systems
-from ..io._text_source import TextSource
-from ..io._trec import load_trec
-from ..measures._parse import parse_measures
+from ..io import TextSource, load_trec
+from ..measures import parse_measures
 from ..plots import TieRangeDisplay
 from ._evaluate import check_labels, check_runs, unjudged_of
 from ._outputs import Findings, check_outputs, write_findings

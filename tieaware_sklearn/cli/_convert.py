@@ -9,15 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from .._display.progress import shows_progress
-from .._display.terminal import printable
-from ..io._batches import scan_files
-from ..io._convert import check_form, convert, feature_numbers
-from ..io._file_names import find_files
-from ..io._letor_format import GROUP_SUFFIXES
-from ..io._tabular_frames import all_tabular, is_tabular
-from ..io._text_source import Location
-from ..io._whole_file import check_writable
+from .._display import printable, shows_progress
+from ..io import (
+    GROUP_SUFFIXES,
+    Location,
+    all_tabular,
+    check_form,
+    check_writable,
+    convert,
+    feature_numbers,
+    find_files,
+    is_tabular,
+    scan_files,
+)
 from ._outputs import note, show
 from ._screen_files import sort_rows
 

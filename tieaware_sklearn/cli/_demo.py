@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display.progress import shows_progress
-from .._display.result import tables_of
-from .._display.tables import Table, definitions, paragraph
-from .._display.terminal import printable
+from .._display import (
+    Table,
+    definitions,
+    paragraph,
+    printable,
+    shows_progress,
+    tables_of,
+)
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
-from ..io._convert import check_form
-from ..io._tabular_frames import is_tabular
-from ..io._whole_file import check_writable, write_whole
+from ..io import check_form, check_writable, is_tabular, write_whole
 from ._outputs import NotWrittenError, show
 
 #: the feature whose ties are told of: it takes 17 values at most

@@ -10,25 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display.progress import show_progress, shows_progress
-from .._display.tables import Ranges, Table
-from ..evaluation import PreparedRanking
-from ..evaluation._asked import ask
-from ..evaluation._averages import reduce_queries
-from ..evaluation._report import estimates
-from ..io._text_source import TextSource
-from ..io._trec_files import read_qrels, read_run
-from ..io._trec_inputs import run_names
-from ..io._trec_lines import TrecLines
-from ..io._trec_rows import trec_rows
+from .._display import Ranges, Table, show_progress, shows_progress
+from ..evaluation import PreparedRanking, ask, estimates, reduce_queries
+from ..io import TextSource, TrecLines, read_qrels, read_run, run_names, trec_rows
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
     InterpolatedPrecision,
     Measure,
+    parse_measures,
+    refused_label,
 )
-from ..measures._gains import refused_label
-from ..measures._parse import parse_measures
 from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_outputs, write_findings
 from ._slow import note_missing_kernel

@@ -11,14 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
-from .._display.interrupts import exit_code, say_interrupted, stoppable
-from .._display.tables import definitions, paragraph
-from .._display.terminal import printable
-from .._display.words import meaning
-from .._kernel.engines import engine_in_words
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..feature_selection._screening import SHOWN
-from ..feature_selection._selection import DIRECTIONS
+from .._display import definitions, meaning, paragraph, printable
+from .._interrupts import exit_code, say_interrupted, stoppable
+from .._kernel import engine_in_words
+from ..evaluation import DEFAULT_MEASURES
+from ..feature_selection import DIRECTIONS, SHOWN
 from . import _compare, _convert, _demo, _evaluate, _merge, _screen
 from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._display.progress import show_progress, shows_progress
+from .._display import show_progress, shows_progress
 from ..evaluation import RankingReport, Summary
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..plots import TieRangeDisplay

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from .._display.tables import Table, definitions, paragraph
-from .._display.terminal import printable
+from .._display import Table, definitions, paragraph, printable
 from .._optional import import_optional
-from ..io._whole_file import check_writable, whole_file, write_whole
-from ..io._wording import in_one_line
+from ..io import check_writable, in_one_line, whole_file, write_whole
 from ._page import Figure, page
 
 #: with what a spreadsheet takes a cell for a formula

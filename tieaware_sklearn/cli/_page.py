@@ -13,9 +13,7 @@ from platform import python_version
 from typing import Any, NamedTuple
 
 from .. import __version__
-from .._display.html import STYLE, table_html
-from .._display.tables import Table
-from .._display.terminal import printable
+from .._display import STYLE, Table, printable, table_html
 from .._optional import import_optional
 
 #: whose versions numbers may depend on

@@ -14,13 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._engine.digests import WHICH, Digests, repeated, value_bits
-from .._engine.merging import gather
+from .._engine import WHICH, Digests, gather, repeated, value_bits
 from ..evaluation import RankingReport
 from ..feature_selection import Screening
-from ..io._saved import Saved, kept_of
-from ..io._saved_file import Kept, UnreadableError, from_bytes, to_bytes
-from ..io._urls import is_url
+from ..io import Kept, Saved, UnreadableError, from_bytes, is_url, kept_of, to_bytes
 from ._checkpoint import Checkpoint
 
 #: in the header of a screening that the shell has saved

@@ -6,11 +6,9 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from .._display.interrupts import exit_code
-from ..feature_selection import RankingFeatureSelector, Screening
-from ..feature_selection._screening import SHOWN, table_of
-from ..io._file_names import find_files
-from ..io._letor_format import GROUP_SUFFIXES
+from .._interrupts import exit_code
+from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_of
+from ..io import GROUP_SUFFIXES, find_files
 from ..plots import FeatureScreeningDisplay
 from ._checkpoint import Progress
 from ._outputs import Findings, check_outputs, write_findings

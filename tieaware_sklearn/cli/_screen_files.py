@@ -9,19 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._display.progress import shows_progress
-from ..feature_selection import RankingFeatureSelector
-from ..feature_selection._selection import AUTO_REDUNDANCY
-from ..io._batches import rows_of_batch, scan_files, track
-from ..io._scan import Scan
-from ..io._sizes import bytes_of_tables
-from ..io._sorted import SortedScan, sorted_by_query
-from ..io._tabular_frames import all_tabular
-from ..io._tabular_scan import is_nameless
-from ..io._text_source import Location
-from ..measures import Measure
-from ..measures._gains import refused_label
-from ..measures._parse import parse_measures
+from .._display import shows_progress
+from ..feature_selection import AUTO_REDUNDANCY, RankingFeatureSelector
+from ..io import (
+    Location,
+    Scan,
+    SortedScan,
+    all_tabular,
+    bytes_of_tables,
+    is_nameless,
+    rows_of_batch,
+    scan_files,
+    sorted_by_query,
+    track,
+)
+from ..measures import Measure, parse_measures, refused_label
 from ._checkpoint import Progress
 from ._outputs import note
 from ._slow import note_missing_kernel

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
-from .._display.terminal import printable
-from .._kernel import engines
+from .._display import printable
+from .._kernel import missed
 
 #: scores to rank, from which on users wait noticeably longer without the kernel
 _MANY = 1_000_000
@@ -24,12 +23,12 @@ def note_missing_kernel(n_scores: int, before: int = 0) -> None:
     before : int
         How many of them an earlier call was given.
     """
-    chosen = os.environ.get(engines.VARIABLE) == "numpy"
-    if engines.missing is None or chosen or not before < _MANY <= n_scores:
+    why = missed()
+    if why is None or not before < _MANY <= n_scores:
         return
     print(
         printable(
-            f"tieaware: the compiled kernel is missing ({engines.missing}), so this "
+            f"tieaware: the compiled kernel is missing ({why}), so this "
             "takes longer. With a C compiler, install it by: "
             "pip install --force-reinstall --no-deps --no-cache-dir tieaware-sklearn"
         ),

@@ -1,7 +1,13 @@
 """Systems compared on the same queries, and orderings compared with each other."""
 
-from ._correlation import OrderingCorrelation, rank_correlation
-from ._official import OfficialVsExact, TieStatistics, official_vs_exact, tie_statistics
+from ._correlation import OrderingCorrelation, order_agreement, rank_correlation
+from ._official import (
+    OfficialVsExact,
+    TieStatistics,
+    official_vs_exact,
+    score_ties,
+    tie_statistics,
+)
 from ._orders import PValuesOverOrders, pvalues_over_orders
 from ._overlap import (
     OverlapMatrix,
@@ -9,8 +15,20 @@ from ._overlap import (
     pairwise_overlap,
     rank_biased_overlap,
 )
-from ._result import ComparisonPosterior, SystemComparison
-from ._systems import compare_systems
+from ._result import EXPECTED, STATISTICS, ComparisonPosterior, SystemComparison
+from ._systems import (
+    ONE_SYSTEM,
+    MeasuredSystems,
+    check_baselines,
+    check_options,
+    check_systems,
+    compare_systems,
+    compared,
+    pairs_of,
+    values_of_systems,
+    warn_undefined,
+)
+from ._tests import CORRECTIONS, TESTS, QueryLosses, paired_test
 
 __all__ = [
     "ComparisonPosterior",

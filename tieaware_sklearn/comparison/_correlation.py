@@ -13,14 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._display.result import Result, by_query
-from .._display.tables import Table, probability
-from .._engine.checks import check_choices, check_qid, check_scores
-from .._engine.exact import fits_floats
-from .._engine.segments import owners, runs, sum_segments
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from ..evaluation import Summary
-from ..evaluation._averages import means
+from .._display import Result, Table, by_query, probability
+from .._engine import (
+    FloatArray,
+    IntArray,
+    check_choices,
+    check_qid,
+    check_scores,
+    dense_ranks,
+    fits_floats,
+    owners,
+    runs,
+    sum_segments,
+)
+from ..evaluation import Summary, means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: also those without a p-value

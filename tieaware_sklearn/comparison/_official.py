@@ -10,36 +10,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result
-from .._display.tables import Ranges, Table, probability
-from .._engine.checks import (
+from .._display import Ranges, Result, Table, probability
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
+    array_of,
+    as_floats,
     check_count,
     check_flag,
     check_length,
     check_qid,
     check_scores,
     check_share,
-    is_retrieved,
-    reject,
-)
-from .._engine.columns import array_of, warn_one_query
-from .._engine.exact import (
-    as_floats,
+    dense_ranks,
     in_32_bits,
     is_missing,
+    is_retrieved,
     none_for_masked,
     numbers_of,
+    reject,
+    rises,
     show,
+    warn_one_query,
 )
-from .._engine.segments import rises
-from .._engine.ties import FloatArray, IntArray, dense_ranks
 from .._optional import import_optional
-from ..evaluation._averages import means
-from ..evaluation._intervals import NO_DIFFERENCE
-from ..evaluation._ties import TieRules
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..evaluation import NO_DIFFERENCE, TieRules, means
+from ..measures import Measure, parse_measures
 from ._correlation import order_agreement
 from ._orders import over_orders
 from ._result import STATISTICS, SystemComparison

@@ -13,27 +13,24 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Table, probability
-from .._engine.checks import (
+from .._display import Result, Table, probability, show_progress
+from .._engine import (
     DROPPED_LABEL,
+    FloatArray,
+    IntArray,
     Queries,
+    begins,
     check_choice,
     check_count,
     check_flag,
     check_share,
+    offsets_of,
+    runs,
     seed_of,
+    warn_one_query,
 )
-from .._engine.columns import warn_one_query
-from .._engine.segments import begins, offsets_of, runs
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._intervals import NO_DIFFERENCE
-from ..evaluation._judged_rows import not_retrieved
-from ..evaluation._labelled_queries import LabelledQueries
-from ..evaluation._sampled import CanonicalRows
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries, not_retrieved
+from ..measures import Measure, parse_measures
 from ._systems import MeasuredSystems, check_baselines, pairs_with, warn_undefined
 from ._tests import ALTERNATIVES, TESTS, paired_pvalues, random_signs
 

@@ -9,28 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import exp1
 
-from .._display.result import Result
-from .._display.tables import Ranges, Table
-from .._engine.checks import (
+from .._display import Ranges, Result, Table
+from .._engine import (
+    FloatArray,
+    IntArray,
+    begins,
     check_count,
     check_qid,
     check_scores,
     check_share,
-    is_retrieved,
-)
-from .._engine.segments import (
-    begins,
     count_before,
+    dense_ranks,
     expand,
+    is_retrieved,
     offsets_of,
     runs,
     starts_of,
     sum_segments,
 )
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from ..evaluation import Summary
-from ..evaluation._averages import mean
-from ..measures._cumulated_gain import geometric_weight
+from ..evaluation import Summary, mean
+from ..measures import geometric_weight
 from ._systems import check_systems
 
 #: rank of a document that is not retrieved, below all others

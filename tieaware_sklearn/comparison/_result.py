@@ -12,17 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from .._display.result import Result, as_columns
-from .._display.tables import Ranges, Table, bracketed, number, probability
-from .._display.words import meaning
-from .._engine.checks import is_number
-from .._engine.exact import show
-from .._engine.ties import FloatArray, IntArray
+from .._display import (
+    Ranges,
+    Result,
+    Table,
+    as_columns,
+    bracketed,
+    meaning,
+    number,
+    probability,
+)
+from .._engine import FloatArray, IntArray, is_number, show
 from .._optional import import_optional
-from ..evaluation import Summary
-from ..evaluation._averages import means, stds_of_means
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..measures._parse import parse_measure
+from ..evaluation import NO_DIFFERENCE, QueryMoments, Summary, means, stds_of_means
+from ..measures import parse_measure
 
 _OF_POSTERIORS = ("difference", "better", "equivalent", "worse", "n_queries")
 

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import (
+from .._engine import (
     DROPPED_LABEL,
+    FloatArray,
+    IntArray,
     Queries,
+    array_of,
     check_choice,
     check_choices,
     check_count,
@@ -18,23 +21,24 @@ from .._engine.checks import (
     check_qid,
     check_scores,
     check_share,
+    list_columns,
     seed_of,
+    warn_one_query,
 )
-from .._engine.columns import array_of, list_columns, warn_one_query
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._asked import Asked, ask
-from ..evaluation._averages import mean, std_of_mean
-from ..evaluation._intervals import (
+from ..evaluation import (
     NO_DIFFERENCE,
+    Asked,
+    Prepared,
     QueryMoments,
+    TieRules,
     adjust,
+    ask,
     bootstrap_interval,
+    mean,
+    not_retrieved,
+    std_of_mean,
 )
-from ..evaluation._judged_rows import not_retrieved
-from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._ties import TieRules
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..measures import Measure, parse_measures
 from ._result import STATISTICS, SystemComparison
 from ._tests import (
     ALTERNATIVES,

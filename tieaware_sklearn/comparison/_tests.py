@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._averages import column_sums, mean
-from ..evaluation._intervals import NO_DIFFERENCE, t_test
+from .._engine import FloatArray, IntArray
+from ..evaluation import NO_DIFFERENCE, column_sums, mean, t_test
 
 #: signed differences that are summed at a time
 _CELLS = 1 << 20

@@ -8,22 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.checks import check_qid
-from .._engine.digests import Digests, id_digests
-from ..comparison import SystemComparison
-from ..comparison._result import STATISTICS
-from ..comparison._systems import (
+from .._engine import Digests, check_qid, id_digests
+from ..comparison import (
+    STATISTICS,
+    SystemComparison,
     check_baselines,
     check_options,
     compared,
     values_of_systems,
 )
-from ..evaluation._asked import ask
-from ..evaluation._prepared_ranking import ColumnNames, prepare_labels
-from ..evaluation._report import one_after_another
-from ..evaluation._ties import TieRules
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..evaluation import ColumnNames, TieRules, ask, one_after_another, prepare_labels
+from ..measures import Measure, parse_measures
 from ._computing import Names, Wanted, check_given
 from ._partitions import gathered, merged
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._engine.checks import (
+from .._engine import (
     check_labels,
     check_qid,
     check_query_weight,
     check_scores,
     reject,
+    show,
 )
-from .._engine.exact import show
 from .._optional import import_optional
-from ..evaluation._asked import Asked
-from ..measures._gains import refused_label
+from ..evaluation import Asked
+from ..measures import refused_label
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")

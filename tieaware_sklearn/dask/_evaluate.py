@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.checks import check_segment
-from .._engine.digests import Digests, id_digests, repeated
-from ..evaluation import RankingReport
+from .._engine import Digests, check_segment, id_digests, repeated
+from ..evaluation import (
+    DEFAULT_MEASURES,
+    Asked,
+    ColumnNames,
+    RankingReport,
+    ask,
+    prepare,
+)
 from ..evaluation import evaluate as evaluate_in_memory
-from ..evaluation._asked import Asked, ask
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..measures import Measure, parse_measures
 from ._computing import Names, Wanted, Where, check_given
 from ._partitions import (
     gathered,

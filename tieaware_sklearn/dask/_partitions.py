@@ -11,8 +11,15 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import check_qid
-from .._engine.digests import Digests, Repeated, kept, repeated, same_digest, value_bits
+from .._engine import (
+    Digests,
+    Repeated,
+    check_qid,
+    kept,
+    repeated,
+    same_digest,
+    value_bits,
+)
 from .._optional import import_optional
 from ._computing import (
     Given,

@@ -8,11 +8,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from .._display.warn import warn
-from .._engine.digests import Digests
-from .._engine.exact import show
-from ..feature_selection import RankingFeatureSelector, Screening
-from ..feature_selection._selection import Rule
+from .._display import warn
+from .._engine import Digests, show
+from ..feature_selection import RankingFeatureSelector, Rule, Screening
 from ._computing import Names, Wanted, check_frame, check_given, objects_in
 from ._partitions import gathered, merged
 

@@ -1,13 +1,19 @@
 """Bundled and generated rankings, and the readers of files."""
 
-from ..io._batches import iter_batches
-from ..io._letor import dump_letor, load_letor
-from ..io._query_digests import query_digests
-from ..io._subtopic_qrels import load_subtopics
-from ..io._tabular import load_table
-from ..io._trec import load_qrels, load_run, load_trec
-from ..io._trec_dump import dump_qrels, dump_trec_run
-from ..io._whole_queries import whole_queries
+from ..io import (
+    dump_letor,
+    dump_qrels,
+    dump_trec_run,
+    iter_batches,
+    load_letor,
+    load_qrels,
+    load_run,
+    load_subtopics,
+    load_table,
+    load_trec,
+    query_digests,
+    whole_queries,
+)
 from ._digits import load_digits_retrieval
 from ._web_search import make_web_search
 

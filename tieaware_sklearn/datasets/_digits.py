@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from .._engine.checks import check_seed
-from ..io._bunch import as_asked
+from .._engine import check_seed
+from ..io import as_asked
 
 _INK = 8  # pixels hold 0..16; half of that is ink
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.utils import Bunch
 
-from .._engine.checks import check_seed
-from .._engine.ties import FloatArray
-from ..io._bunch import as_asked
+from .._engine import FloatArray, check_seed
+from ..io import as_asked
 
 # share of documents of each grade, about those of MSLR-WEB30K
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])

@@ -1,16 +1,54 @@
 """Exact scores of rankings: one number, a report, and the effect of ties."""
 
+from ._asked import Asked, ask
+from ._averages import (
+    column_sums,
+    mean,
+    means,
+    reduce_queries,
+    std_of_mean,
+    stds_of_means,
+    sums_of_squares,
+)
 from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import evaluate, ranking_score, tie_distributions
+from ._intervals import NO_DIFFERENCE, QueryMoments, adjust, bootstrap_interval, t_test
+from ._judged_rows import not_retrieved
+from ._labelled_queries import STATISTICS, LabelledQueries
 from ._many_columns import PreparedRanking
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
-from ._relevance_evaluator import RelevanceEvaluator
-from ._report import RankingReport, Summary
+from ._prepared_ranking import (
+    AVERAGES,
+    DEFAULT_MEASURE,
+    DEFAULT_MEASURES,
+    ColumnNames,
+    Prepared,
+    check_averaging,
+    columns_at_once,
+    prepare,
+    prepare_labels,
+)
+from ._query_rows import QueryRows
+from ._ranked_queries import RankedQueries
+from ._relevance_evaluator import (
+    JudgedTopics,
+    RelevanceEvaluator,
+    TopicRows,
+    share_of_possible,
+)
+from ._report import RankingReport, Summary, estimates, lift, one_after_another
 from ._residuals import ResidualReport, residuals
-from ._sampled import SampledScore, sample_orderings, sampled
+from ._sampled import CanonicalRows, SampledScore, sample_orderings, sampled
 from ._subtopics import SubtopicReport, evaluate_subtopics
-from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
+from ._ties import (
+    TieReport,
+    TieRules,
+    TieTreatments,
+    break_ties,
+    tie_report,
+    tie_treatments,
+)
 
 __all__ = [
     "ContingencyTable",

@@ -11,13 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display.warn import warn
-from .._engine.checks import Queries, check_choice, is_number
-from .._engine.exact import show
-from .._engine.ties import FloatArray
-from ..measures import Measure
-from ..measures._base import is_ours, spelled_out
-from ..measures._parse import accepted_unjudged
+from .._display import warn
+from .._engine import FloatArray, Queries, check_choice, is_number, show
+from ..measures import Measure, accepted_unjudged, is_ours, spelled_out
 
 
 class Parameter(NamedTuple):

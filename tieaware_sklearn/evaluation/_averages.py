@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from .._engine.ties import FloatArray
+from .._engine import FloatArray
 
 #: floor of the values in a geometric mean, as in trec_eval
 GEOMETRIC_FLOOR = 1e-5

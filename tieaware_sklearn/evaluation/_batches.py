@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .._engine.checks import check_count, check_segment
-from ..io._table_pieces import (
+from .._engine import check_count, check_segment
+from ..io import (
     GATHERED_ROWS,
     Piece,
     as_tables,
@@ -15,8 +15,7 @@ from ..io._table_pieces import (
     gathered,
     of_all,
 )
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..measures import Measure, parse_measures
 from ._asked import ask
 from ._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
 from ._report import RankingReport

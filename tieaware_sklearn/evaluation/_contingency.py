@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result
-from .._display.tables import Table
-from .._engine.checks import UNJUDGED_LABEL
-from .._engine.ties import FloatArray
+from .._display import Result, Table
+from .._engine import UNJUDGED_LABEL, FloatArray
 from ..measures import Precision
 from ._asked import ask
 from ._prepared_ranking import prepare

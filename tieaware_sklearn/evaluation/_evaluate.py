@@ -8,9 +8,8 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.ties import FloatArray
-from ..measures import Distribution, Measure, parse_measure
-from ..measures._parse import parse_measures
+from .._engine import FloatArray
+from ..measures import Distribution, Measure, parse_measure, parse_measures
 from ._asked import ask
 from ._prepared_ranking import DEFAULT_MEASURES, check_averaging, prepare
 from ._report import RankingReport

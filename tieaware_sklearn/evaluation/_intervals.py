@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from .._engine.merging import AddedUp
-from .._engine.ties import FloatArray
+from .._engine import AddedUp, FloatArray
 from ._averages import column_sums, per_column
 
 #: values that are resampled at a time

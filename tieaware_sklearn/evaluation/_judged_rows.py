@@ -7,10 +7,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import DROPPED_LABEL, Queries
-from .._engine.segments import offsets_of, sum_segments
-from .._engine.ties import FloatArray, IntArray
-from .._kernel.arranged import score_columns
+from .._engine import (
+    DROPPED_LABEL,
+    FloatArray,
+    IntArray,
+    Queries,
+    offsets_of,
+    sum_segments,
+)
+from .._kernel import score_columns
 
 
 class JudgedRows(NamedTuple):

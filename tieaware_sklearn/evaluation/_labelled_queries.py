@@ -9,24 +9,27 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from .._engine.checks import Queries, is_retrieved
-from .._engine.segments import consecutive, offsets_of, owners
-from .._engine.ties import (
+from .._engine import (
     FloatArray,
     IntArray,
+    Queries,
     TieGroups,
     all_tied,
+    consecutive,
     dense_ranks,
     find_ties,
+    is_retrieved,
+    offsets_of,
+    owners,
 )
-from .._kernel.arranged import (
+from .._kernel import (
     MOST_ROWS,
     ArrangedLabels,
     SortedRows,
+    engine,
     level_codes,
     score_columns,
 )
-from .._kernel.engines import engine
 from ..measures import Measure
 from ._judged_rows import JudgedRows
 from ._ranked_queries import RankedQueries

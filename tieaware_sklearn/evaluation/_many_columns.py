@@ -9,12 +9,16 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import UNJUDGED, UNJUDGED_LABEL, check_choice, check_labels
-from .._engine.columns import list_columns
-from .._engine.lists import matrix_of
-from .._engine.ties import FloatArray
-from ..measures import Measure, parse_measure
-from ..measures._parse import parse_measures
+from .._engine import (
+    UNJUDGED,
+    UNJUDGED_LABEL,
+    FloatArray,
+    check_choice,
+    check_labels,
+    list_columns,
+    matrix_of,
+)
+from ..measures import Measure, parse_measure, parse_measures
 from ._asked import Asked, ask
 from ._prepared_ranking import (
     DEFAULT_MEASURE,

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display.result import Result
-from .._display.tables import Ranges, Table
-from .._engine.ties import FloatArray
+from .._display import Ranges, Result, Table
+from .._engine import FloatArray
 from ..measures import InterpolatedPrecision
 from ._asked import ask
 from ._averages import means, stds_of_means

@@ -9,19 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
+    IntArray,
+    Lists,
+    Place,
     Queries,
+    are_lists,
     check_choice,
     check_labels,
     check_qid,
     check_query_weight,
     check_scores,
     check_segment,
+    from_tensor,
+    in_row,
 )
-from .._engine.exact import Place, from_tensor, in_row
-from .._engine.lists import Lists, are_lists
-from .._engine.ties import FloatArray, IntArray
-from ..measures._base import names_where
+from ..measures import names_where
 from ._asked import Asked
 from ._averages import mean, means, reduce_queries
 from ._labelled_queries import LabelledQueries

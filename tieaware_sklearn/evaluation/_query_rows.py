@@ -7,15 +7,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
     Queries,
     check_labels,
     check_length,
     check_qid,
     check_query_weight,
+    count_rows,
+    take_rows,
 )
-from .._engine.columns import count_rows, take_rows
-from .._engine.ties import FloatArray
 from ._prepared_ranking import Prepared
 
 

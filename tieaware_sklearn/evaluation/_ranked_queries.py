@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._engine.ties import FloatArray, TieGroups
-from .._kernel.arranged import ArrangedLabels, SortedRows, WalkedRows
+from .._engine import FloatArray, TieGroups
+from .._kernel import ArrangedLabels, SortedRows, WalkedRows
 from ..measures import Measure
 
 #: how many numerators the kernel gives to have one of them

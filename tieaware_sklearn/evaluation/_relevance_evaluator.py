@@ -12,22 +12,22 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from .._engine.checks import (
+from .._engine import (
     DROPPED_LABEL,
     UNJUDGED_LABEL,
+    FloatArray,
+    IntArray,
     Queries,
     check_choices,
+    consecutive,
+    count_segments,
     is_number,
     is_retrieved,
+    offsets_of,
+    show,
 )
-from .._engine.exact import show
-from .._engine.segments import consecutive, count_segments, offsets_of
-from .._engine.ties import FloatArray, IntArray
-from ..io._trec_inputs import given_qrels, given_run
-from ..io._trec_lines import SCORE, as_text, spelled
-from ..io._trec_tables import is_table
-from ..measures import FBeta, Measure, parse_measure
-from ..measures._base import spelled_out
+from ..io import SCORE, as_text, given_qrels, given_run, is_table, spelled
+from ..measures import FBeta, Measure, parse_measure, spelled_out
 from ._asked import Asked, ask
 from ._averages import GEOMETRIC_FLOOR, mean
 from ._labelled_queries import STATISTICS

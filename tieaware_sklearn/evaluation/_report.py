@@ -11,14 +11,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result, by_query
-from .._display.tables import Ranges, Table, bracketed, number
-from .._engine.checks import check_choice, check_count, check_qid, seed_of
-from .._engine.digests import WHICH, are_kept, id_digests, repeated
-from .._engine.merging import other_options
-from .._engine.ties import FloatArray
-from ..io._saved import Saved
-from ..io._saved_file import Kept, UnreadableError
+from .._display import Ranges, Result, Table, bracketed, by_query, number
+from .._engine import (
+    WHICH,
+    FloatArray,
+    are_kept,
+    check_choice,
+    check_count,
+    check_qid,
+    id_digests,
+    other_options,
+    repeated,
+    seed_of,
+)
+from ..io import Kept, Saved, UnreadableError
 from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
 from ._intervals import QueryMoments, bootstrap_interval, median_interval
 

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result, by_query
-from .._display.tables import Ranges, Table
-from .._engine.ties import FloatArray, TieGroups
-from ..measures import CWL, ERR, RBP, Measure, Precision, ReciprocalRank, Success
-from ..measures._parse import parse_measures
+from .._display import Ranges, Result, Table, by_query
+from .._engine import FloatArray, TieGroups
+from ..measures import (
+    CWL,
+    ERR,
+    RBP,
+    Measure,
+    Precision,
+    ReciprocalRank,
+    Success,
+    parse_measures,
+)
 from ._asked import ask
 from ._averages import means
 from ._prepared_ranking import Prepared, prepare

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Table
-from .._engine.checks import (
+from .._display import Result, Table, show_progress
+from .._engine import (
     DROPPED_LABEL,
+    FloatArray,
     Queries,
     check_count,
     check_flag,
     check_seed,
+    dense_ranks,
     is_retrieved,
+    owners,
+    runs,
 )
-from .._engine.segments import owners, runs
-from .._engine.ties import FloatArray, dense_ranks
 from ..measures import Measure, parse_measure
 from ._asked import ask
 from ._averages import mean

@@ -13,24 +13,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display.result import Result, by_query
-from .._display.tables import Table
-from .._display.warn import warn
-from .._engine.checks import (
+from .._display import Result, Table, by_query, warn
+from .._engine import (
     UNJUDGED_LABEL,
+    FloatArray,
+    IntArray,
+    Place,
     Queries,
+    as_floats,
+    begins,
     check_choice,
     check_qid,
     check_query_weight,
     check_scores,
+    matrix_of,
+    numbers_of,
+    offsets_of,
     reject,
+    sizes_of,
 )
-from .._engine.exact import Place, as_floats, numbers_of
-from .._engine.lists import matrix_of
-from .._engine.segments import begins, offsets_of, sizes_of
-from .._engine.ties import FloatArray, IntArray
-from ..measures import SubtopicMeasure
-from ..measures._subtopics import NoveltyMeasure, as_ndeval, parse_subtopic_measures
+from ..measures import (
+    NoveltyMeasure,
+    SubtopicMeasure,
+    as_ndeval,
+    parse_subtopic_measures,
+)
 from ._asked import check_zero_relevance
 from ._averages import column_sums
 from ._intervals import QueryMoments

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.result import Result
-from .._display.tables import Table
-from .._display.warn import warn
-from .._engine.checks import (
+from .._display import Result, Table, warn
+from .._engine import (
+    FloatArray,
+    IntArray,
+    Lists,
     Queries,
+    array_of,
     check_choice,
     check_choices,
     check_count,
@@ -21,14 +23,14 @@ from .._engine.checks import (
     check_qid,
     check_scores,
     check_seed,
+    dense_ranks,
+    in_32_bits,
+    is_missing,
     is_retrieved,
+    none_for_masked,
+    show,
 )
-from .._engine.columns import array_of
-from .._engine.exact import in_32_bits, is_missing, none_for_masked, show
-from .._engine.lists import Lists
-from .._engine.ties import FloatArray, IntArray, dense_ranks
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..measures import Measure, parse_measures
 from ._asked import Asked, ask
 from ._averages import means
 from ._judged_rows import JudgedRows

@@ -12,8 +12,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display.warn import warn
-from .._engine.columns import (
+from .._display import warn
+from .._engine import (
     blank_qid_column,
     check_kinds,
     check_no_nan,
@@ -24,7 +24,7 @@ from .._engine.columns import (
     warn_one_query,
     without_mask,
 )
-from ..evaluation._query_rows import QueryRows
+from ..evaluation import QueryRows
 
 #: columns that are copied at once: as many float64 as a line of the cache holds
 _COLUMNS_COPIED = 8

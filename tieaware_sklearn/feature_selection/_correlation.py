@@ -12,11 +12,8 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from .._engine.checks import Queries
-from .._engine.merging import AddedUp
-from .._engine.segments import offsets_of, runs
-from .._engine.ties import FloatArray, IntArray
-from .._kernel.arranged import rank_within
+from .._engine import AddedUp, FloatArray, IntArray, Queries, offsets_of, runs
+from .._kernel import rank_within
 from ._columns import side_by_side
 
 #: cells of a matrix of midranks; where one product is of all its rows

@@ -11,20 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._display.warn import warn
-from .._engine.checks import (
+from .._display import warn
+from .._engine import (
+    FittedQueries,
+    FloatArray,
     check_choice,
     check_count,
     check_flag,
     check_qid,
+    how_to_pass_qid,
     is_number,
 )
-from .._engine.columns import how_to_pass_qid
-from .._engine.fitted_queries import FittedQueries
-from .._engine.ties import FloatArray
-from ..evaluation._asked import ask
+from ..evaluation import ask
 from ..measures import Measure, parse_measure
-from ..rankers._query_ranker import RankerMixin
+from ..rankers import RankerMixin
 from ._columns import FeatureColumns
 from ._fusion import Alone, BordaScores, Fusion, Path, by_length, choose_number
 from ._selection import check_number, each_direction, number_of

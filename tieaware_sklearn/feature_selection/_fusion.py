@@ -11,17 +11,20 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from .._display.progress import show_progress
-from .._engine.checks import Queries
-from .._engine.segments import IntArray, sum_segments
-from .._engine.ties import FloatArray
-from .._kernel.arranged import rank_within
-from ..evaluation._asked import Asked
-from ..evaluation._averages import mean, means
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..evaluation._prepared_ranking import Prepared, columns_at_once
-from ..evaluation._query_rows import QueryRows
-from ..model_selection._folds import query_folds
+from .._display import show_progress
+from .._engine import FloatArray, IntArray, Queries, sum_segments
+from .._kernel import rank_within
+from ..evaluation import (
+    NO_DIFFERENCE,
+    Asked,
+    Prepared,
+    QueryMoments,
+    QueryRows,
+    columns_at_once,
+    mean,
+    means,
+)
+from ..model_selection import query_folds
 from ._columns import columns_of
 
 #: rows and columns that are ranked in one call

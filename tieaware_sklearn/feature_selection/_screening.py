@@ -11,19 +11,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result
-from .._display.tables import Ranges, Table, probability
-from .._display.words import meaning
-from .._engine.checks import UNJUDGED, check_choice
-from .._engine.digests import are_kept, check_apart, merged
-from .._engine.merging import other_features, other_options
-from .._engine.ties import FloatArray
-from ..evaluation._intervals import QueryMoments, adjust
-from ..evaluation._query_rows import QueryRows
-from ..evaluation._report import lift
-from ..io._saved import Saved, kept_sums, sums_of
-from ..io._saved_file import Kept, UnreadableError
-from ..measures._parse import names_to_save, parse_measures
+from .._display import Ranges, Result, Table, meaning, probability
+from .._engine import (
+    UNJUDGED,
+    FloatArray,
+    are_kept,
+    check_apart,
+    check_choice,
+    merged,
+    other_features,
+    other_options,
+)
+from ..evaluation import QueryMoments, QueryRows, adjust, lift
+from ..io import Kept, Saved, UnreadableError, kept_sums, sums_of
+from ..measures import names_to_save, parse_measures
 from ._correlation import FeatureCorrelation, Likeness, feature_correlation
 from ._selection import DECIMALS, Rule, Selection, each_direction
 from ._statistics import FeatureStatistics, Worth

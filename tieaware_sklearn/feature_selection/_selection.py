@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.warn import warn
-from .._engine.checks import check_choice, check_flag, is_number
-from .._engine.ties import FloatArray
-from ..evaluation._asked import Asked, ask
-from ..measures import Measure, parse_measure
-from ..measures._parse import parse_measures
+from .._display import warn
+from .._engine import FloatArray, check_choice, check_flag, is_number
+from ..evaluation import Asked, ask
+from ..measures import Measure, parse_measure, parse_measures
 from ._correlation import Likeness
 
 DIRECTIONS = ("auto", "descending", "ascending")

@@ -15,17 +15,29 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._display.warn import warn
-from .._engine.checks import Queries, check_count
-from .._engine.columns import list_columns, spread_features
-from .._engine.digests import Digests, id_digests, kept, known
-from .._engine.merging import gather
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..evaluation._query_rows import QueryRows
-from ..io._batches import rows_of_batch
-from ..io._table_columns import OneKind
-from ..io._table_pieces import Piece, check_different, gathered, of_all, pieces
-from ..io._wording import listed
+from .._display import warn
+from .._engine import (
+    Digests,
+    Queries,
+    check_count,
+    gather,
+    id_digests,
+    kept,
+    known,
+    list_columns,
+    spread_features,
+)
+from ..evaluation import DEFAULT_MEASURES, QueryRows
+from ..io import (
+    OneKind,
+    Piece,
+    check_different,
+    gathered,
+    listed,
+    of_all,
+    pieces,
+    rows_of_batch,
+)
 from ..measures import Measure
 from ._columns import FeatureColumns
 from ._screening import Screening

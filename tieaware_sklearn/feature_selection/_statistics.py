@@ -12,15 +12,18 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
-from .._display.progress import show_progress
-from .._engine.merging import AddedUp
-from .._engine.ties import FloatArray
-from ..evaluation._asked import Asked
-from ..evaluation._averages import sums_of_squares
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..evaluation._labelled_queries import STATISTICS
-from ..evaluation._prepared_ranking import Prepared, columns_at_once
-from ..evaluation._query_rows import QueryRows
+from .._display import show_progress
+from .._engine import AddedUp, FloatArray
+from ..evaluation import (
+    NO_DIFFERENCE,
+    STATISTICS,
+    Asked,
+    Prepared,
+    QueryMoments,
+    QueryRows,
+    columns_at_once,
+    sums_of_squares,
+)
 from ._columns import columns_taken, side_by_side
 from ._correlation import FeatureCorrelation, feature_correlation
 from ._selection import Rule

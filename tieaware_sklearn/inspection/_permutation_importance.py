@@ -11,37 +11,38 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Ranges, Table, number, probability
-from .._engine.checks import (
+from .._display import Ranges, Result, Table, number, probability, show_progress
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
+    array_of,
+    by_content,
     check_choice,
     check_count,
     check_flag,
     check_seed,
     check_share,
-)
-from .._engine.columns import (
-    array_of,
     count_rows,
     ids_of,
     list_columns,
     qid_index,
+    show,
     warn_one_query,
 )
-from .._engine.exact import show
-from .._engine.rows import by_content
-from .._engine.ties import FloatArray, IntArray
-from ..comparison._tests import CORRECTIONS
-from ..evaluation._asked import Asked, ask
-from ..evaluation._averages import means
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments, adjust
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..evaluation._query_rows import QueryRows
-from ..measures import Measure
-from ..measures._parse import parse_measures
-from ..model_selection._predictions import check_response_method, predicted_scores
+from ..comparison import CORRECTIONS
+from ..evaluation import (
+    DEFAULT_MEASURES,
+    NO_DIFFERENCE,
+    Asked,
+    QueryMoments,
+    QueryRows,
+    adjust,
+    ask,
+    means,
+)
+from ..measures import Measure, parse_measures
+from ..model_selection import check_response_method, predicted_scores
 
 
 def column_groups(

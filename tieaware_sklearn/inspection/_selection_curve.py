@@ -12,34 +12,36 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Table, bracketed, number
-from .._engine.checks import (
+from .._display import Result, Table, bracketed, number, show_progress
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
+    array_of,
+    by_content,
     check_flag,
     check_share,
-)
-from .._engine.columns import (
-    array_of,
     ids_of,
     list_columns,
+    show,
     split_qid_column,
     take_rows,
 )
-from .._engine.exact import show
-from .._engine.rows import by_content
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._asked import Asked, ask
-from ..evaluation._intervals import NO_DIFFERENCE, QueryMoments
-from ..evaluation._prepared_ranking import DEFAULT_MEASURE, Prepared
-from ..evaluation._query_rows import QueryRows
+from ..evaluation import (
+    DEFAULT_MEASURE,
+    NO_DIFFERENCE,
+    Asked,
+    Prepared,
+    QueryMoments,
+    QueryRows,
+    ask,
+)
 from ..measures import Measure, parse_measure
-from ..model_selection._folds import query_folds
-from ..model_selection._predictions import (
+from ..model_selection import (
     check_response_method,
     fit_rows,
     predicted_scores,
+    query_folds,
 )
 
 

@@ -11,12 +11,16 @@ from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Table, bracketed, number
-from .._engine.checks import check_count, check_flag, check_seed, check_share
-from .._engine.ties import FloatArray, IntArray
-from ..model_selection._predictions import fit_rows
+from .._display import Result, Table, bracketed, number, show_progress
+from .._engine import (
+    FloatArray,
+    IntArray,
+    check_count,
+    check_flag,
+    check_seed,
+    check_share,
+)
+from ..model_selection import fit_rows
 from ._selection_curve import QueryParts, check_selector
 
 #: rows of the table in print

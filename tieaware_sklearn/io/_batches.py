@@ -9,8 +9,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from .._display.progress import show_progress
-from .._engine.checks import check_count, check_flag
+from .._display import show_progress
+from .._engine import check_count, check_flag
 from ._bunch import framed
 from ._file_names import find_files
 from ._letor_scan import scan_letor

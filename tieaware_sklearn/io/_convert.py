@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.progress import show_progress
+from .._display import show_progress
 from .._optional import import_optional
 from ._batches import rows_of_batch
 from ._float_rows import FloatRows, float_rows

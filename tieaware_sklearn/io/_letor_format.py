@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernel import engines
+from .._kernel import engine, letor
 from ._letor_end import check_end
 from ._scan import Runs, RunsFound
 from ._text_source import Location, PathLike, TextSource, check_paths
@@ -74,8 +74,8 @@ def look_at(text: bytes) -> Lines:
         For numbers that are none; `read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if engines.engine() == "compiled":
-        found = engines.letor.look(text)
+    if engine() == "compiled":
+        found = letor.look(text)
         if found is not None:
             return Lines(*found)
     n_rows, ids = 0, []

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from .._engine.checks import check_choice
-from .._kernel import engines
+from .._engine import check_choice
+from .._kernel import engine, letor
 from ._letor_format import (
     Counted,
     check_not_rounded,
@@ -85,8 +85,8 @@ class LetorScan(Scan[_Piece]):
 
     def _rows_of(self, text: bytes) -> _Piece:
         """The rows of some lines, by the kernel where they are plain."""
-        if engines.engine() == "compiled":
-            found = engines.letor.parse(text, self._column)
+        if engine() == "compiled":
+            found = letor.parse(text, self._column)
             if found is not None:
                 *parts, target = found
                 shape = len(target), len(self.numbers)

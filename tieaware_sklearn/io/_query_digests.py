@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import check_qid
-from .._engine.columns import count_rows
-from .._engine.digests import id_digests
+from .._engine import check_qid, count_rows, id_digests
 
 
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:

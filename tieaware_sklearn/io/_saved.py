@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 
-from .._engine.merging import AddedUp
+from .._engine import AddedUp
 from ._saved_file import Kept, UnreadableError, from_bytes, to_bytes
 from ._whole_file import whole_file
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine.checks import find_runs
-from .._engine.digests import bits_of
+from .._engine import bits_of, find_runs
 
 
 class Rows(Protocol):

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import find_runs
+from .._engine import find_runs
 from .._optional import import_optional
 from ._float_rows import FloatRows, float_rows
 from ._scan import Arrays, Runs, Scan

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._engine.checks import check_choice
+from .._engine import check_choice
 from ._text_source import PathLike, TextSource
 from ._trec import load_run
 from ._wording import quoted

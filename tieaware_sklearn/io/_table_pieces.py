@@ -8,9 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._engine.checks import Queries, check_qid
-from .._engine.digests import SeenQueries
-from .._engine.exact import numbers_of
+from .._engine import Queries, SeenQueries, check_qid, numbers_of
 from .._optional import import_optional
 from ._table_columns import (
     OneKind,

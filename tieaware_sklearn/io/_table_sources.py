@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display.warn import warn
-from .._engine.exact import numbers_of
+from .._display import warn
+from .._engine import numbers_of
 from .._optional import import_optional
 from ._table_columns import are_numbers_as_text
 from ._table_pieces import Piece, pieces

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.columns import how_to_read
+from .._engine import how_to_read
 from ._tabular_frames import Table, pandas_of_tables
 from ._wording import quoted
 

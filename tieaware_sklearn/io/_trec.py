@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine.checks import check_choice
+from .._engine import check_choice
 from ._bunch import import_pandas
 from ._trec_inputs import given_qrels, given_run, given_runs
 from ._trec_lines import RANK, SCORE, all_lines

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.exact import none_for_masked, show
+from .._engine import none_for_masked, show
 from ._text_source import PathLike, would_not_read_as_text
-from ._trec_lines import SCORE, TrecLines, as_text, by_score_and_docno, in_32_bits
+from ._trec_lines import SCORE, TrecLines, as_text, by_score_and_docno, with_32_bits
 from ._trec_tables import JUDGMENTS, RUN, Kind, lines_of_columns
 from ._whole_file import number_as_text, write_whole
 
@@ -75,7 +75,7 @@ def dump_trec_run(
     run = _lines(path, {"qid": qid, "docno": docno, "score": score}, RUN)
     if not run.docno:
         raise ValueError("score must retrieve a document, got -inf in all rows")
-    run = run.in_order(by_score_and_docno(in_32_bits(run)))
+    run = run.in_order(by_score_and_docno(with_32_bits(run)))
 
     def lines() -> Iterator[str]:
         ranks = run.places_in_topics().tolist()

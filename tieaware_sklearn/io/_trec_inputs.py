@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from .._engine.exact import show
+from .._engine import show
 from ._text_source import COMPRESSED_SUFFIXES, TextSource
 from ._trec_files import read_qrels, read_run
 from ._trec_lines import TrecLines

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine import exact
-from .._engine.ties import FloatArray
+from .._engine import FloatArray, in_32_bits
 
 #: columns of the numbers of a run; those of judgments have labels only
 RANK, SCORE = 0, 1
@@ -83,10 +82,10 @@ def consecutive(topics: Iterable[bytes], sizes: Sequence[int]) -> dict[bytes, sl
     return dict(zip(topics, map(slice, bounds, bounds[1:]), strict=True))
 
 
-def in_32_bits(run: TrecLines) -> TrecLines:
+def with_32_bits(run: TrecLines) -> TrecLines:
     """Scores as trec_eval holds them."""
     numbers = run.numbers.copy()
-    numbers[:, SCORE] = exact.in_32_bits(numbers[:, SCORE])
+    numbers[:, SCORE] = in_32_bits(numbers[:, SCORE])
     return run._replace(numbers=numbers)
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine.segments import rises
+from .._engine import rises
 from ._trec_lines import (
     RANK,
     SCORE,
     TrecLines,
     as_text,
     by_score_and_docno,
-    in_32_bits,
+    with_32_bits,
 )
 
 #: lines of a topic that a file does not have
@@ -58,7 +58,7 @@ def columns_of_runs(
     retrieved = set().union(*(run.topics for run in runs))
     names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
     if order == "trec_eval":
-        runs = [in_32_bits(run) for run in runs]
+        runs = [with_32_bits(run) for run in runs]
     disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
     input_orders = [run.places_in_topics() for run in runs]
     if order == "trec_eval" and not by_docno:

@@ -11,9 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.columns import list_columns
-from .._engine.exact import as_floats, none_for_masked, numbers_of, show
-from .._engine.ties import FloatArray
+from .._engine import (
+    FloatArray,
+    as_floats,
+    list_columns,
+    none_for_masked,
+    numbers_of,
+    show,
+)
 from ._trec_lines import TrecLines, as_bytes, consecutive, gathered, spelled
 from ._wording import listed
 

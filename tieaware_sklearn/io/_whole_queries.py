@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.checks import Queries, check_count
-from .._engine.digests import SeenQueries
+from .._engine import Queries, SeenQueries, check_count
 from ._table_columns import OneKind
 from ._table_pieces import Piece, as_one, pieces
 

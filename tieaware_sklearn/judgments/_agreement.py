@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from .._display.result import Result
-from .._display.tables import Table, number
-from .._engine.checks import check_length, reject
-from .._engine.columns import array_of, without_mask
-from .._engine.exact import is_missing, none_for_masked
-from .._engine.ties import FloatArray, IntArray
+from .._display import Result, Table, number
+from .._engine import (
+    FloatArray,
+    IntArray,
+    array_of,
+    check_length,
+    is_missing,
+    none_for_masked,
+    reject,
+    without_mask,
+)
 
 #: upper ends of the classes of kappa from 0 on, and their names
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)

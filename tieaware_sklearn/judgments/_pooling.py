@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.result import Result
-from .._display.tables import Table
-from .._engine.checks import check_count, check_qid, check_scores
-from .._engine.ties import FloatArray, IntArray, dense_ranks
+from .._display import Result, Table
+from .._engine import (
+    FloatArray,
+    IntArray,
+    check_count,
+    check_qid,
+    check_scores,
+    dense_ranks,
+)
 from ._agreement import given_values
 
 

@@ -1,7 +1,7 @@
 """Measures of a ranking, exact under ties."""
 
 from ._average_precision import AveragePrecision, PrecisionRecallArea
-from ._base import Distribution, Measure
+from ._base import Distribution, Measure, is_ours, names_where, spelled_out
 from ._bpref import BPref
 from ._counts import (
     Fallout,
@@ -12,12 +12,13 @@ from ._counts import (
     RPrecision,
     SetAP,
 )
-from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP
+from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight
 from ._err import ERR
 from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success
+from ._gains import refused_label
 from ._inferred import InferredAveragePrecision
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._parse import parse_measure
+from ._parse import accepted_unjudged, names_to_save, parse_measure, parse_measures
 from ._subtopics import (
     NRBP,
     AlphaDCG,
@@ -25,9 +26,12 @@ from ._subtopics import (
     IntentAware,
     NormalisedERRIA,
     NormalisedNRBP,
+    NoveltyMeasure,
     SubtopicMeasure,
     SubtopicRecall,
+    as_ndeval,
     parse_subtopic_measure,
+    parse_subtopic_measures,
 )
 
 __all__ = [

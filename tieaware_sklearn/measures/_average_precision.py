@@ -10,7 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.segments import (
+from .._engine import (
+    LONGEST,
+    FloatArray,
+    IntArray,
+    TieGroups,
+    Totals,
     consecutive,
     count_before,
     count_segments,
@@ -19,8 +24,7 @@ from .._engine.segments import (
     sum_after,
     sum_segments,
 )
-from .._engine.ties import LONGEST, FloatArray, IntArray, TieGroups, Totals
-from .._kernel.walks import Walk
+from .._kernel import Walk
 from ._base import BinaryMeasure, MeasureOverRelevant, RelevanceMeasure, choice
 from ._cumulated_gain import harmonic_difference, n_ranks, rank_tables
 

@@ -28,10 +28,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import check_choice, check_cutoff, check_labels, is_number
-from .._engine.exact import show
-from .._engine.ties import FloatArray, TieGroups, Totals, once_per_block
-from .._kernel.walks import Walk
+from .._engine import (
+    FloatArray,
+    TieGroups,
+    Totals,
+    check_choice,
+    check_cutoff,
+    check_labels,
+    is_number,
+    once_per_block,
+    show,
+)
+from .._kernel import Walk
 
 
 class Named(NamedTuple):

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from .._engine import FloatArray, IntArray, TieGroups, once_per_block
 from ._base import MeasureOverRelevant, Outcomes
 
 #: the distribution is not computed for more sums than this

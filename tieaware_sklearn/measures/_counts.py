@@ -17,9 +17,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import stats
 
-from .._engine.checks import UNJUDGED_LABEL
-from .._engine.ties import FloatArray, IntArray, TieGroups, Totals
-from .._kernel.walks import Walk
+from .._engine import UNJUDGED_LABEL, FloatArray, IntArray, TieGroups, Totals
+from .._kernel import Walk
 from ._base import (
     BinaryMeasure,
     BoolArray,

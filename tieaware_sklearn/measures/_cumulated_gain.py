@@ -14,11 +14,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._engine.checks import reject
-from .._engine.exact import show
-from .._engine.segments import count_segments, expand, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups, Totals, once_per_block
-from .._kernel.walks import Walk
+from .._engine import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    Totals,
+    count_segments,
+    expand,
+    once_per_block,
+    reject,
+    show,
+    sum_segments,
+)
+from .._kernel import Walk
 from ._base import BEST, DEEPEST, Measure, RelevanceMeasure, cutoff, from_views, number
 from ._gains import gains_of, normalise_gain
 

@@ -15,8 +15,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._engine.segments import expand, sizes_of, starts_of, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from .._engine import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    expand,
+    once_per_block,
+    sizes_of,
+    starts_of,
+    sum_segments,
+)
 from ._base import BoolArray, Measure, cutoff, from_views, number
 from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
 from ._interpolated import first_places, generator, n_orders, places_of

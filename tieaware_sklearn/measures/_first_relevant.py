@@ -10,10 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import stats
 
-from .._engine.checks import check_count
-from .._engine.segments import expand, starts_of, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups
-from .._kernel.walks import Walk
+from .._engine import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    check_count,
+    expand,
+    starts_of,
+    sum_segments,
+)
+from .._kernel import Walk
 from ._base import BinaryMeasure, BoolArray, Outcomes, RelevanceMeasure, even, number
 
 # beyond this many times n/r places, no relevant document has been met with a

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.checks import DROPPED_LABEL
-from .._engine.ties import FloatArray
+from .._engine import DROPPED_LABEL, FloatArray
 from ._base import shortest
 
 MAX_EXPONENTIAL_LABEL = 60

@@ -21,8 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from .._engine.segments import consecutive, starts_of, sum_segments
-from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from .._engine import (
+    FloatArray,
+    IntArray,
+    TieGroups,
+    consecutive,
+    once_per_block,
+    starts_of,
+    sum_segments,
+)
 from ._base import MeasureOverRelevant, choice
 from ._interpolated import generator, n_orders, places_of_some
 

@@ -33,9 +33,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import is_number
-from .._engine.segments import runs
-from .._engine.ties import FloatArray, IntArray, TieGroups, once_per_block
+from .._engine import FloatArray, IntArray, TieGroups, is_number, once_per_block, runs
 from ._base import BoolArray, Outcomes, RelevanceMeasure, choice, number
 
 #: orders drawn of a group, fewer of very long ones

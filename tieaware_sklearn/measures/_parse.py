@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from .._engine.checks import check_choice
+from .._engine import check_choice
 from ._base import NAMED, OF_SUBTOPICS, READ, Measure, Named, spell_out, spelled_out
 
 #: names are no longer: a table of several hundred labels fits

@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.exact import show
-from .._engine.ties import FloatArray, IntArray, TieGroups
+from .._engine import FloatArray, IntArray, TieGroups, show
 from ._average_precision import AveragePrecision
 from ._base import (
     OF_SUBTOPICS,

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
     check_choice,
     check_count,
@@ -19,10 +21,14 @@ from .._engine.checks import (
     check_length,
     check_qid,
     check_seed,
+    column_of,
+    count_rows,
+    count_segments,
+    how_to_pass_qid,
+    numbers_of,
+    one_dimensional,
+    show,
 )
-from .._engine.columns import column_of, count_rows, how_to_pass_qid
-from .._engine.exact import numbers_of, one_dimensional, show
-from .._engine.segments import FloatArray, IntArray, count_segments
 
 #: training and test set, a flag per query
 Part = tuple[NDArray[np.bool_], NDArray[np.bool_]]

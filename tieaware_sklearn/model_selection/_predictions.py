@@ -14,9 +14,14 @@ from sklearn import config_context
 from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._engine.checks import Queries, check_choices, check_scores
-from .._engine.columns import array_of
-from .._engine.ties import FloatArray, IntArray
+from .._engine import (
+    FloatArray,
+    IntArray,
+    Queries,
+    array_of,
+    check_choices,
+    check_scores,
+)
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
 #: of a classifier, the first that it has: its classes alone would tie documents

@@ -11,20 +11,18 @@ from typing import Any, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from .._engine.checks import (
+from .._engine import (
     UNJUDGED,
     check_choice,
     check_labels,
     check_qid,
     check_query_weight,
+    check_whole_queries,
+    how_to_pass_qid,
+    resolve_qid,
 )
-from .._engine.columns import how_to_pass_qid, resolve_qid
-from .._engine.fitted_queries import check_whole_queries
-from ..evaluation import ranking_score
-from ..evaluation._asked import Asked, ask
-from ..evaluation._prepared_ranking import AVERAGES, Prepared, check_averaging
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..evaluation import AVERAGES, Asked, Prepared, ask, check_averaging, ranking_score
+from ..measures import Measure, parse_measures
 from ._predictions import RESPONSE_METHODS, check_response_method, predicted_scores
 from ._scikit_learn_scorers import BaseScorer, found_in_call
 

@@ -11,18 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseShuffleSplit
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
+    as_floats,
     check_count,
     check_length,
     check_qid,
     check_seed,
+    count_rows,
+    ids_of,
     is_number,
+    numbers_of,
     reject,
+    show,
+    take_rows,
 )
-from .._engine.columns import count_rows, ids_of, take_rows
-from .._engine.exact import as_floats, numbers_of, show
-from .._engine.ties import FloatArray, IntArray
 from ._folds import (
     Part,
     QuerySplits,

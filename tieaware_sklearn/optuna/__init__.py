@@ -7,7 +7,12 @@ values for single queries show early whether a trial is promising.
 
 from ._query_objective import QueryObjective
 from ._ranker_objective import RankerObjective
-from ._score_precision_objective import ScorePrecisionObjective, coarsest
+from ._score_precision_objective import (
+    NothingKept,
+    ScorePrecisionObjective,
+    coarsest,
+    complete_trials,
+)
 from ._scoring_objective import LinearScoringObjective, ScoringObjective
 
 __all__ = [

@@ -13,17 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine.checks import Queries, check_count, seed_of
-from .._engine.digests import query_marks
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._asked import Asked, ask
-from ..evaluation._averages import means, stds_of_means
-from ..evaluation._labelled_queries import STATISTICS
-from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._query_rows import QueryRows
-from ..evaluation._ranked_queries import RankedQueries
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from .._engine import FloatArray, IntArray, Queries, check_count, query_marks, seed_of
+from ..evaluation import (
+    STATISTICS,
+    Asked,
+    Prepared,
+    QueryRows,
+    RankedQueries,
+    ask,
+    means,
+    stds_of_means,
+)
+from ..measures import Measure, parse_measures
 from ._studies import PRUNE, StudyCreator, optuna
 
 #: at most so many values are reported by a trial

@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from .._engine.checks import Queries
-from .._engine.columns import take_rows
-from .._engine.rows import by_content
-from .._engine.ties import IntArray
-from ..evaluation._query_rows import QueryRows
-from ..model_selection._folds import check_cv
-from ..model_selection._predictions import (
+from .._engine import IntArray, Queries, by_content, take_rows
+from ..evaluation import QueryRows
+from ..model_selection import (
+    check_cv,
     check_response_method,
     fit_on_queries,
     predicted_scores,
 )
-from ..rankers._query_ranker import options_of
+from ..rankers import options_of
 from ._query_objective import QueryObjective, Step
 from ._studies import best_trial, optuna
 

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.checks import check_choices, check_share, is_number
-from ..comparison._systems import MeasuredSystems
-from ..comparison._tests import QueryLosses
-from ..evaluation._averages import mean, std_of_mean
+from .._engine import check_choices, check_share, is_number
+from ..comparison import MeasuredSystems, QueryLosses
+from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
-from ..score_precision._coarse_ranker import FORMATS, KINDS, parse_coarseness
-from ..score_precision._study import CoarseSystems
+from ..score_precision import FORMATS, KINDS, CoarseSystems, parse_coarseness
 from ._studies import StudyCreator, optuna
 
 _LINEAR = "linear"

@@ -10,19 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import assert_all_finite, check_array
 
-from .._engine.checks import check_count, check_scores
-from .._engine.columns import (
+from .._engine import (
+    FloatArray,
+    IntArray,
+    check_count,
     check_kinds,
     check_no_nan,
+    check_scores,
     list_columns,
     take_rows,
     without_mask,
 )
-from .._engine.ties import FloatArray, IntArray
-from ..rankers import LinearRanker
-from ..rankers._coordinate_ascent import linear_scores
-from ..rankers._linear import TRANSFORMS, check_transforms, scales, transformed
-from ..rankers._query_ranker import options_of
+from ..rankers import (
+    TRANSFORMS,
+    LinearRanker,
+    check_transforms,
+    linear_scores,
+    options_of,
+    scales,
+    transformed,
+)
 from ._query_objective import QueryObjective, Step
 from ._studies import best_trial, optuna
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.checks import check_count, check_flag
+from .._engine import check_count, check_flag
 from .._optional import import_optional
 
 optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._display.tables import clip, number
-from .._engine.ties import FloatArray
+from .._display import clip, number
+from .._engine import FloatArray
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
 BLACK, GREY = "#000000", "#767676"

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.checks import check_count
-from .._engine.ties import FloatArray
+from .._engine import FloatArray, check_count
 from ..feature_selection import RankingFeatureSelector
 from ._axes import GREY, plain, short, show_ranges
 from ._display_base import Display, Panels

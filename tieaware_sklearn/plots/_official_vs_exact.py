@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.ties import FloatArray
+from .._engine import FloatArray
 from ..comparison import OfficialVsExact, official_vs_exact
 from ._axes import BLACK, GREY, MEAN, RANGE, VERMILLION, plain, short
 from ._display_base import Display, Panels

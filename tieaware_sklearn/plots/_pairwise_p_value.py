@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.checks import check_choice
-from .._engine.ties import FloatArray
+from .._engine import FloatArray, check_choice
 from ..score_precision import PrecisionStudy, precision_study
 from ._axes import BLACK, BLUE, GREY, MARKERS, ORANGE, SKY, VERMILLION, title
 from ._display_base import Panels

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display.tables import number
-from .._engine.checks import check_count
-from .._engine.ties import FloatArray
+from .._display import number
+from .._engine import FloatArray, check_count
 from ..inspection import PermutationImportance, query_permutation_importance
 from ._axes import GREY, SKY, plain, short, show_intervals, title
 from ._display_base import Display, Panels

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.checks import check_choice
-from .._engine.ties import FloatArray
+from .._engine import FloatArray, check_choice
 from ..score_precision import PrecisionStudy, precision_study
 from ._axes import BLUE, GREY, SKY, VERMILLION, short, title
 from ._display_base import Panels

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ..comparison._systems import ONE_SYSTEM
+from ..comparison import ONE_SYSTEM
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from ._axes import BLACK, BLUE, GREY, MEAN, RANGE, line_style, short, title
 from ._display_base import Panels

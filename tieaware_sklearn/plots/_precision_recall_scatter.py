@@ -7,10 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.checks import is_number
-from .._engine.ties import FloatArray
-from ..evaluation import evaluate
-from ..evaluation._averages import means
+from .._engine import FloatArray, is_number
+from ..evaluation import evaluate, means
 from ..measures import Precision, Recall
 from ._axes import BLACK, BLUE, GREY, RANGE, SKY, short, title
 from ._display_base import Panels

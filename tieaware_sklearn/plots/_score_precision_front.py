@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.ties import FloatArray
-from ..score_precision._coarse_ranker import KINDS
+from .._engine import FloatArray
+from ..score_precision import KINDS
 from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION
 from ._display_base import Display, Panels
 
@@ -101,8 +101,7 @@ class ScorePrecisionDisplay(Display):
             If the study has no complete trial of the objective, or if `keep` or `alpha`
             is out of range.
         """
-        from ..optuna import coarsest
-        from ..optuna._score_precision_objective import NothingKept, complete_trials
+        from ..optuna import NothingKept, coarsest, complete_trials
 
         trials = complete_trials(study)
         numbers = [trial.number for trial in trials]

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.checks import check_flag
-from .._engine.ties import FloatArray
+from .._engine import FloatArray, check_flag
 from ..inspection import SelectionCurve, selection_curve
 from ._axes import GREY, line_style, plain, short
 from ._display_base import Display, Panels

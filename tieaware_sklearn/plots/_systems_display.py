@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.columns import count_rows
-from ..comparison._systems import check_systems
-from ..model_selection._predictions import predicted_scores
+from .._engine import count_rows
+from ..comparison import check_systems
+from ..model_selection import predicted_scores
 from ._display_base import Display
 
 #: checked scores by the names of systems

@@ -8,12 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine.ties import FloatArray
-from ..comparison import SystemComparison, compare_systems
-from ..comparison._result import EXPECTED
-from ..evaluation import evaluate
-from ..evaluation._prepared_ranking import DEFAULT_MEASURES
-from ..measures._parse import parse_measures
+from .._engine import FloatArray
+from ..comparison import EXPECTED, SystemComparison, compare_systems
+from ..evaluation import DEFAULT_MEASURES, evaluate
+from ..measures import parse_measures
 from ._axes import GREEN, MEAN, ORANGE, PURPLE, plain, show_ranges
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay

@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display.tables import number
-from .._engine.ties import FloatArray
+from .._display import number
+from .._engine import FloatArray
 from ..comparison import SystemComparison, compare_systems
-from ..evaluation._averages import mean
-from ..evaluation._intervals import NO_DIFFERENCE
+from ..evaluation import NO_DIFFERENCE, mean
 from ._axes import BLACK, BLUE, GREY, SKY, VERMILLION, plain, short, title
 from ._display_base import Panels
 from ._systems_display import Systems, SystemsDisplay

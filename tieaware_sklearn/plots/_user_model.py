@@ -9,10 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine.checks import check_count
-from .._engine.ties import FloatArray
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from .._engine import FloatArray, check_count
+from ..measures import Measure, parse_measures
 from ._axes import line_style, short
 from ._display_base import Display, Panels
 

@@ -1,5 +1,18 @@
 """The linear ranker, and what the rankers of LightGBM, XGBoost and CatBoost share."""
 
-from ._linear import LinearRanker
+from ._coordinate_ascent import linear_scores
+from ._eval_sets import (
+    BoostingMeasures,
+    QueryData,
+    TreeByTree,
+    ask_eval_metric,
+    check_stopping,
+    measured,
+    queries_of,
+    shortest_decimals,
+    without_qid,
+)
+from ._linear import TRANSFORMS, LinearRanker, check_transforms, scales, transformed
+from ._query_ranker import QueryRankerMixin, RankerMixin, options_of
 
 __all__ = ["LinearRanker"]

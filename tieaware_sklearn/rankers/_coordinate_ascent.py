@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.ties import FloatArray, IntArray
-from ..evaluation._asked import Asked
-from ..evaluation._averages import means
-from ..evaluation._prepared_ranking import Prepared, columns_at_once
+from .._engine import FloatArray, IntArray
+from ..evaluation import Asked, Prepared, columns_at_once, means
 
 #: moves of a weight: .001, .003, .007, ..., 16.4, up and down, the smallest first
 _FIRST, _GROWTH, _N_MOVES = 0.001, 2.0, 14

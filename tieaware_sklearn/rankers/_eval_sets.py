@@ -11,30 +11,25 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
     Queries,
+    by_content,
     check_choice,
     check_labels,
     check_query_weight,
     check_scores,
-    reject,
-)
-from .._engine.columns import (
     how_to_pass_qid,
     list_columns,
+    offsets_of,
     qid_index,
+    reject,
     resolve_qid,
     take_rows,
     without_mask,
 )
-from .._engine.rows import by_content
-from .._engine.segments import offsets_of
-from .._engine.ties import FloatArray
-from ..evaluation._asked import Asked, ask
-from ..evaluation._prepared_ranking import Prepared
-from ..evaluation._query_rows import QueryRows
-from ..measures import Measure
-from ..measures._parse import parse_measures
+from ..evaluation import Asked, Prepared, QueryRows, ask
+from ..measures import Measure, parse_measures
 
 #: the parts of an evaluation set beside eval_X
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")

@@ -12,27 +12,25 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display.progress import show_progress
-from .._engine.checks import (
+from .._display import show_progress
+from .._engine import (
+    FittedQueries,
+    FloatArray,
+    array_of,
+    as_floats,
     check_choice,
     check_count,
     check_flag,
+    check_kinds,
     check_seed,
     check_share,
-    is_number,
-)
-from .._engine.columns import (
-    array_of,
-    check_kinds,
     how_to_pass_qid,
+    is_number,
+    numbers_of,
     resolve_qid,
     without_mask,
 )
-from .._engine.exact import as_floats, numbers_of
-from .._engine.fitted_queries import FittedQueries
-from .._engine.ties import FloatArray
-from ..evaluation._asked import Asked, ask
-from ..evaluation._query_rows import QueryRows
+from ..evaluation import Asked, QueryRows, ask
 from ..measures import Measure, parse_measure
 from ._coordinate_ascent import (
     SAME,

@@ -12,19 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine.checks import check_scores, seed_of
-from .._engine.columns import (
+from .._engine import (
+    FittedQueries,
+    check_scores,
+    check_whole_queries,
     how_to_pass_qid,
     list_columns,
     qid_index,
     resolve_qid,
+    seed_of,
     split_qid_column,
     spread_features,
     without_mask,
 )
-from .._engine.fitted_queries import FittedQueries, check_whole_queries
-from ..evaluation._asked import ask
-from ..evaluation._query_rows import QueryRows
+from ..evaluation import QueryRows, ask
 from ..measures import parse_measure
 from ._eval_sets import (
     GivenSet,

@@ -6,8 +6,8 @@ from ._bands import (
     rank_safe_depth,
     worst_case_loss,
 )
-from ._coarse_ranker import CoarseRanker, round_scores
-from ._study import PrecisionStudy, precision_study
+from ._coarse_ranker import FORMATS, KINDS, CoarseRanker, parse_coarseness, round_scores
+from ._study import CoarseSystems, PrecisionStudy, precision_study
 
 __all__ = [
     "CoarseRanker",

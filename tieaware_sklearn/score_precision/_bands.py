@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from .._engine.checks import (
+from .._engine import (
+    FloatArray,
+    IntArray,
     Queries,
     check_choice,
     check_count,
     check_qid,
     check_scores,
+    dense_ranks,
+    is_missing,
     is_retrieved,
+    runs,
 )
-from .._engine.exact import is_missing
-from .._engine.segments import runs
-from .._engine.ties import FloatArray, IntArray, dense_ranks
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
 #: ranks are 64-bit integers

@@ -25,12 +25,19 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._engine.checks import Queries, check_choice, check_qid, check_scores, is_number
-from .._engine.columns import count_rows, resolve_qid
-from .._engine.exact import as_floats
-from .._engine.ties import FloatArray
-from ..model_selection._predictions import check_response_method, predicted_scores
-from ..rankers._query_ranker import RankerMixin
+from .._engine import (
+    FloatArray,
+    Queries,
+    as_floats,
+    check_choice,
+    check_qid,
+    check_scores,
+    count_rows,
+    is_number,
+    resolve_qid,
+)
+from ..model_selection import check_response_method, predicted_scores
+from ..rankers import RankerMixin
 from ._bands import EXISTING_TIES, banded, check_rho
 
 Item = TypeVar("Item")

@@ -12,17 +12,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display.progress import show_progress
-from .._display.result import Result
-from .._display.tables import Ranges, Table, number, probability
-from .._engine.checks import check_choice, check_flag, check_qid, check_share, is_number
-from .._engine.ties import FloatArray, IntArray
-from ..comparison._correlation import order_agreement
-from ..comparison._official import score_ties
-from ..comparison._systems import MeasuredSystems, pairs_of, warn_undefined
-from ..comparison._tests import TESTS, QueryLosses, paired_test
-from ..evaluation import Summary
-from ..evaluation._averages import mean, means
+from .._display import Ranges, Result, Table, number, probability, show_progress
+from .._engine import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_flag,
+    check_qid,
+    check_share,
+    is_number,
+)
+from ..comparison import (
+    TESTS,
+    MeasuredSystems,
+    QueryLosses,
+    order_agreement,
+    paired_test,
+    pairs_of,
+    score_ties,
+    warn_undefined,
+)
+from ..evaluation import Summary, mean, means
 from ..measures import Measure, parse_measure
 from ._bands import EXISTING_TIES, in_order
 from ._coarse_ranker import Coarseness, parse_coarseness, several
