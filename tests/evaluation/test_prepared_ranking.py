@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.strategies import queries
 from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
-from tieaware_sklearn.evaluation import _prepared_ranking
+from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.measures import NDCG
 
 NAN = float("nan")
@@ -208,7 +208,7 @@ def test_columns_are_what_they_are_one_by_one(
     options = {"measure": measure, "ties": ties, "average": average}
     wanted = [prepared.score(column, **options) for column in columns.values()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_prepared_ranking, "_CELLS", cells)
+        patch.setattr(_prepared, "_CELLS", cells)
         found = prepared.score_columns(columns, n_jobs=n_jobs, **options)
         frame = prepared.score_columns(pd.DataFrame(columns), **options)
     assert_array_equal(found, np.array(wanted))

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, evaluate
-from tieaware_sklearn.evaluation import _prepared_ranking
+from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
 
 
@@ -85,7 +85,7 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     whole = clone(selector).fit(X, y, qid=qid, query_weight=weight)
     assert 1 <= len(calls) <= (1 if direction == "descending" else 2)
     for cells in (1, 3 * len(y)):
-        monkeypatch.setattr(_prepared_ranking, "_CELLS", cells)
+        monkeypatch.setattr(_prepared, "_CELLS", cells)
         parts = (
             clone(selector).set_params(n_jobs=2).fit(X, y, qid=qid, query_weight=weight)
         )

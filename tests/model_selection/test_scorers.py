@@ -36,7 +36,7 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._prepared_ranking import Prepared
+from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.measures import NDCG
 from tieaware_sklearn.model_selection import _scikit_learn_scorers

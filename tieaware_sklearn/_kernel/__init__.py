@@ -4,10 +4,10 @@ from .arranged import (
     MOST_ROWS,
     ArrangedLabels,
     SortedRows,
+    Walk,
     WalkedRows,
     level_codes,
     rank_within,
     score_columns,
 )
 from .engines import engine, engine_in_words, letor, missed, show_versions
-from .walks import Walk

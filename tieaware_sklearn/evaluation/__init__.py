@@ -12,25 +12,22 @@ from ._averages import (
 )
 from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
-from ._evaluate import evaluate, ranking_score, tie_distributions
+from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
 from ._intervals import NO_DIFFERENCE, QueryMoments, adjust, bootstrap_interval, t_test
-from ._judged_rows import not_retrieved
-from ._labelled_queries import STATISTICS, LabelledQueries
-from ._many_columns import PreparedRanking
+from ._labelled_queries import STATISTICS, LabelledQueries, RankedQueries, not_retrieved
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
-from ._prepared_ranking import (
+from ._prepared import (
     AVERAGES,
     DEFAULT_MEASURE,
     DEFAULT_MEASURES,
     ColumnNames,
     Prepared,
+    QueryRows,
     check_averaging,
     columns_at_once,
     prepare,
     prepare_labels,
 )
-from ._query_rows import QueryRows
-from ._ranked_queries import RankedQueries
 from ._relevance_evaluator import (
     JudgedTopics,
     RelevanceEvaluator,

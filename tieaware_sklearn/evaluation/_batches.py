@@ -17,7 +17,7 @@ from ..io import (
 )
 from ..measures import Measure, parse_measures
 from ._asked import ask
-from ._prepared_ranking import DEFAULT_MEASURES, ColumnNames, prepare
+from ._prepared import DEFAULT_MEASURES, ColumnNames, prepare
 from ._report import RankingReport
 
 

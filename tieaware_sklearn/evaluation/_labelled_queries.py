@@ -1,15 +1,17 @@
-"""Labels prepared once; score columns in, per-query values out."""
+"""Labels prepared once; score columns in, per-query values out, by either engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from .._engine import (
+    DROPPED_LABEL,
     FloatArray,
     IntArray,
     Queries,
@@ -21,18 +23,153 @@ from .._engine import (
     is_retrieved,
     offsets_of,
     owners,
+    sum_segments,
 )
 from .._kernel import (
     MOST_ROWS,
     ArrangedLabels,
     SortedRows,
+    WalkedRows,
     engine,
     level_codes,
     score_columns,
 )
 from ..measures import Measure
-from ._judged_rows import JudgedRows
-from ._ranked_queries import RankedQueries
+
+
+class JudgedRows(NamedTuple):
+    """The rows of judged documents, query by query.
+
+    A query without any keeps one row, of label `DROPPED_LABEL`, which stands for it
+    and is never retrieved.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_kept,)
+        Among the rows as they came.
+    labels : ndarray of shape (n_kept,)
+    queries : Queries
+        The same queries, of these rows.
+    stand_ins : ndarray of shape (n_stand_ins,)
+        Places in `rows` of those that stand for a query.
+    """
+
+    rows: IntArray
+    labels: FloatArray
+    queries: Queries
+    stand_ins: IntArray
+
+    @classmethod
+    def of(cls, labels: FloatArray, queries: Queries) -> Self | None:
+        """Those of all rows; None where no document is dropped."""
+        if labels.min() != DROPPED_LABEL:
+            return None
+        judged = queries.arrange(labels) != DROPPED_LABEL
+        counts = sum_segments(judged.astype(np.float64), queries.sizes)
+        # of documents that all have been dropped, any one will do
+        judged[queries.offsets[:-1][counts == 0]] = True
+        rows = queries.given(np.flatnonzero(judged))
+        sizes = np.maximum(counts, 1).astype(np.int64)
+        kept = labels[rows]
+        return cls(
+            rows,
+            kept,
+            Queries(queries.qid, offsets_of(sizes), None),
+            np.flatnonzero(kept == DROPPED_LABEL),
+        )
+
+    def scores(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores of these rows, of (n_rows,) or (n_columns, n_rows) of all."""
+        return not_retrieved(scores[..., self.rows], self.stand_ins)
+
+
+def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
+    """Scores that rank the same, but for rows that are not retrieved."""
+    if len(rows) == 0:
+        return scores
+    # integers have no infinity
+    floats = score_columns(np.atleast_2d(scores)).copy()
+    floats[:, rows] = -np.inf
+    return floats.reshape(scores.shape)
+
+
+#: how many numerators the kernel gives to have one of them
+_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4}
+
+
+class RankedQueries:
+    """A block of queries, ranked.
+
+    Parameters
+    ----------
+    ranked : SortedRows or list of TieGroups
+        Of each score column: sorted rows, or the ties in them.
+    labels : ArrangedLabels, optional
+        Of sorted rows, or of all documents as one tie.
+    backwards : bool
+        Lower scores rank first, of sorted rows.
+    several : bool
+        The score columns are the first axis of all statistics, be there but one.
+    """
+
+    def __init__(
+        self,
+        ranked: SortedRows | list[TieGroups],
+        labels: ArrangedLabels | None = None,
+        *,
+        backwards: bool = False,
+        several: bool = False,
+    ) -> None:
+        self._ranked = ranked
+        self._labels = labels
+        self._backwards = backwards
+        self._several = several
+
+    @property
+    def groups(self) -> TieGroups:
+        """Their ties, by the first score column."""
+        return self._columns[0]
+
+    def turned(self) -> RankedQueries:
+        """Sorted rows by lower scores, without a further sort."""
+        return RankedQueries(
+            self._ranked, self._labels, backwards=True, several=self._several
+        )
+
+    @cached_property
+    def _columns(self) -> list[TieGroups]:
+        if isinstance(self._ranked, SortedRows):
+            return self._ranked.groups(backwards=self._backwards)
+        return self._ranked
+
+    def statistics(
+        self, measures: Sequence[Measure], names: Sequence[str]
+    ) -> list[FloatArray]:
+        """Methods of `Measure` by name: each of shape (..., n_queries, n_measures).
+
+        Several score columns come first.
+        """
+        walks = {} if self._labels is None else self._labels.walks(measures)
+        rows: WalkedRows | None = None
+        if isinstance(self._ranked, SortedRows):
+            room = max(_ROOM.get(name, 0) for name in names)
+            rows = self._ranked.walk(walks, room, backwards=self._backwards)
+            shape = (*self._ranked.retrieved.shape, len(measures))
+        else:
+            shape = len(self._ranked), self.groups.n_queries, len(measures)
+        out = []
+        for name in names:
+            values = np.empty(shape)
+            for at, measure in enumerate(measures):
+                compute = getattr(measure, name)
+                if rows is not None and measure in walks:
+                    values[..., at] = compute(rows)
+                    continue
+                for column, groups in zip(values, self._columns, strict=True):
+                    column[:, at] = compute(groups)
+            out.append(values if self._several else values[0])
+        return out
+
 
 #: documents of a block, so that memory stays flat: what NumPy makes of them, array by
 #: array, stays in the cache of the processor

@@ -14,7 +14,7 @@ from ..measures import InterpolatedPrecision
 from ._asked import ask
 from ._averages import means, stds_of_means
 from ._labelled_queries import STATISTICS
-from ._prepared_ranking import prepare
+from ._prepared import prepare
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))

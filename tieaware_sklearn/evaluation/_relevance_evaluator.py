@@ -31,7 +31,7 @@ from ..measures import FBeta, Measure, parse_measure, spelled_out
 from ._asked import Asked, ask
 from ._averages import GEOMETRIC_FLOOR, mean
 from ._labelled_queries import STATISTICS
-from ._prepared_ranking import Prepared
+from ._prepared import Prepared
 
 #: whole numbers up to here are 64-bit floats, all of them
 _WHOLE = 2**53

@@ -26,9 +26,8 @@ from .._engine import (
 from ..measures import Measure, parse_measure
 from ._asked import ask
 from ._averages import mean
-from ._judged_rows import JudgedRows, not_retrieved
-from ._labelled_queries import LabelledQueries
-from ._prepared_ranking import prepare
+from ._labelled_queries import JudgedRows, LabelledQueries, not_retrieved
+from ._prepared import prepare
 
 
 class CanonicalRows:

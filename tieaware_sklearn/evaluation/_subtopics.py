@@ -41,8 +41,7 @@ from ..measures import (
 from ._asked import check_zero_relevance
 from ._averages import column_sums
 from ._intervals import QueryMoments
-from ._labelled_queries import LabelledQueries, deepest
-from ._ranked_queries import RankedQueries
+from ._labelled_queries import LabelledQueries, RankedQueries, deepest
 
 
 def ideal_scores(

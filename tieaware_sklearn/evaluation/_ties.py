@@ -33,9 +33,8 @@ from .._engine import (
 from ..measures import Measure, parse_measures
 from ._asked import Asked, ask
 from ._averages import means
-from ._judged_rows import JudgedRows
-from ._prepared_ranking import DEFAULT_MEASURES, TIES, Prepared, prepare
-from ._ranked_queries import RankedQueries
+from ._labelled_queries import JudgedRows, RankedQueries
+from ._prepared import DEFAULT_MEASURES, TIES, Prepared, prepare
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them

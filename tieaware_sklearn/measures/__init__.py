@@ -12,10 +12,9 @@ from ._counts import (
     RPrecision,
     SetAP,
 )
-from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight
+from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label
 from ._err import ERR
 from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success
-from ._gains import refused_label
 from ._inferred import InferredAveragePrecision
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
 from ._parse import accepted_unjudged, names_to_save, parse_measure, parse_measures

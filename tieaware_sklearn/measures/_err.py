@@ -26,7 +26,7 @@ from .._engine import (
     sum_segments,
 )
 from ._base import BoolArray, Measure, cutoff, from_views, number
-from ._gains import MAX_EXPONENTIAL_LABEL, gains_of
+from ._cumulated_gain import MAX_EXPONENTIAL_LABEL, gains_of
 from ._interpolated import first_places, generator, n_orders, places_of
 
 #: products below this are nothing
