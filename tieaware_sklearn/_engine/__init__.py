@@ -26,6 +26,7 @@ from .checks import (
 )
 from .columns import (
     array_of,
+    as_matrix,
     blank_qid_column,
     check_kinds,
     check_no_nan,

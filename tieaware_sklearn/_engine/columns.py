@@ -181,11 +181,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
                 f"{name} must name a column of X, got {column!r} (columns: {names})"
             )
         return names.index(column)
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
-        )
-    n_columns = X.shape[1]
+    n_columns = as_matrix(X).shape[1]
     if not n_columns:
         raise ValueError(
             f"X must have columns, got 0 feature(s) (shape={X.shape}) while a minimum "
@@ -334,6 +330,16 @@ def check_no_nan(
     raise ValueError(
         f"X must not hold NaN, got {counts[first]} in column {name}{more} ({advice})"
     )
+
+
+def as_matrix(X: Any, name: str = "X") -> Any:
+    """X, of two dimensions; lists become an array."""
+    X = X if hasattr(X, "shape") else array_of(X)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
+        )
+    return X
 
 
 def without_mask(X: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import warn
 from .._engine import (
+    as_matrix,
     blank_qid_column,
     check_kinds,
     check_no_nan,
@@ -173,11 +174,7 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
 
     def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
         """Take, or without `reset` compare, the columns of X; names of the features."""
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        if len(X.shape) != 2:
-            raise ValueError(
-                f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
-            )
+        X = as_matrix(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if self.qid is not None:
             self._qid_at_ = qid_index(X, self.qid)

@@ -16,7 +16,7 @@ from .._engine import (
     FloatArray,
     IntArray,
     Queries,
-    array_of,
+    as_matrix,
     by_content,
     check_choice,
     check_count,
@@ -446,9 +446,7 @@ class Measured:
     ) -> None:
         self.predict = predict
         self.asked = asked
-        X = X if hasattr(X, "shape") else array_of(X)
-        if len(X.shape) != 2:
-            raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
+        X = as_matrix(X)
         rows = QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
         rows = rows.sorted(by_content(rows.X, rows.queries, rows.labels))
         self.X, self.prepared = rows.X, rows.prepared()

@@ -17,7 +17,7 @@ from .._engine import (
     FloatArray,
     IntArray,
     Queries,
-    array_of,
+    as_matrix,
     by_content,
     check_flag,
     check_share,
@@ -71,9 +71,7 @@ class QueryParts:
     ) -> None:
         ids, is_column = ids_of(X, qid)
         X = split_qid_column(X, qid)[0] if is_column else X
-        X = X if hasattr(X, "shape") else array_of(X)
-        if len(X.shape) != 2:
-            raise ValueError(f"X must be 2-dimensional, got shape {X.shape}")
+        X = as_matrix(X)
         rows = QueryRows.of(X, y, ids, query_weight, unjudged=unjudged)
         order = by_content(X, rows.queries, rows.labels)
         rows = rows.sorted(order)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._engine import (
     FloatArray,
     Queries,
+    as_matrix,
     by_content,
     check_choice,
     check_labels,
@@ -121,11 +122,7 @@ def gather_queries(
             f"{name}y must hold the labels of {name}X: a ranker requires y to be "
             "passed, but the target y is None"
         )
-    X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"{name}X must be 2-dimensional, got shape {X.shape}. Reshape your data"
-        )
+    X = without_mask(as_matrix(X, f"{name}X"))
     if not X.shape[1]:
         raise ValueError(
             f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "

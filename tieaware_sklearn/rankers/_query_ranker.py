@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._engine import (
     FittedQueries,
+    as_matrix,
     check_scores,
     check_whole_queries,
     how_to_pass_qid,
@@ -305,11 +306,7 @@ class QueryRankerMixin(RankerMixin):
     def _features(self, X: Any) -> Any:
         """X as it was fitted on, without the qid column."""
         check_is_fitted(self)
-        X = without_mask(X if hasattr(X, "shape") else np.asarray(X))
-        if len(X.shape) != 2:
-            raise ValueError(
-                f"X must be 2-dimensional, got shape {X.shape}. Reshape your data"
-            )
+        X = without_mask(as_matrix(X))
         columns, column = self._columns_, self._qid_column(X)
         if X.shape[1] != len(columns.features) + (column is not None):
             # as scikit-learn says it
