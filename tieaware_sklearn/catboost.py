@@ -215,10 +215,7 @@ def _of_pool(pool: Any) -> Prepared:
 
 
 def eval_metric(
-    measure: str | Measure = "ndcg@10",
-    *,
-    pools: Any,
-    zero_relevance: float | str = 0.0,
+    measure: str | Measure = "ndcg@10", *, pools: Any, zero_relevance: float | str = 0.0
 ) -> ExactMeasure:
     """Make a tie-aware metric for ``CatBoostRanker(eval_metric=...)``.
 

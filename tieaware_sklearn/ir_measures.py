@@ -135,10 +135,7 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
     (theirs._AP(**_RANKED), lambda m: AveragePrecision(_given(m, "cutoff"), m["rel"])),
     (theirs._Rprec(**_OF_LIST), lambda m: RPrecision(m["rel"])),
     (theirs._Bpref(rel=_REL), lambda m: BPref(m["rel"])),
-    (
-        theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY),
-        _ndcg,
-    ),
+    (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY), _ndcg),
     (
         theirs._ERR(cutoff=_MAYBE_K),
         lambda m: ERR(_given(m, "cutoff"), max_label=_TOP_GRADE),

@@ -138,8 +138,7 @@ def _marked(argv: Sequence[str]) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="tieaware",
-        description="The exact score of a ranking when documents tie.",
+        prog="tieaware", description="The exact score of a ranking when documents tie."
     )
     version = f"{__version__}, engine: {engine_in_words()}"
     parser.add_argument("--version", action="version", version=version)

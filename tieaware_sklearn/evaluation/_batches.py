@@ -7,14 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._engine import check_count, check_segment
-from ..io import (
-    GATHERED_ROWS,
-    Piece,
-    as_tables,
-    check_different,
-    gathered,
-    of_all,
-)
+from ..io import GATHERED_ROWS, Piece, as_tables, check_different, gathered, of_all
 from ..measures import Measure, parse_measures
 from ._asked import ask
 from ._prepared import DEFAULT_MEASURES, ColumnNames, prepare

@@ -528,10 +528,7 @@ class RelevanceEvaluator:
         self, scores: Any, *, statistics: Statistics
     ) -> dict[str, dict[str, dict[str, float]]]: ...
     def evaluate(
-        self,
-        scores: Any,
-        *,
-        statistics: str | Statistics = "expected",
+        self, scores: Any, *, statistics: str | Statistics = "expected"
     ) -> dict[str, Any]:
         """Evaluate a run, topic by topic.
 
@@ -574,10 +571,7 @@ class RelevanceEvaluator:
         self, scores: Any, *, statistics: Statistics
     ) -> dict[str, dict[str, float]]: ...
     def aggregate(
-        self,
-        scores: Any,
-        *,
-        statistics: str | Statistics = "expected",
+        self, scores: Any, *, statistics: str | Statistics = "expected"
     ) -> dict[str, Any]:
         """Evaluate a run over all topics.
 

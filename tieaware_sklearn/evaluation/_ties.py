@@ -42,11 +42,7 @@ EQUALITIES = ("exact", "float32")
 
 
 def break_ties(
-    y_score: ArrayLike,
-    key: Any,
-    *,
-    qid: Any = None,
-    random_state: Any = 0,
+    y_score: ArrayLike, key: Any, *, qid: Any = None, random_state: Any = 0
 ) -> FloatArray:
     """Break the ties of scores by a key, such as document ids.
 
@@ -238,11 +234,7 @@ class _TieRule:
         return _Codes(codes, values)
 
     def broken(
-        self,
-        scores: NDArray[Any],
-        queries: Queries,
-        column: int = 0,
-        system: str = "",
+        self, scores: NDArray[Any], queries: Queries, column: int = 0, system: str = ""
     ) -> FloatArray:
         """Scores that rank as `scores` do, and by the key where those tie."""
         retrieved = is_retrieved(scores)

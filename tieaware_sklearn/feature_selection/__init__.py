@@ -5,8 +5,4 @@ from ._screening import SHOWN, Screening, table_of
 from ._selection import AUTO_REDUNDANCY, DIRECTIONS, Rule
 from ._selector import RankingFeatureSelector
 
-__all__ = [
-    "FusedRanker",
-    "RankingFeatureSelector",
-    "Screening",
-]
+__all__ = ["FusedRanker", "RankingFeatureSelector", "Screening"]

@@ -214,10 +214,7 @@ def _both_ways(
 
 
 def _worth(
-    found: dict[str, FloatArray],
-    prepared: Prepared,
-    asked: Asked,
-    chance: FloatArray,
+    found: dict[str, FloatArray], prepared: Prepared, asked: Asked, chance: FloatArray
 ) -> Worth:
     """Of values (n_columns, n_queries, n_measures) in one direction."""
     weight = prepared.weight

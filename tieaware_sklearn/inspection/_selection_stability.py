@@ -100,7 +100,7 @@ class SelectionStability(Result):
             f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
             f"{bracketed(self.interval)} ({n_samples} {self.samples} of "
             f"{self.n_queries} queries, {self.selected.sum() / n_samples:.1f} features "
-            "on average).",
+            "on average)."
         ]
         return [
             Table.of(

@@ -111,12 +111,7 @@ def load_letor(
 
 
 def dump_letor(
-    X: Any,
-    y: Any,
-    path: PathLike,
-    *,
-    qid: Any,
-    zero_based: bool = False,
+    X: Any, y: Any, path: PathLike, *, qid: Any, zero_based: bool = False
 ) -> None:
     r"""Write learning-to-rank text whose numbers read back exactly as float64.
 

@@ -3,15 +3,7 @@
 from ._average_precision import AveragePrecision, PrecisionRecallArea
 from ._base import Distribution, Measure, is_ours, names_where, spelled_out
 from ._bpref import BPref
-from ._counts import (
-    Fallout,
-    FBeta,
-    Judged,
-    Precision,
-    Recall,
-    RPrecision,
-    SetAP,
-)
+from ._counts import Fallout, FBeta, Judged, Precision, Recall, RPrecision, SetAP
 from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label
 from ._err import ERR
 from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success

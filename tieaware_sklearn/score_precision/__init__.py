@@ -1,11 +1,6 @@
 """How precise scores have to be: bands, rounding, worst-case losses, and the study."""
 
-from ._bands import (
-    band_scores,
-    geometric_bands,
-    rank_safe_depth,
-    worst_case_loss,
-)
+from ._bands import band_scores, geometric_bands, rank_safe_depth, worst_case_loss
 from ._coarse_ranker import FORMATS, KINDS, CoarseRanker, parse_coarseness, round_scores
 from ._study import CoarseSystems, PrecisionStudy, precision_study
 

@@ -19,11 +19,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import (
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from .._engine import (
     FloatArray,
