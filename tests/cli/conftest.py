@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tieaware_sklearn.datasets import dump_letor, make_web_search
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    """A process of its own would leave no figure open."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="module")

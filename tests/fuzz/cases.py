@@ -140,7 +140,8 @@ from math import inf, nan
 from tests.fuzz.cases import Case, handed
 from tests.fuzz.kinds import KINDS
 from tests.instances import MEASURES
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score, tie_distributions
+from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn.evaluation import tie_distributions
 """
 
 
