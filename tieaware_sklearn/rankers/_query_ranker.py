@@ -231,6 +231,9 @@ class QueryRankerMixin(RankerMixin):
             check_columns(evals[-1].X, columns_of(train.X), "eval_X")
         return FitData(X, train, evals, *name_eval_sets(sets, given, eval_names))
 
+    # errors about arguments are those of `fit`
+    _fit_data.__qualname__ = "fit"
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns_" in self.__dict__
 
