@@ -75,10 +75,9 @@ from .exact import (
     one_dimensional,
     show,
 )
-from .fitted_queries import FittedQueries, SplitQueriesWarning, check_whole_queries
 from .lists import Lists, are_lists, matrix_of
 from .merging import AddedUp, gather, other_features, other_options
-from .rows import by_content
+from .row_order import by_content
 from .segments import (
     FloatArray,
     IntArray,
@@ -97,6 +96,7 @@ from .segments import (
     sum_after,
     sum_segments,
 )
+from .split_queries import FittedQueries, SplitQueriesWarning, check_whole_queries
 from .ties import (
     LONGEST,
     TieGroups,

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import tieaware_sklearn
 from tieaware_sklearn import QueryKFold, SplitQueriesWarning
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._engine.fitted_queries import FittedQueries, check_whole_queries
+from tieaware_sklearn._engine.split_queries import FittedQueries, check_whole_queries
 from tieaware_sklearn.score_precision import CoarseRanker
 
 QID = np.repeat(np.arange(40), np.tile([9, 10, 11, 10], 10))
