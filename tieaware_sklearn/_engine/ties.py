@@ -87,11 +87,16 @@ def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
 
     @wraps(compute)
     def remembered(own: A, other: B) -> Found:
-        groups, key = (own, other) if isinstance(own, Totals) else (other, own)
-        memo = groups.memo  # type: ignore[union-attr]
-        found: Found | None = memo.get((compute, key))
-        if found is None:
-            found = memo[compute, key] = compute(own, other)
+        memo: dict[Hashable, Any]
+        key: Hashable
+        if isinstance(own, Totals):
+            memo, key = own.memo, (compute, other)
+        else:  # a measure, which hashes slowly: kept with what it gave
+            memo, key = other.memo, (compute, id(own))  # type: ignore[attr-defined]
+        kept = memo.get(key)
+        if kept is None:
+            kept = memo[key] = compute(own, other), own
+        found: Found = kept[0]
         return found
 
     return remembered

@@ -144,10 +144,10 @@ class RankedQueries:
 
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
-    ) -> list[FloatArray]:
-        """Methods of `Measure` by name: each of shape (..., n_queries, n_measures).
+    ) -> FloatArray:
+        """Methods of `Measure` by name, of shape (n_names, n_queries, n_measures).
 
-        Several score columns come first.
+        Several score columns are the second axis.
         """
         walks = {} if self._labels is None else self._labels.walks(measures)
         rows: WalkedRows | None = None
@@ -157,18 +157,17 @@ class RankedQueries:
             shape = (*self._ranked.retrieved.shape, len(measures))
         else:
             shape = len(self._ranked), self.groups.n_queries, len(measures)
-        out = []
-        for name in names:
-            values = np.empty(shape)
-            for at, measure in enumerate(measures):
+        out = np.empty((len(names), *shape))
+        for at, measure in enumerate(measures):
+            walked = rows if measure in walks else None
+            for name, values in zip(names, out, strict=True):
                 compute = getattr(measure, name)
-                if rows is not None and measure in walks:
-                    values[..., at] = compute(rows)
+                if walked is not None:
+                    values[..., at] = compute(walked)
                     continue
                 for column, groups in zip(values, self._columns, strict=True):
                     column[:, at] = compute(groups)
-            out.append(values if self._several else values[0])
-        return out
+        return out if self._several else out[:, 0]
 
 
 #: documents of a block, so that memory stays flat: what NumPy makes of them, array by
@@ -310,13 +309,7 @@ class LabelledQueries:
             depth=deepest(measures),
             **options,
         )
-        return self._by_name(statistics, zip(*parts, strict=True), scores.ndim - 1)
-
-    def _by_name(
-        self, names: Sequence[str], parts: Iterable[Any], axis: int
-    ) -> dict[str, FloatArray]:
-        stacked = [self.in_order(arrays, axis) for arrays in parts]
-        return dict(zip(names, stacked, strict=True))
+        return dict(zip(statistics, self.in_order(parts, scores.ndim), strict=True))
 
     def both_ways(
         self,
@@ -333,16 +326,13 @@ class LabelledQueries:
             )
             return down, up
 
-        def walk_both_ways(ranked: RankedQueries) -> list[FloatArray]:
-            down = ranked.statistics(measures, statistics)
-            return down + ranked.turned().statistics(measures, statistics)
+        def walk_both_ways(ranked: RankedQueries) -> FloatArray:
+            ways = (ranked, ranked.turned())
+            return np.stack([one.statistics(measures, statistics) for one in ways])
 
-        parts = self.each_block(walk_both_ways, scores)
-        found, n = list(zip(*parts, strict=True)), len(statistics)
-        return (
-            self._by_name(statistics, found[:n], scores.ndim - 1),
-            self._by_name(statistics, found[n:], scores.ndim - 1),
-        )
+        found = self.in_order(self.each_block(walk_both_ways, scores), scores.ndim + 1)
+        down, up = (dict(zip(statistics, way, strict=True)) for way in found)
+        return down, up
 
     def each_block(
         self,
@@ -398,7 +388,8 @@ class LabelledQueries:
 
     def in_order(self, parts: Iterable[NDArray[Any]], axis: int = 0) -> NDArray[Any]:
         """Arrays of each block, a row per query, as one in the order of the queries."""
-        stacked = np.concatenate(list(parts), axis=axis)
+        blocks = list(parts)
+        stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
         out = np.empty_like(stacked)
         out[(slice(None),) * axis + (self._by_length,)] = stacked
         return out
@@ -413,7 +404,7 @@ class LabelledQueries:
             ranked = RankedQueries([block.everything], labels)
             parts.append(ranked.statistics(measures, statistics))
             block.everything.forget()
-        return [self.in_order(arrays) for arrays in zip(*parts, strict=True)]
+        return [*self.in_order(parts, 1)]
 
 
 def deepest(measures: Iterable[Any]) -> int | None:

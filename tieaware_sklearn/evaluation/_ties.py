@@ -700,7 +700,7 @@ def tie_report(
             len(np.unique(groups.query[tied])),
             cut.sum(),
         ]
-        return counts, int(n.max(initial=0)), np.stack(extremes, axis=1)
+        return counts, int(n.max(initial=0)), extremes.swapaxes(0, 1)
 
     counts, sizes, extremes = zip(*labelled.each_block(count, scores), strict=True)
     mean = [

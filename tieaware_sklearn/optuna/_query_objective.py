@@ -94,7 +94,7 @@ class QueryBuckets:
         if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
             some = some.of_queries(chosen)
 
-        def compute(ranked: RankedQueries) -> tuple[list[FloatArray], int, int]:
+        def compute(ranked: RankedQueries) -> tuple[FloatArray, int, int]:
             found = ranked.statistics(self._asked.measures, STATISTICS)
             groups = ranked.groups
             tied = int(groups.n[groups.n > 1].sum())
@@ -103,7 +103,7 @@ class QueryBuckets:
         parts, tied, ranked = zip(
             *some.labelled.each_block(compute, scores), strict=True
         )
-        stacked = map(some.labelled.in_order, zip(*parts, strict=True))
+        stacked = some.labelled.in_order(parts, 1)
         found = dict(zip(STATISTICS, stacked, strict=True))
         filled = self._asked.fill_statistics(found, some.queries)
         return Measured(chosen, filled, sum(tied), sum(ranked))
