@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
+from contextlib import ExitStack, suppress
 
 import dask
 import pandas as pd
@@ -32,37 +33,59 @@ def kind(request, rows):
     return rows.assign(qid=ids[request.param])
 
 
-#: seconds after which a test gives up on a loaded machine
-GIVE_UP = 300
+#: seconds after which a test gives up on a loaded machine, and those after which a
+#: cluster that a test has left without a worker is started anew
+GIVE_UP, LEFT_ALONE = 300, 60
+
+
+class Cluster:
+    """Two workers, and a client of them."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        options = {"threads_per_worker": 1, "host": "127.0.0.1"}
+        workers = LocalCluster(n_workers=2, dashboard_address=None, **options)
+        self.client = self._open.enter_context(
+            Client(self._open.enter_context(workers))
+        )
+
+    def answers(self) -> bool:
+        """Whether both workers do, whatever the test before has done to them."""
+        give_up = time.monotonic() + LEFT_ALONE
+        while time.monotonic() < give_up:
+            with suppress(TimeoutError):
+                self.client.wait_for_workers(2, timeout=LEFT_ALONE)
+                found = self.client.run(os.getpid, on_error="ignore").values()
+                if len({pid for pid in found if pid is not None}) == 2:
+                    return True
+                time.sleep(0.05)
+        return False
+
+    def close(self) -> None:
+        self._open.close()
+        gc.collect()
 
 
 @pytest.fixture(scope="module")
-def module_cluster():
+def clusters():
+    """The cluster of a module, the last of the list."""
     patient = {"connect": f"{GIVE_UP}s", "tcp": f"{GIVE_UP}s"}
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
-    with (
-        dask.config.set(
-            {
-                "distributed.comm.timeouts": patient,
-                # what is sent to a worker that was killed
-                "distributed.p2p.comm.retry.delay.min": "100ms",
-            }
-        ),
-        LocalCluster(n_workers=2, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-    gc.collect()
+    options = {
+        "distributed.comm.timeouts": patient,
+        # what is sent to a worker that was killed
+        "distributed.p2p.comm.retry.delay.min": "100ms",
+    }
+    with dask.config.set(options):
+        found = [Cluster()]
+        yield found
+        found[-1].close()
 
 
 @pytest.fixture
-def cluster(module_cluster):
-    """Two workers that answer, whatever the test before has done to them."""
-    give_up = time.monotonic() + GIVE_UP
-    while True:
-        module_cluster.wait_for_workers(2, timeout=GIVE_UP)
-        answers = module_cluster.run(os.getpid, on_error="ignore").values()
-        if len({pid for pid in answers if pid is not None}) == 2:
-            return module_cluster
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+def cluster(clusters):
+    """The client of two workers that answer."""
+    if not clusters[-1].answers():
+        clusters[-1].close()
+        clusters.append(Cluster())
+        assert clusters[-1].answers()
+    return clusters[-1].client
