@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -211,6 +212,9 @@ TABLE = {
 @pytest.mark.parametrize("name", TABLE)
 def test_scikit_learns_checks(name, routing):
     one = TABLE[name]
+    if name.startswith("catboost") and version("catboost") == "1.2.8":
+        # once in a few runs, in Pool._init of check_estimator_sparse_array
+        pytest.skip("CatBoost 1.2.8 may crash on sparse matrices")
     with (
         sklearn.config_context(enable_metadata_routing=routing),
         warnings.catch_warnings(),
