@@ -27,7 +27,7 @@ class BuildKernel(build_ext):
         ext.extra_compile_args = (
             ["/O2", "/fp:precise"]
             if self.compiler.compiler_type == "msvc"
-            else ["-O2", "-g0", "-ffp-contract=off"]
+            else ["-O2", "-g0", "-ffp-contract=off", "-fno-math-errno"]
         )
         try:
             super().build_extension(ext)

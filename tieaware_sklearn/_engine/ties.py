@@ -116,24 +116,21 @@ class Totals:
 
     n_queries: int
 
-    def __init__(self, everything: TieGroups, retrieved: IntArray) -> None:
-        self.n_queries = everything.n_queries
+    def __init__(self, everything: Any, n_queries: int, retrieved: IntArray) -> None:
         self.everything = everything
+        self.n_queries = n_queries
         self.retrieved = retrieved
         #: what is asked for again: see `once_per_block`
         self.memo: dict[Hashable, Any] = {}
 
     def walked(self, measure: Hashable) -> FloatArray | None:
-        """Numerators of a measure by the kernel, if it has added them up.
-
-        Mean, best, worst and standard deviation, or the first of these, along the
-        first axis.
-        """
+        """Mean and best numerators by the kernel, (2, n_queries), if it has them."""
         return None
 
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
-        return self.everything.relevant(rel)
+        found: IntArray = self.everything.relevant(rel)
+        return found
 
 
 class TieGroups(Totals):
@@ -167,7 +164,6 @@ class TieGroups(Totals):
         everything: TieGroups | None = None,
         retrieved: IntArray | None = None,
     ) -> None:
-        self.n_queries = n_queries
         self.levels = levels
         self.query = query
         self.start = start
@@ -175,7 +171,8 @@ class TieGroups(Totals):
         self.n = sizes_of(start, len(label))
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
-        super().__init__(self if everything is None else everything, retrieved)
+        everything = self if everything is None else everything
+        super().__init__(everything, n_queries, retrieved)
         self.untied = len(start) == len(label)
         self.n_groups_of_query: IntArray = (
             retrieved if self.untied else np.bincount(query, minlength=n_queries)

@@ -5,7 +5,6 @@ from .arranged import (
     ArrangedLabels,
     SortedRows,
     Walk,
-    WalkedRows,
     level_codes,
     rank_within,
     score_columns,

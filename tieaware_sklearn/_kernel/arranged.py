@@ -61,10 +61,6 @@ class Walk(NamedTuple):
     flat: bool = False
     scale: float = 1.0
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Those of the class of the same name in the kernel."""
-        return self[:8]
-
 
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
@@ -78,8 +74,6 @@ _FREE_BITS = 29
 MOST_ROWS = 2**31 - 1
 #: whole numbers beyond are not all floats
 _EXACT = 2**53
-#: of what a walk adds up: mean, best, worst, variance
-_VARIANCE = 3
 
 
 class _Measure(Protocol):
@@ -90,7 +84,7 @@ class _Measure(Protocol):
     def walk(self, levels: FloatArray, longest: int) -> Walk | None: ...
 
 
-class ArrangedLabels:
+class ArrangedLabels(Totals):
     """The labels of some queries, by label within each of them.
 
     Parameters
@@ -117,9 +111,12 @@ class ArrangedLabels:
         sizes: IntArray,
         levels: FloatArray,
     ) -> None:
+        super().__init__(self, len(sizes), sizes)
         self._given = code, order, np.ascontiguousarray(start)
-        self.sizes = sizes
-        self.offsets = offsets_of(sizes)
+        self._walks: dict[Hashable, Any] = {}
+        self._walked: dict[Hashable, FloatArray] = {}
+        self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(sizes, out=self.offsets[1:])
         self.levels = levels
         self.longest = int(sizes.max())
         #: bits of a place in a query
@@ -136,7 +133,7 @@ class ArrangedLabels:
             code, order, start, self.offsets, 0 if many else n_levels, rows, label
         )
         if many:
-            by_level = np.lexsort((label, owners(self.sizes)))
+            by_level = np.lexsort((label, owners(self.retrieved)))
             return rows[by_level], label[by_level]
         return rows, label
 
@@ -146,33 +143,33 @@ class ArrangedLabels:
         return self._arranged(0)
 
     @cached_property
-    def everything(self) -> _AllTied:
-        """One group per query, of all its documents."""
-        n_queries, start = len(self.sizes), self.offsets[:-1]
-        return _AllTied(
+    def ties(self) -> TieGroups:
+        """One group per query, of all its documents, for NumPy."""
+        n_queries, start = self.n_queries, self.offsets[:-1]
+        return TieGroups(
             n_queries, self.levels, np.arange(n_queries), start, self.by_level[1],
-            None, self.sizes,
+            None, self.retrieved,
         )  # fmt: skip
 
-    def walks(self, measures: Sequence[_Measure]) -> dict[Hashable, OwnWalk]:
-        """Those of the measures that have a walk down these labels."""
-        known = self.everything.walks
-        found: dict[Hashable, OwnWalk] = {}
-        for measure in measures:
-            if measure not in known:
-                walk = measure.walk(self.levels, self.longest)
-                known[measure] = None if walk is None else self._compiled(walk)
-            if (own := known[measure]) is not None:
-                found[measure] = own
-        return found
+    @once_per_block
+    def relevant(self, rel: float) -> IntArray:
+        out: IntArray = np.empty(self.n_queries, dtype=np.int64)
+        least = int(np.searchsorted(self.levels, rel))
+        compiled.relevant(self.by_level[1], self.offsets, least, out)
+        return out
 
-    def _compiled(self, walk: Walk) -> OwnWalk:
+    def walks(self, measures: Sequence[_Measure]) -> list[Any]:
+        """Those of the measures down these labels, None where one has none."""
+        for measure in measures:
+            if measure not in self._walks:
+                walk = measure.walk(self.levels, self.longest)
+                made = None if walk is None else self._compiled(walk)
+                self._walks[measure] = made
+        return [self._walks[measure] for measure in measures]
+
+    def _compiled(self, walk: Walk) -> Any:
         """A walk as the kernel takes it, checked: it reads where it is told to."""
-        gain, tables, n_levels = (
-            _floats(walk.gain),
-            _floats(walk.tables),
-            len(self.levels),
-        )
+        gain, tables, n_levels = walk.gain, walk.tables, len(self.levels)
         if gain is not None and gain.shape != (n_levels,):
             raise ValueError(
                 f"gains must give one number for each of {n_levels} labels, got shape "
@@ -186,89 +183,22 @@ class ArrangedLabels:
                     f"tables of a walk must have shape {least} or more columns, got "
                     f"{tables.shape}"
                 )
-        given = walk._replace(gain=gain, tables=tables)
-        return OwnWalk(compiled.Walk(*given.arguments()), walk.scale)
+        return compiled.Walk(*walk)
 
-
-class OwnWalk(NamedTuple):
-    """A walk of the kernel, and what one document counts."""
-
-    walk: Any
-    scale: float
-
-
-class _AllTied(TieGroups):
-    """One group per query, whose labels ascend: much is found at once.
-
-    Attributes
-    ----------
-    walks : dict
-        Of measures: those of `ArrangedLabels.walks`, None for none.
-    """
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.walks: dict[Hashable, OwnWalk | None] = {}
-        self._offsets = np.append(self.start, len(self.label))
-        self._walked: dict[Hashable, FloatArray] = {}
-
-    @once_per_block
-    def relevant(self, rel: float) -> IntArray:
-        out: IntArray = np.empty(self.n_queries, dtype=np.int64)
-        least = int(np.searchsorted(self.levels, rel))
-        compiled.relevant(self.label, self._offsets, least, out)
-        return out
-
-    def walked(self, measure: Hashable) -> FloatArray | None:
+    def walked(self, measure: Hashable) -> FloatArray:
         """Mean and best, of all measures that are asked for at a time."""
-        found = self._walked.get(measure)
-        if found is not None or self.walks.get(measure) is None:
-            return found
-        new = {
-            one: own
-            for one, own in list(self.walks.items())
-            if own is not None and one not in self._walked
-        }
-        out = np.empty((2, self.n_queries, len(new)))
-        walks = [own.walk for own in new.values()]
-        compiled.walk_labels(walks, self.label, self._offsets, out)
-        self._walked.update(_by_measure(out, new))
+        if measure not in self._walked:
+            walks = {
+                one: walk
+                for one, walk in list(self._walks.items())
+                if walk is not None and one not in self._walked
+            }
+            out = np.empty((2, self.n_queries, len(walks)))
+            compiled.walk_labels(
+                list(walks.values()), self.by_level[1], self.offsets, out
+            )
+            self._walked.update(zip(walks, np.moveaxis(out, 2, 0), strict=True))
         return self._walked[measure]
-
-
-class WalkedRows(Totals):
-    """Numerators of rankings by score columns, for measures that have a walk.
-
-    Measures take this for `TieGroups`; what they give has the shape (n_columns,
-    n_queries) or (n_queries,).
-    """
-
-    #: the kernel tells by itself where nothing is
-    mixed = True
-
-    def __init__(
-        self,
-        everything: TieGroups,
-        retrieved: IntArray,
-        walked: dict[Hashable, FloatArray],
-    ) -> None:
-        super().__init__(everything, retrieved)
-        self._walked = walked
-
-    def walked(self, measure: Hashable) -> FloatArray | None:
-        return self._walked.get(measure)
-
-
-def _by_measure(
-    found: FloatArray, walks: dict[Hashable, OwnWalk]
-) -> dict[Hashable, FloatArray]:
-    """Numerators of each measure, of what walks added up: variances are the last."""
-    if len(found) > _VARIANCE:
-        np.sqrt(found[_VARIANCE], out=found[_VARIANCE])
-    return {
-        measure: found[..., at] if own.scale == 1 else found[..., at] * own.scale
-        for at, (measure, own) in enumerate(walks.items())
-    }
 
 
 class SortedRows:
@@ -323,25 +253,29 @@ class SortedRows:
         keys[cut] = np.sort(keys[cut], axis=1)
         return True
 
+    @property
+    def totals(self) -> Totals:
+        """What normalisers go by."""
+        labels = self._labels
+        # those of one column are those of all
+        if (self.retrieved == labels.retrieved).all():
+            return labels
+        return Totals(labels, labels.n_queries, self.retrieved)
+
     def walk(
-        self,
-        walks: dict[Hashable, OwnWalk],
-        n_statistics: int,
-        *,
-        backwards: bool = False,
-    ) -> WalkedRows:
-        """Mean, best, worst and standard deviation, or the first of these."""
-        labels, retrieved = self._labels, self.retrieved
-        out: FloatArray = np.empty((n_statistics, *retrieved.shape, len(walks)))
+        self, walks: list[Any], n_statistics: int, *, backwards: bool = False
+    ) -> FloatArray:
+        """Mean, best, worst and standard deviation, or the first of these.
+
+        An array of shape (n_statistics, n_columns, n_queries, n_walks).
+        """
+        out: FloatArray = np.empty((n_statistics, *self.retrieved.shape, len(walks)))
         if n_statistics:
             compiled.walk(
-                [own.walk for own in walks.values()], self._keys, self._label,
-                labels.by_level[1], out, backwards=backwards, split=self._split,
+                walks, self._keys, self._label, self._labels.by_level[1], out,
+                backwards=backwards, split=self._split,
             )  # fmt: skip
-        if (retrieved == labels.sizes).all():
-            # normalisers of one column are those of all
-            retrieved = labels.sizes
-        return WalkedRows(labels.everything, retrieved, _by_measure(out, walks))
+        return out
 
     def midranks(self, *, both_ways: bool) -> FloatArray:
         """Twice the midrank of each row, less its mean, (n_rows, n_rankings).
@@ -361,7 +295,7 @@ class SortedRows:
         if not self._is_sorted:
             self._keys.keys.sort(axis=1)
             self._is_sorted = True
-        everything, found = self._labels.everything, []
+        everything, found = self._labels.ties, []
         n_queries = everything.n_queries
         for column, retrieved in enumerate(self.retrieved):
             n_groups: IntArray = np.empty(n_queries, dtype=np.int64)
@@ -377,11 +311,6 @@ class SortedRows:
             )  # fmt: skip
             found.append(groups)
         return found
-
-
-def _floats(values: Any) -> FloatArray | None:
-    """As the kernel reads them."""
-    return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
 
 
 def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:

@@ -10,6 +10,7 @@ The documents of a query stand by label, ascending, so that those of a tie do to
 
 import numpy as np
 
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -20,7 +21,7 @@ from .rows cimport (
 )
 from .sums cimport (
     BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
-    numerator, variance,
+    bound, numerator, variance,
 )
 
 ctypedef fused Score:
@@ -48,13 +49,16 @@ cdef class Walk:
     tables : ndarray of shape (3, n_ranks), optional
         Of ranks: weights, their running sums, and what these have lost.
     at_relevant, others, flat : bool
+    scale : float
+        What one document counts.
     """
 
     cdef Spec spec
     cdef object kept
 
     def __init__(self, str kind, depth, int64_t least, gain=None, tables=None,
-                 bint at_relevant=False, bint others=False, bint flat=False):
+                 bint at_relevant=False, bint others=False, bint flat=False,
+                 double scale=1.0):
         cdef const double[::1] gains
         cdef const double[:, ::1] ranks
         self.spec.kind = KINDS[kind]
@@ -63,6 +67,7 @@ cdef class Walk:
         self.spec.at_relevant = at_relevant
         self.spec.others = others
         self.spec.flat = flat
+        self.spec.scale = scale
         # the pointers hold as long as the arrays do
         self.kept = gain, tables
         if gain is not None:
@@ -352,7 +357,8 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
         Levels, query by query: by their place, and ascending within each query; the
         same but with `split`.
     out : ndarray of shape (n_statistics, n_columns, n_queries, n_walks)
-        Written: means, or also the best and the worst order, or also variances.
+        Written: means, or also the best and the worst order, or also standard
+        deviations. No best is beyond its mean, and no worst.
     backwards : bool
         Read the rows from their end; what has no score stays last.
     split : bool
@@ -365,6 +371,7 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
     cdef Row* row = &room.row
     cdef Reach reach = room.reach()
     cdef Sorted at
+    cdef const Spec* spec
     cdef double mean
     with nogil:
         for r in range(keys.key.shape[0]):
@@ -374,22 +381,23 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             keys.read(&at, r)
             read_row(row, &at, keys.count[r, 1], backwards, split, &reach)
             for w in range(room.n_walks):
-                mean = numerator(row, &room.specs[w], MEAN)
-                out[0, column, q, w] = mean
+                spec = &room.specs[w]
+                mean = numerator(row, spec, MEAN)
+                out[0, column, q, w] = spec.scale * mean
                 if n_statistics == 1:
                     continue
                 if row.n_runs == row.n_groups:
                     # no tie mixes labels
-                    out[1, column, q, w] = mean
-                    out[2, column, q, w] = mean
+                    out[1, column, q, w] = spec.scale * mean
+                    out[2, column, q, w] = spec.scale * mean
                     if n_statistics > 3:
                         out[3, column, q, w] = 0.0
                     continue
-                out[1, column, q, w] = numerator(row, &room.specs[w], BEST)
-                out[2, column, q, w] = numerator(row, &room.specs[w], WORST)
+                out[1, column, q, w] = bound(row, spec, BEST, mean)
+                out[2, column, q, w] = bound(row, spec, WORST, mean)
                 if n_statistics > 3:
-                    out[3, column, q, w] = variance(
-                        row, &room.specs[w], mean, room.scratch
+                    out[3, column, q, w] = spec.scale * sqrt(
+                        variance(row, spec, mean, room.scratch)
                     )
 
 
@@ -410,14 +418,18 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
         longest = max(longest, offsets[q + 1] - offsets[q])
     cdef _Room room = _Room(walks, longest)
     cdef Row* row = &room.row
+    cdef const Spec* spec
+    cdef double mean
     with nogil:
         for q in range(offsets.shape[0] - 1):
             row.ascending = &label[offsets[q]]
             row.n_documents = offsets[q + 1] - offsets[q]
             as_one_tie(row)
             for w in range(room.n_walks):
-                out[0, q, w] = numerator(row, &room.specs[w], MEAN)
-                out[1, q, w] = numerator(row, &room.specs[w], BEST)
+                spec = &room.specs[w]
+                mean = numerator(row, spec, MEAN)
+                out[0, q, w] = spec.scale * mean
+                out[1, q, w] = bound(row, spec, BEST, mean)
 
 
 def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,

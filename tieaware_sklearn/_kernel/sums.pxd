@@ -32,6 +32,8 @@ cdef struct Spec:
     int others
     # every rank weighs the same
     int flat
+    # what one document counts
+    double scale
     const double* gain
     # of ranks: weights, their sums from the top, and what these lost
     const double* weight
@@ -417,6 +419,16 @@ cdef inline double numerator(const Row* row, const Spec* spec,
     if spec.kind == COUNTED:
         return counted(row, spec, order)
     return first(row, spec, order)
+
+
+cdef inline double bound(const Row* row, const Spec* spec, Order order,
+                         double mean) noexcept nogil:
+    """The best or the worst order, no worse or better than the mean in floats."""
+    cdef double found = numerator(row, spec, order)
+    # fewer of the others are better
+    if (found < mean) == ((order == BEST) != spec.others):
+        found = mean
+    return spec.scale * found
 
 
 cdef inline double variance(const Row* row, const Spec* spec, double mean,

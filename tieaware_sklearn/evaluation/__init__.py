@@ -14,7 +14,7 @@ from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
 from ._intervals import NO_DIFFERENCE, QueryMoments, adjust, bootstrap_interval, t_test
-from ._labelled_queries import STATISTICS, LabelledQueries, RankedQueries, not_retrieved
+from ._labelled_queries import LabelledQueries, RankedQueries, not_retrieved
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._prepared import (
     AVERAGES,

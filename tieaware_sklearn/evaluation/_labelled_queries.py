@@ -16,6 +16,7 @@ from .._engine import (
     IntArray,
     Queries,
     TieGroups,
+    Totals,
     all_tied,
     consecutive,
     dense_ranks,
@@ -29,12 +30,11 @@ from .._kernel import (
     MOST_ROWS,
     ArrangedLabels,
     SortedRows,
-    WalkedRows,
     engine,
     level_codes,
     score_columns,
 )
-from ..measures import Measure
+from ..measures import OF_LABELS, STATISTICS, Measure, divide
 
 
 class JudgedRows(NamedTuple):
@@ -93,92 +93,6 @@ def not_retrieved(scores: NDArray[Any], rows: IntArray) -> NDArray[Any]:
     return floats.reshape(scores.shape)
 
 
-#: how many numerators the kernel gives to have one of them
-_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4}
-
-
-class RankedQueries:
-    """A block of queries, ranked.
-
-    Parameters
-    ----------
-    ranked : SortedRows or list of TieGroups
-        Of each score column: sorted rows, or the ties in them.
-    labels : ArrangedLabels, optional
-        Of sorted rows, or of all documents as one tie.
-    backwards : bool
-        Lower scores rank first, of sorted rows.
-    several : bool
-        The score columns are the first axis of all statistics, be there but one.
-    """
-
-    def __init__(
-        self,
-        ranked: SortedRows | list[TieGroups],
-        labels: ArrangedLabels | None = None,
-        *,
-        backwards: bool = False,
-        several: bool = False,
-    ) -> None:
-        self._ranked = ranked
-        self._labels = labels
-        self._backwards = backwards
-        self._several = several
-
-    @property
-    def groups(self) -> TieGroups:
-        """Their ties, by the first score column."""
-        return self._columns[0]
-
-    def turned(self) -> RankedQueries:
-        """Sorted rows by lower scores, without a further sort."""
-        return RankedQueries(
-            self._ranked, self._labels, backwards=True, several=self._several
-        )
-
-    @cached_property
-    def _columns(self) -> list[TieGroups]:
-        if isinstance(self._ranked, SortedRows):
-            return self._ranked.groups(backwards=self._backwards)
-        return self._ranked
-
-    def statistics(
-        self, measures: Sequence[Measure], names: Sequence[str]
-    ) -> FloatArray:
-        """Methods of `Measure` by name, of shape (n_names, n_queries, n_measures).
-
-        Several score columns are the second axis.
-        """
-        walks = {} if self._labels is None else self._labels.walks(measures)
-        rows: WalkedRows | None = None
-        if isinstance(self._ranked, SortedRows):
-            room = max(_ROOM.get(name, 0) for name in names)
-            rows = self._ranked.walk(walks, room, backwards=self._backwards)
-            shape = (*self._ranked.retrieved.shape, len(measures))
-        else:
-            shape = len(self._ranked), self.groups.n_queries, len(measures)
-        out = np.empty((len(names), *shape))
-        for at, measure in enumerate(measures):
-            walked = rows if measure in walks else None
-            for name, values in zip(names, out, strict=True):
-                compute = getattr(measure, name)
-                if walked is not None:
-                    values[..., at] = compute(walked)
-                    continue
-                for column, groups in zip(values, self._columns, strict=True):
-                    column[:, at] = compute(groups)
-        return out if self._several else out[:, 0]
-
-
-#: documents of a block, so that memory stays flat: what NumPy makes of them, array by
-#: array, stays in the cache of the processor
-_BLOCK_ROWS, _FLAT_ROWS = 1 << 18, 1 << 16
-Result = TypeVar("Result")
-STATISTICS = ("expected", "best", "worst", "std")
-#: a block of its own costs as much as filling up so many cells
-_SPARE_CELLS = 1 << 14
-
-
 class FlatLabels:
     """The labels of some queries, one after another: what NumPy ranks.
 
@@ -197,9 +111,9 @@ class FlatLabels:
         self._rows = rows if order is None else order[rows]
         self._query = owners(sizes)
         self._label = code[self._rows]
-        self.everything = all_tied(sizes, self._label, levels)
+        self.ties = all_tied(sizes, self._label, levels)
 
-    def ties(
+    def rank(
         self, scores: NDArray[Any], *, ascending: bool, input_order: bool
     ) -> TieGroups:
         """The ties of these queries; `scores` are those of all rows."""
@@ -211,13 +125,136 @@ class FlatLabels:
             self._query,
             place,
             self._label,
-            self.everything,
+            self.ties,
             retrieved=is_retrieved(own),
             input_order=input_order,
         )
 
 
 Block = ArrangedLabels | FlatLabels
+
+
+class RankedQueries:
+    """A block of queries, ranked.
+
+    Parameters
+    ----------
+    labels : ArrangedLabels or FlatLabels
+    ranked : SortedRows or list of TieGroups, optional
+        Of each score column: sorted rows, or the ties in them; None if all documents
+        tie.
+    backwards : bool
+        Lower scores rank first, of sorted rows.
+    several : bool
+        The score columns are the first axis of all statistics, be there but one.
+    """
+
+    def __init__(
+        self,
+        labels: Block,
+        ranked: SortedRows | list[TieGroups] | None = None,
+        *,
+        backwards: bool = False,
+        several: bool = False,
+    ) -> None:
+        self._labels = labels
+        self._ranked = ranked
+        self._backwards = backwards
+        self._several = several
+
+    @property
+    def groups(self) -> TieGroups:
+        """Their ties, by the first score column."""
+        return self._columns[0]
+
+    def turned(self) -> RankedQueries:
+        """Sorted rows by lower scores, without a further sort."""
+        return RankedQueries(
+            self._labels, self._ranked, backwards=True, several=self._several
+        )
+
+    @cached_property
+    def _columns(self) -> list[TieGroups]:
+        if isinstance(self._ranked, SortedRows):
+            return self._ranked.groups(backwards=self._backwards)
+        return [self._labels.ties] if self._ranked is None else self._ranked
+
+    def statistics(
+        self, measures: Sequence[Measure], names: Sequence[str]
+    ) -> FloatArray:
+        """Those of `Measure.statistics`, of shape (n_names, n_queries, n_measures).
+
+        Several score columns are the second axis.
+        """
+        labels, parts = self._labels, []
+        walked, rest = [], list(range(len(measures)))
+        if isinstance(labels, ArrangedLabels):
+            walks = labels.walks(measures)
+            walked = [j for j in rest if walks[j] is not None]
+            rest = [j for j in rest if walks[j] is None]
+            if walked:
+                own, theirs = ([many[j] for j in walked] for many in (measures, walks))
+                parts.append(self._walked(labels, own, theirs, names))
+        if rest:
+            by_numpy = [
+                np.stack([measures[j].statistics(groups, names) for j in rest], axis=-1)
+                for groups in self._columns
+            ]
+            parts.append(np.stack(by_numpy, axis=1))
+        found = parts[0]
+        if len(parts) > 1:
+            found = np.concatenate(parts, axis=-1)[..., np.argsort(walked + rest)]
+        return found if self._several else found[:, 0]
+
+    def _walked(
+        self,
+        labels: ArrangedLabels,
+        measures: Sequence[Measure],
+        walks: list[Any],
+        names: Sequence[str],
+    ) -> FloatArray:
+        """The same of measures that have a walk, which the kernel adds up."""
+        found = dict[str, FloatArray]()
+        of_labels = of_rows = _divisors(measures, labels)
+        ranked, n_columns = self._ranked, 1
+        if isinstance(ranked, SortedRows):
+            n_columns = ranked.n_columns
+            if ranked.totals is not labels:
+                of_rows = _divisors(measures, ranked.totals)
+            room = max(_ROOM.get(name, 0) for name in names)
+            numerators = ranked.walk(walks, room, backwards=self._backwards)
+            found.update(zip(STATISTICS, divide(numerators, *of_rows), strict=False))
+        if not set(OF_LABELS).isdisjoint(names):
+            numerators = np.stack([labels.walked(one) for one in measures], axis=-1)
+            found.update(zip(OF_LABELS, divide(numerators, *of_labels), strict=True))
+        found["normaliser"] = of_rows[0]
+        # nothing is sampled: standard errors are 0
+        out = np.zeros((len(names), n_columns, labels.n_queries, len(measures)))
+        for values, name in zip(out, names, strict=True):
+            if name in found:
+                values[:] = found[name]
+        return out
+
+
+def _divisors(
+    measures: Sequence[Measure], totals: Totals
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Denominators, and where measures with a walk are undefined."""
+    denominator = np.empty((*totals.retrieved.shape, len(measures)))
+    for j, measure in enumerate(measures):
+        denominator[..., j] = measure.normaliser(totals)
+    over_zero = [measure.undefined_over_zero for measure in measures]
+    return denominator, ~(denominator > 0) & over_zero
+
+
+#: how many numerators the kernel gives to have one of them
+_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4}
+#: documents of a block, so that memory stays flat: what NumPy makes of them, array by
+#: array, stays in the cache of the processor
+_BLOCK_ROWS, _FLAT_ROWS = 1 << 18, 1 << 16
+Result = TypeVar("Result")
+#: a block of its own costs as much as filling up so many cells
+_SPARE_CELLS = 1 << 14
 
 
 class LabelledQueries:
@@ -260,30 +297,28 @@ class LabelledQueries:
             block_rows = _BLOCK_ROWS if self._compiled else _FLAT_ROWS
         self._ranges = list(_ranges(sizes, block_rows))
         self._keep = keep
-        self._kept: list[Block] | None = None
+        self._kept: dict[int, Block] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel
-        return {**self.__dict__, "_kept": None}
+        return {**self.__dict__, "_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # where they arrive, there may be no kernel
         self._compiled = self._compiled and engine() == "compiled"
 
-    def _make(self, first: int, stop: int) -> Block:
-        queries = self._by_length[first:stop]
-        start, sizes = self.queries.offsets[queries], self.queries.sizes[queries]
-        made = ArrangedLabels if self._compiled else FlatLabels
-        return made(self._codes, self.queries.order, start, sizes, self._levels)
-
     def _block(self, number: int) -> Block:
         """Block number `number`, kept or made anew."""
-        if not self._keep:
-            return self._make(*self._ranges[number])
-        if self._kept is None:
-            self._kept = [self._make(*ends) for ends in self._ranges]
-        return self._kept[number]
+        block = self._kept.get(number)
+        if block is None:
+            queries = self._by_length[slice(*self._ranges[number])]
+            start, sizes = self.queries.offsets[queries], self.queries.sizes[queries]
+            made = ArrangedLabels if self._compiled else FlatLabels
+            block = made(self._codes, self.queries.order, start, sizes, self._levels)
+            if self._keep:
+                self._kept[number] = block
+        return block
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, in order."""
@@ -374,9 +409,9 @@ class LabelledQueries:
             block = self._block(number)
             if isinstance(block, ArrangedLabels):
                 rows = SortedRows(block, columns, depth=depth, **how)
-                return compute(RankedQueries(rows, block, several=several))
-            ties = [block.ties(column, **how) for column in columns]
-            return compute(RankedQueries(ties, several=several))
+                return compute(RankedQueries(block, rows, several=several))
+            ties = [block.rank(column, **how) for column in columns]
+            return compute(RankedQueries(block, ties, several=several))
 
         numbers = range(len(self._ranges))
         if len(numbers) == 1 or effective_n_jobs(n_jobs) == 1:
@@ -400,17 +435,20 @@ class LabelledQueries:
         """Statistics of each query and measure that need no scores."""
         parts = []
         for block in self.blocks():
-            labels = block if isinstance(block, ArrangedLabels) else None
-            ranked = RankedQueries([block.everything], labels)
-            parts.append(ranked.statistics(measures, statistics))
-            block.everything.forget()
+            parts.append(RankedQueries(block).statistics(measures, statistics))
+            if "ties" in vars(block):
+                block.ties.forget()
         return [*self.in_order(parts, 1)]
 
 
 def deepest(measures: Iterable[Any]) -> int | None:
     """The rank down to which any of the measures looks."""
-    found = [measure.reach for measure in measures]
-    return None if None in found else max(found)
+    depth = 0
+    for measure in measures:
+        if measure.reach is None:
+            return None
+        depth = max(depth, measure.reach)
+    return depth
 
 
 def _ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:

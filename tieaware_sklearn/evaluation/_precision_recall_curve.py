@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from .._display import Ranges, Result, Table
 from .._engine import FloatArray
-from ..measures import InterpolatedPrecision
+from ..measures import STATISTICS, InterpolatedPrecision
 from ._asked import ask
 from ._averages import means, stds_of_means
-from ._labelled_queries import STATISTICS
 from ._prepared import prepare
 
 #: the eleven levels of TREC

@@ -27,10 +27,9 @@ from .._engine import (
     show,
 )
 from ..io import SCORE, as_text, given_qrels, given_run, is_table, spelled
-from ..measures import FBeta, Measure, parse_measure, spelled_out
+from ..measures import STATISTICS, FBeta, Measure, parse_measure, spelled_out
 from ._asked import Asked, ask
 from ._averages import GEOMETRIC_FLOOR, mean
-from ._labelled_queries import STATISTICS
 from ._prepared import Prepared
 
 #: whole numbers up to here are 64-bit floats, all of them

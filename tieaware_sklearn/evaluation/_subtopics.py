@@ -412,7 +412,7 @@ class _SubtopicLists:
         counts = np.zeros((0, len(measures)))
         if self._lists is not None:
             blocks = [
-                np.column_stack([m.counts(block.everything) for m in measures])
+                np.column_stack([m.counts(block.ties) for m in measures])
                 for block in self._lists.blocks()
             ]
             counts = self._lists.in_order(blocks).astype(np.float64)

@@ -16,7 +16,6 @@ from .._display import show_progress
 from .._engine import AddedUp, FloatArray
 from ..evaluation import (
     NO_DIFFERENCE,
-    STATISTICS,
     Asked,
     Prepared,
     QueryMoments,
@@ -24,6 +23,7 @@ from ..evaluation import (
     columns_at_once,
     sums_of_squares,
 )
+from ..measures import STATISTICS
 from ._columns import columns_taken, side_by_side
 from ._correlation import FeatureCorrelation, feature_correlation
 from ._selection import Rule

@@ -1,7 +1,16 @@
 """Measures of a ranking, exact under ties."""
 
 from ._average_precision import AveragePrecision, PrecisionRecallArea
-from ._base import Distribution, Measure, is_ours, names_where, spelled_out
+from ._base import (
+    OF_LABELS,
+    STATISTICS,
+    Distribution,
+    Measure,
+    divide,
+    is_ours,
+    names_where,
+    spelled_out,
+)
 from ._bpref import BPref
 from ._counts import Fallout, FBeta, Judged, Precision, Recall, RPrecision, SetAP
 from ._cumulated_gain import CG, CWL, DCG, NDCG, RBP, geometric_weight, refused_label

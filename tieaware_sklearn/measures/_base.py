@@ -19,7 +19,7 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import lru_cache
 from itertools import chain, takewhile
@@ -406,11 +406,12 @@ def from_views(views: FloatArray) -> FloatArray:
 BoolArray = NDArray[np.bool_]
 #: what a walk stands for: a measure that has another of these has no walk
 _FORMULAS = {
-    "numerator", "numerator_variance", "gains_of", "defined", "expected", "std", "best",
-    "worst", "ideal", "chance", "sampling_error", "std_is_estimate", "found",
+    "numerator", "numerator_variance", "gains_of", "found", "defined",
+    "statistics", "sampling_error", "std_is_estimate", "greater_is_better",
 }  # fmt: skip
-#: numerators, as `found` has them
-MEAN, BEST, WORST, STD = range(4)
+#: what the order of tied documents changes, and what it would be if all of them tied
+STATISTICS = ("expected", "best", "worst", "std")
+OF_LABELS = ("chance", "ideal")
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
@@ -523,58 +524,57 @@ class Measure(UserModel, RemembersArguments, ABC):
     def _gains(self, everything: TieGroups) -> FloatArray:
         return self.gains(everything.levels)
 
-    def found(self, groups: TieGroups, which: int) -> FloatArray:
-        """One of the numerators of each query: by the kernel, or by NumPy."""
+    @once_per_block
+    def _mean(self, groups: TieGroups) -> FloatArray:
+        """The `numerator`, computed once per block."""
+        return self.numerator(groups)
+
+    def found(self, groups: TieGroups, name: str) -> FloatArray:
+        """The numerator of each query that is `expected`, `best`, `worst`, or `std`."""
         walked = groups.walked(self)
         if walked is not None:
-            return np.asarray(walked[which])
-        if which == MEAN:
-            return self.numerator(groups)
-        if which == STD:
+            return np.asarray(walked[STATISTICS.index(name)])
+        if name == "std":
             return np.sqrt(self.numerator_variance(groups))
+        mean = self._mean(groups)
+        if name == "expected" or not groups.mixed:
+            return mean
+        best = name == "best"
         # no group of these mixes gains: the mean is the best, or the worst
-        gains = self.gains_of(groups)
-        return self.numerator(groups.ordered(gains, descending=which == BEST))
+        one = self.numerator(groups.ordered(self.gains_of(groups), descending=best))
+        # worst <= expected <= best holds in floats too, not only on paper
+        bound = np.maximum if best == self.greater_is_better else np.minimum
+        return np.asarray(bound(one, mean))
 
-    def _value(self, groups: TieGroups, which: int) -> FloatArray:
-        """A numerator of each query, divided; NaN where the measure is undefined."""
-        numerator = self.found(groups, which)
-        denominator, zero, undefined = self._divisor(groups)
-        if zero is None:
-            return np.asarray(numerator / denominator)
-        # nothing over nothing is 0 where a measure is defined (P of an empty list)
-        values = np.zeros(numerator.shape)
-        np.divide(numerator, denominator, out=values, where=~zero)
-        np.copyto(values, np.nan, where=undefined)
-        return values
+    def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
+        """Values of each query, of shape (n_names, n_queries); NaN where undefined.
 
-    @once_per_block
-    def _divisor(
-        self, groups: TieGroups
-    ) -> tuple[FloatArray, BoolArray | None, BoolArray]:
-        """The denominators, which are 0, and where the measure is undefined.
-
-        None says that all are positive, and the measure is defined everywhere.
+        Over all orders of the tied documents the mean (`expected`), the `best`, the
+        `worst` and the standard deviation (`std`); mean and best if all documents are
+        retrieved and tie (`chance`, `ideal`); and the methods `normaliser`,
+        `sampling_error` and `std_is_estimate`.
         """
         denominator, undefined = self.normaliser(groups), ~self.defined(groups)
-        zero = ~(denominator > 0)
-        return denominator, zero if zero.any() or undefined.any() else None, undefined
+        out = np.empty((len(names), groups.n_queries))
+        for values, name in zip(out, names, strict=True):
+            if name in OF_LABELS:
+                values[:] = self._of_labels(groups.everything)[OF_LABELS.index(name)]
+            elif name in STATISTICS:
+                values[:] = divide(self.found(groups, name), denominator, undefined)
+            else:
+                values[:] = getattr(self, name)(groups)
+        return out
 
     @once_per_block
-    def expected(self, groups: TieGroups) -> FloatArray:
-        """The mean value of each query over all orders of its tied documents."""
-        return self._value(groups, MEAN)
-
-    def std(self, groups: TieGroups) -> FloatArray:
-        """The standard deviation of each query over the same orders."""
-        return self._value(groups, STD)
+    def _of_labels(self, everything: TieGroups) -> FloatArray:
+        return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        """The standard error of `expected` where it is an estimate, 0 where exact."""
+        """The standard error of the mean where it is an estimate, 0 where exact."""
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        """1 for queries whose `std` comes from sampled orders, 0 where exact."""
+        """1 for queries whose deviation comes from sampled orders, 0 where exact."""
         return np.zeros(groups.n_queries)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
@@ -603,30 +603,6 @@ class Measure(UserModel, RemembersArguments, ABC):
             f"the distribution of {self} over the orders of ties has no closed form "
             f"(sampled() estimates it); {known} have one"
         )
-
-    def best(self, groups: TieGroups) -> FloatArray:
-        """The value of each query in the most favourable order."""
-        return self._bound(groups, BEST)
-
-    def worst(self, groups: TieGroups) -> FloatArray:
-        """The value of each query in the least favourable order."""
-        return self._bound(groups, WORST)
-
-    def _bound(self, groups: TieGroups, which: int) -> FloatArray:
-        expected = self.expected(groups)
-        if not groups.mixed:
-            return expected
-        bound = np.maximum if (which == BEST) == self.greater_is_better else np.minimum
-        # worst <= expected <= best holds in floats too, not only on paper
-        return np.asarray(bound(self._value(groups, which), expected))
-
-    def ideal(self, groups: TieGroups) -> FloatArray:
-        """The best value of each query if all its documents are retrieved and tie."""
-        return self.best(groups.everything)
-
-    def chance(self, groups: TieGroups) -> FloatArray:
-        """The expected value of each query if all its documents tie."""
-        return self.expected(groups.everything)
 
     def __str__(self) -> str:
         return spelled(self)
@@ -669,6 +645,22 @@ class MeasureOverRelevant(RelevanceMeasure):
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
+
+
+def divide(
+    numerators: FloatArray, denominator: FloatArray, undefined: BoolArray
+) -> FloatArray:
+    """Values of measures, NaN where they are undefined.
+
+    Nothing over nothing is 0 where a measure is defined (P of an empty list).
+    """
+    zero = ~(denominator > 0)
+    if not (zero.any() or undefined.any()):
+        return np.asarray(numerators / denominator)
+    values = np.zeros(np.broadcast_shapes(numerators.shape, denominator.shape))
+    np.divide(numerators, denominator, out=values, where=~zero)
+    np.copyto(values, np.nan, where=undefined)
+    return values
 
 
 def relevance(levels: FloatArray, rel: float) -> FloatArray:

@@ -436,5 +436,6 @@ class SetAP(MeasureOverRelevant):
         return self.total(groups) > 0
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        for query, value in enumerate(self.expected(groups).tolist()):
+        (values,) = self.statistics(groups, ["expected"])
+        for query, value in enumerate(values.tolist()):
             yield query, np.array([value]), np.ones(1)

@@ -25,7 +25,6 @@ from .._engine import (
 )
 from .._kernel import Walk
 from ._base import (
-    BEST,
     DEEPEST,
     Measure,
     RelevanceMeasure,
@@ -451,11 +450,11 @@ class NDCG(_GainMeasure):
 
     def normaliser(self, groups: Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
-        return self._ideal_sum(groups.everything)
+        return self._ideal(groups.everything)
 
     @once_per_block
-    def _ideal_sum(self, everything: TieGroups) -> FloatArray:
-        return self.found(everything, BEST)
+    def _ideal(self, everything: TieGroups) -> FloatArray:
+        return self.found(everything, "best")
 
 
 def _gain(gain: Any, name: str) -> Any:

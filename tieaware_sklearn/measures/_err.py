@@ -322,11 +322,6 @@ class ERR(Measure):
             sizes_of(first, len(owner)),
         )
 
-    def std(self, groups: TieGroups) -> FloatArray:
-        # nothing spreads beyond half its range (Popoviciu), whatever the rounding
-        half = (self.best(groups) - self.worst(groups)) / 2
-        return np.minimum(super().std(groups), half)
-
     def numerator(self, groups: TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
@@ -377,7 +372,10 @@ class ERR(Measure):
                 *(array[0] for array in mixed.classes(np.array([i]))),
             )
         variance = np.maximum(variance, 0.0)
-        return groups.sum_groups(self._passed(groups) ** 2 * variance)
+        found = groups.sum_groups(self._passed(groups) ** 2 * variance)
+        # nothing spreads beyond half its range (Popoviciu), whatever the rounding
+        half = (self.found(groups, "best") - self.found(groups, "worst")) / 2
+        return np.minimum(found, half * half)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         mixed = self._mixed(groups)

@@ -158,7 +158,7 @@ class ReciprocalRank(FirstRelevantMeasure):
         return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        mean = self.expected(groups)
+        mean = self._mean(groups)
 
         def variance(walk: _Walks) -> FloatArray:
             m = mean[walk.query]

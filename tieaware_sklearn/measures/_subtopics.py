@@ -193,8 +193,8 @@ class IntentAware(SubtopicMeasure):
         return gains
 
     def of_lists(self, groups: TieGroups) -> FloatArray:
-        values: FloatArray = self.measure.expected(groups)
-        return np.nan_to_num(values)
+        (values,) = self.measure.statistics(groups, ["expected"])
+        return np.asarray(np.nan_to_num(values))
 
     def __str__(self) -> str:
         name = self.measure.name
@@ -244,7 +244,7 @@ class SubtopicRecall(SubtopicMeasure):
         return relevance(levels, self.rel)
 
     def of_lists(self, groups: TieGroups) -> FloatArray:
-        return Success(self.k, self.rel).expected(groups)
+        return Success(self.k, self.rel).numerator(groups)
 
 
 def parse_subtopic_measure(measure: str | SubtopicMeasure) -> SubtopicMeasure:

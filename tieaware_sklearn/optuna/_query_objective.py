@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._engine import FloatArray, IntArray, Queries, check_count, query_marks, seed_of
 from ..evaluation import (
-    STATISTICS,
     Asked,
     Prepared,
     QueryRows,
@@ -24,7 +23,7 @@ from ..evaluation import (
     means,
     stds_of_means,
 )
-from ..measures import Measure, parse_measures
+from ..measures import STATISTICS, Measure, parse_measures
 from ._studies import PRUNE, StudyCreator, optuna
 
 #: at most so many values are reported by a trial
