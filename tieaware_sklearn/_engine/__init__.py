@@ -64,6 +64,7 @@ from .digests import (
 )
 from .exact import (
     Place,
+    are_lists,
     as_floats,
     fits_floats,
     from_tensor,
@@ -75,7 +76,7 @@ from .exact import (
     one_dimensional,
     show,
 )
-from .lists import Lists, are_lists, matrix_of
+from .lists import Lists, matrix_of
 from .merging import AddedUp, gather, other_features, other_options
 from .row_order import by_content
 from .segments import (

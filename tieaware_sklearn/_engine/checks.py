@@ -93,7 +93,7 @@ class Queries:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     def name(self, query: int) -> str:
         """The id of a query as a message shows it."""
@@ -452,7 +452,8 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    if not any(value is c or (isinstance(value, str) and value == c) for c in choices):
+    # 1 is not True, and arrays do not compare
+    if not (isinstance(value, (str, bool, type(None))) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {show(value)}")
 
 

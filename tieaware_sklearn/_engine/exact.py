@@ -58,8 +58,9 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     """An array of one value per row; a single column is taken, with a warning."""
     if values is None:
         raise ValueError(f"{name} must be a 1-D array, got None")
+    values = from_tensor(values, name)
     try:
-        array = np.asarray(from_tensor(values, name))
+        array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must be a 1-D array: {error}") from None
     if array.ndim == 2 and array.shape[1] == 1:
@@ -76,6 +77,19 @@ def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def are_lists(y_true: Any, *, masked: bool) -> bool:
+    """Whether labels are a matrix with a query in each row.
+
+    A column is none, unless a mask says what is padding in it.
+    """
+    shape = getattr(y_true, "shape", None)
+    if shape is None and isinstance(y_true, (list, tuple)) and len(y_true):
+        first = y_true[0]
+        listed = isinstance(first, (list, tuple))
+        shape = 0, *((len(first),) if listed else getattr(first, "shape", ()))
+    return shape is not None and len(shape) == 2 and (masked or shape[1] != 1)
+
+
 def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     """Numbers, one per row, of their own dtype or as floats; what is missing is NaN.
 
@@ -87,13 +101,13 @@ def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         return _unmasked(values, name)
-    values = from_tensor(values, name)
     array = one_dimensional(values, name)
     kind = array.dtype.kind
     if kind == "O":
         return _numbers_of_objects(array.tolist(), name, place)
-    if kind == "f" and not _came_as_floats(values) and _is_large(array):
-        return _not_rounded(_as_given(values), array, name)
+    # floats that were made of other numbers
+    if kind == "f" and _kind(values) != "f" and _is_large(array):
+        return _not_rounded(_as_given(from_tensor(values, name)), array, name)
     if kind not in "biuf":
         raise ValueError(
             f"{name} must be numeric, got dtype {array.dtype} with "
@@ -141,11 +155,6 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
         present = np.ma.getdata(values)[there]
         out[there] = as_floats(numbers_of(present, name), name)
     return one_dimensional(out, name)
-
-
-def _came_as_floats(values: Any) -> bool:
-    """Whether floats are what was given, and not made of other numbers."""
-    return _kind(values) == "f"
 
 
 def _kind(value: Any) -> str:
@@ -255,7 +264,9 @@ def from_tensor(values: Any, name: str) -> Any:
         For tensors that are not in the memory of the CPU, or of a dtype that NumPy
         does not have, and for sparse matrices, of which NumPy makes no array.
     """
-    if isinstance(values, (np.ndarray, np.generic)) or hasattr(values, "to_pylist"):
+    if isinstance(values, (np.ndarray, np.generic, list)):
+        return values
+    if hasattr(values, "to_pylist"):
         return values
     if hasattr(values, "tocsr"):
         raise ValueError(f"{name} must be dense, got a {type(values).__name__}")

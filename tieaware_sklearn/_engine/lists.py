@@ -93,25 +93,6 @@ class Lists:
         return f"row {row}, column {column}"
 
 
-def are_lists(y_true: Any, *, masked: bool) -> bool:
-    """Whether labels are a matrix with a query in each row.
-
-    A column is none, unless a mask says what is padding in it.
-    """
-    shape = getattr(y_true, "shape", None)
-    if shape is None and isinstance(y_true, (list, tuple)):
-        first = y_true[0] if len(y_true) else 0.0
-        shape = (len(y_true), *_shape_of(first))
-    return shape is not None and len(shape) == 2 and (masked or shape[1] != 1)
-
-
-def _shape_of(value: Any) -> tuple[int, ...]:
-    """Of what stands in a list: numbers have none."""
-    if isinstance(value, (list, tuple)):
-        return (len(value),)
-    return tuple(getattr(value, "shape", ()))
-
-
 def matrix_of(values: Any, name: str) -> NDArray[Any]:
     """An array in which no number is rounded, masked cells included."""
     if isinstance(values, np.ma.MaskedArray):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -158,17 +158,17 @@ class ArrangedLabels(Totals):
         compiled.relevant(self.by_level[1], self.offsets, least, out)
         return out
 
-    def walks(self, measures: Sequence[_Measure]) -> list[Any]:
-        """Those of the measures down these labels, None where one has none."""
-        for measure in measures:
-            if measure not in self._walks:
-                walk = measure.walk(self.levels, self.longest)
-                made = None if walk is None else self._compiled(walk)
-                self._walks[measure] = made
-        return [self._walks[measure] for measure in measures]
+    def walk(self, measure: _Measure) -> Any:
+        """That of a measure down these labels, as the kernel takes it, if it has one.
 
-    def _compiled(self, walk: Walk) -> Any:
-        """A walk as the kernel takes it, checked: it reads where it is told to."""
+        It is checked: the kernel reads where it is told to.
+        """
+        if measure in self._walks:
+            return self._walks[measure]
+        self._walks[measure] = None
+        walk = measure.walk(self.levels, self.longest)
+        if walk is None:
+            return None
         gain, tables, n_levels = walk.gain, walk.tables, len(self.levels)
         if gain is not None and gain.shape != (n_levels,):
             raise ValueError(
@@ -183,21 +183,21 @@ class ArrangedLabels(Totals):
                     f"tables of a walk must have shape {least} or more columns, got "
                     f"{tables.shape}"
                 )
-        return compiled.Walk(*walk)
+        self._walks[measure] = compiled.Walk(*walk)
+        return self._walks[measure]
 
     def walked(self, measure: Hashable) -> FloatArray:
         """Mean and best, of all measures that are asked for at a time."""
         if measure not in self._walked:
-            walks = {
-                one: walk
-                for one, walk in list(self._walks.items())
-                if walk is not None and one not in self._walked
-            }
-            out = np.empty((2, self.n_queries, len(walks)))
-            compiled.walk_labels(
-                list(walks.values()), self.by_level[1], self.offsets, out
-            )
-            self._walked.update(zip(walks, np.moveaxis(out, 2, 0), strict=True))
+            new, walks = [], []
+            for one, walk in list(self._walks.items()):
+                if walk is not None and one not in self._walked:
+                    new.append(one)
+                    walks.append(walk)
+            out = np.empty((2, self.n_queries, len(new)))
+            compiled.walk_labels(walks, self.by_level[1], self.offsets, out)
+            for at, one in enumerate(new):
+                self._walked[one] = out[..., at]
         return self._walked[measure]
 
 

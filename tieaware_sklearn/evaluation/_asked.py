@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._display import warn
 from .._engine import FloatArray, Queries, check_choice, is_number, show
-from ..measures import Measure, accepted_unjudged, is_ours, spelled_out
+from ..measures import Measure, is_ours, spelled_out
 
 
 class Parameter(NamedTuple):
@@ -281,16 +281,18 @@ class Asked:
     @property
     def bounds(self) -> FloatArray:
         """Least and largest value that each measure can have, (n_measures, 2)."""
-        most = np.array([measure.maximum for measure in self.measures])
+        bounds = np.zeros((len(self.measures), 2))
+        for own, measure in zip(bounds, self.measures, strict=True):
+            own[1] = measure.maximum
         # where it is undefined, a value that the user chose
-        return np.column_stack([np.fmin(self.value, 0.0), np.fmax(self.value, most)])
+        bounds[:, 0] = np.fmin(self.value, bounds[:, 0])
+        bounds[:, 1] = np.fmax(self.value, bounds[:, 1])
+        return bounds
 
     def fill(
         self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
     ) -> FloatArray:
         """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
-        if not undefined.any():
-            return values
         if self.refuses:
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
@@ -321,6 +323,8 @@ class Asked:
             self.defined.check_sizes(queries)
             if weight is not None:
                 self.defined.check_weight(weight, undefined, queries)
+        if not undefined.any():
+            return found
         still = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
         for name, values in found.items():
@@ -358,16 +362,15 @@ def ask(
     """
     check_zero_relevance(zero_relevance)
     asked, defined = tuple(measures), None
+    named = isinstance(zero_relevance, str)
     options = {
-        "zero_relevance": zero_relevance
-        if isinstance(zero_relevance, str)
-        else float(zero_relevance),
+        "zero_relevance": zero_relevance if named else float(zero_relevance),
         "unjudged": unjudged,
         "convention": convention,
     }
     if convention is not None:
         check_choice(convention, "convention", tuple(CONVENTIONS))
-        if isinstance(zero_relevance, str) or zero_relevance != 0:
+        if named or zero_relevance != 0:
             raise ValueError(
                 "zero_relevance must be left at its default with "
                 f"convention={convention!r}, which sets it, got {zero_relevance!r}"
@@ -377,14 +380,13 @@ def ask(
         if unjudged == "raise":
             unjudged = UNJUDGED.get(convention, unjudged)
     else:
-        given = math.nan if isinstance(zero_relevance, str) else float(zero_relevance)
-        value = np.full(len(asked), given)
-    takes = np.array([measure.takes_zero_relevance for measure in asked], dtype=bool)
-    return Asked(
-        asked,
-        np.where(takes, value, np.nan),
-        isinstance(zero_relevance, str) and zero_relevance == "raise",
-        accepted_unjudged(asked, unjudged),
-        defined,
-        options,
-    )
+        value = np.full(len(asked), math.nan if named else float(zero_relevance))
+    known = bool(asked)
+    for j, measure in enumerate(asked):
+        if not measure.takes_zero_relevance:
+            value[j] = math.nan
+        known &= measure.takes_unjudged
+    if known and unjudged == "raise":
+        # measures that know of documents without a judgment deal with them
+        unjudged = "nonrelevant"
+    return Asked(asked, value, zero_relevance == "raise", unjudged, defined, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -113,6 +113,10 @@ class FlatLabels:
         self._label = code[self._rows]
         self.ties = all_tied(sizes, self._label, levels)
 
+    def walk(self, measure: Measure) -> Any:
+        """None: the kernel has walks."""
+        return None
+
     def rank(
         self, scores: NDArray[Any], *, ascending: bool, input_order: bool
     ) -> TieGroups:
@@ -186,48 +190,49 @@ class RankedQueries:
 
         Several score columns are the second axis.
         """
-        labels, parts = self._labels, []
-        walked, rest = [], list(range(len(measures)))
-        if isinstance(labels, ArrangedLabels):
-            walks = labels.walks(measures)
-            walked = [j for j in rest if walks[j] is not None]
-            rest = [j for j in rest if walks[j] is None]
+        walked, rest = dict[int, Any](), []
+        for j, measure in enumerate(measures):
+            walk = self._labels.walk(measure)
+            if walk is None:
+                rest.append(j)
+            else:
+                walked[j] = walk
+        if not rest:
+            found = self._walked(measures, list(walked.values()), names)
+        else:
+            shape = len(names), len(self._columns), self.groups.n_queries
+            found = np.empty((*shape, len(measures)))
             if walked:
-                own, theirs = ([many[j] for j in walked] for many in (measures, walks))
-                parts.append(self._walked(labels, own, theirs, names))
-        if rest:
-            by_numpy = [
-                np.stack([measures[j].statistics(groups, names) for j in rest], axis=-1)
-                for groups in self._columns
-            ]
-            parts.append(np.stack(by_numpy, axis=1))
-        found = parts[0]
-        if len(parts) > 1:
-            found = np.concatenate(parts, axis=-1)[..., np.argsort(walked + rest)]
+                some = [measures[j] for j in walked]
+                at = list(walked)
+                found[..., at] = self._walked(some, list(walked.values()), names)
+            for column, groups in enumerate(self._columns):
+                for j in rest:
+                    found[:, column, :, j] = measures[j].statistics(groups, names)
         return found if self._several else found[:, 0]
 
     def _walked(
-        self,
-        labels: ArrangedLabels,
-        measures: Sequence[Measure],
-        walks: list[Any],
-        names: Sequence[str],
+        self, measures: Sequence[Measure], walks: list[Any], names: Sequence[str]
     ) -> FloatArray:
         """The same of measures that have a walk, which the kernel adds up."""
-        found = dict[str, FloatArray]()
-        of_labels = of_rows = _divisors(measures, labels)
-        ranked, n_columns = self._ranked, 1
+        labels, ranked = cast(ArrangedLabels, self._labels), self._ranked
+        n_columns = 1
+        totals = ranked.totals if isinstance(ranked, SortedRows) else labels
+        below, undefined = _divisors(measures, totals)
+        found = {"normaliser": below}
         if isinstance(ranked, SortedRows):
-            n_columns = ranked.n_columns
-            if ranked.totals is not labels:
-                of_rows = _divisors(measures, ranked.totals)
-            room = max(_ROOM.get(name, 0) for name in names)
-            numerators = ranked.walk(walks, room, backwards=self._backwards)
-            found.update(zip(STATISTICS, divide(numerators, *of_rows), strict=False))
-        if not set(OF_LABELS).isdisjoint(names):
-            numerators = np.stack([labels.walked(one) for one in measures], axis=-1)
-            found.update(zip(OF_LABELS, divide(numerators, *of_labels), strict=True))
-        found["normaliser"] = of_rows[0]
+            n_columns, n = ranked.n_columns, 0
+            for name in names:
+                n = max(n, _ROOM.get(name, 0))
+            rows = ranked.walk(walks, n, backwards=self._backwards)
+            found.update(zip(STATISTICS, divide(rows, below, undefined), strict=False))
+        if "chance" in names or "ideal" in names:
+            one_tie = np.empty((2, labels.n_queries, len(measures)))
+            for j, measure in enumerate(measures):
+                one_tie[..., j] = labels.walked(measure)
+            if totals is not labels:
+                below, undefined = _divisors(measures, labels)
+            found.update(zip(OF_LABELS, divide(one_tie, below, undefined), strict=True))
         # nothing is sampled: standard errors are 0
         out = np.zeros((len(names), n_columns, labels.n_queries, len(measures)))
         for values, name in zip(out, names, strict=True):
@@ -241,9 +246,10 @@ def _divisors(
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Denominators, and where measures with a walk are undefined."""
     denominator = np.empty((*totals.retrieved.shape, len(measures)))
+    over_zero = np.empty(len(measures), dtype=bool)
     for j, measure in enumerate(measures):
         denominator[..., j] = measure.normaliser(totals)
-    over_zero = [measure.undefined_over_zero for measure in measures]
+        over_zero[j] = measure.undefined_over_zero
     return denominator, ~(denominator > 0) & over_zero
 
 

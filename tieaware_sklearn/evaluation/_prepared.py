@@ -41,7 +41,7 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: scores ranked in one call; more no longer pay
 _CELLS = 1 << 15
-_OF_A_REPORT = (*PER_QUERY, "sampling_error", "std_is_estimate")
+_OF_SAMPLES = ("sampling_error", "std_is_estimate")
 
 
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
@@ -209,15 +209,15 @@ class Prepared:
     ) -> RankingReport:
         """All that ties leave open, query by query."""
         raw = self.labelled.values(
-            asked.measures, scores, statistics=_OF_A_REPORT, n_jobs=n_jobs
+            asked.measures, scores, statistics=(*PER_QUERY, *_OF_SAMPLES), n_jobs=n_jobs
         )
-        found = asked.fill_statistics(raw, self.queries, self.weight)
+        sampling_error, std_is_estimate = map(raw.pop, _OF_SAMPLES)
         return RankingReport(
             measures=asked.names,
             qid=self.queries.qid.copy(),
-            **{name: found[name] for name in PER_QUERY},
-            sampling_error=raw["sampling_error"],
-            std_is_estimate=raw["std_is_estimate"] > 0,
+            **asked.fill_statistics(raw, self.queries, self.weight),
+            sampling_error=sampling_error,
+            std_is_estimate=std_is_estimate > 0,
             n_undefined=np.isnan(raw["expected"]).sum(axis=0),
             bounds=asked.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
@@ -282,8 +282,18 @@ def prepare_labels(
     keep: bool = False,
 ) -> Prepared:
     """Labels, ids and weights; scores say no more than where matrices are padded."""
-    y_true = from_tensor(y_true, names.label)
-    lists = _lists(y_true, y_score, qid, mask, names)
+    y_true, lists = from_tensor(y_true, names.label), None
+    if are_lists(y_true, masked=mask is not None):
+        if qid is not None:
+            raise ValueError(
+                f"{names.qid} must be None where {names.label} has two dimensions: its "
+                "rows are the queries"
+            )
+        lists = Lists.of(y_true, y_score, mask, (names.label, names.score))
+    elif mask is not None:
+        raise ValueError(
+            f"mask must be None unless {names.label} has shape (n_queries, n_documents)"
+        )
     if lists is None:
         labels = check_labels(y_true, name=names.label, unjudged=unjudged)
         queries = weighted = check_qid(qid, n_rows=len(labels), name=names.qid)
@@ -297,25 +307,6 @@ def prepare_labels(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
     return Prepared(labels, queries, weight, lists=lists, keep=keep)
-
-
-def _lists(
-    y_true: ArrayLike, y_score: Any, qid: Any, mask: Any, names: ColumnNames
-) -> Lists | None:
-    """The documents of a matrix of labels; None for labels in one dimension."""
-    if not are_lists(y_true, masked=mask is not None):
-        if mask is not None:
-            raise ValueError(
-                f"mask must be None unless {names.label} has shape (n_queries, "
-                "n_documents)"
-            )
-        return None
-    if qid is not None:
-        raise ValueError(
-            f"{names.qid} must be None where {names.label} has two dimensions: its "
-            "rows are the queries"
-        )
-    return Lists.of(y_true, y_score, mask, (names.label, names.score))
 
 
 def check_averaging(asked: Asked, ties: str, average: str | None) -> None:

@@ -18,7 +18,7 @@ from ._err import ERR
 from ._first_relevant import RaghavanPrecision, ReciprocalRank, SearchLength, Success
 from ._inferred import InferredAveragePrecision
 from ._interpolated import InterpolatedAveragePrecision, InterpolatedPrecision
-from ._parse import accepted_unjudged, names_to_save, parse_measure, parse_measures
+from ._parse import names_to_save, parse_measure, parse_measures
 from ._subtopics import (
     NRBP,
     AlphaDCG,

@@ -257,7 +257,7 @@ class WeightedSum(Measure):
 
     def walk(self, levels: FloatArray, longest: int) -> Walk | None:
         gain = np.asarray(self.gains(levels), dtype=np.float64)
-        if (np.diff(gain, prepend=0.0) < 0).any():
+        if gain[0] < 0 or (gain[1:] < gain[:-1]).any():
             # the best order is not that of the labels, or gains are negative
             return None
         tables = self._tables(n_ranks(self.k, longest))

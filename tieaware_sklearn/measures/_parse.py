@@ -194,12 +194,6 @@ def names_to_save(measures: Iterable[Measure]) -> list[str]:
     return names
 
 
-def accepted_unjudged(measures: Iterable[Measure], unjudged: str) -> str:
-    """What to do with NaN labels: measures that know of them do it themselves."""
-    known = [measure.takes_unjudged for measure in measures]
-    return "nonrelevant" if known and all(known) and unjudged == "raise" else unjudged
-
-
 def _from_trec_eval(measure: str) -> str | None:
     """What a name of trec_eval is here; None for others."""
     found = _TREC_EVAL.fullmatch(measure.strip().lower())
