@@ -200,9 +200,7 @@ def test_nothing_leaks():
     n = 20_000
     label = np.sort(np.arange(n, dtype=np.int32) % 3)
     levels, longest = np.arange(3.0), n
-    walks = [
-        compiled.Walk(*measure.walk(levels, longest).arguments()) for measure in SOME
-    ]
+    walks = [compiled.Walk(*measure.walk(levels, longest)) for measure in SOME]
     out = np.empty((2, 1, len(walks)))
 
     def calls(number):

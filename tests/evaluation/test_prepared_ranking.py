@@ -158,17 +158,22 @@ def test_what_is_given_away_is_a_copy():
     assert prepared.evaluate([1, 2, 3, 4]).segment.tolist() == [5, 6]
 
 
-def test_many_measures_leave_nothing_behind():
+@pytest.mark.parametrize("named", [True, False], ids=["names", "measures"])
+def test_many_measures_leave_nothing_behind(named):
     labels = np.random.default_rng(0).integers(0, 2, 2000)
     qid = np.arange(2000) // 4
     prepared = PreparedRanking(labels, qid)
 
     def size(n):
         for i in range(n):
-            prepared.score(labels, f"rbp(p={(i + 1) / (n + 2)})")
+            # the same one is made anew, or others are named
+            measure = f"rbp(p={(i + 1) / (n + 2)})" if named else NDCG(k=4)
+            prepared.score(labels, measure)
         known = [
-            (list(b.everything.memo.values()), list(getattr(b.everything, "walks", [])))
-            for b in blocks()
+            (list(own.memo.values()), list(getattr(own, "_walks", [])))
+            for block in blocks()
+            for own in (block, getattr(block, "ties", block))
+            if hasattr(own, "memo")
         ]
         return len(pickle.dumps(known))
 

@@ -87,16 +87,11 @@ def once_per_block(compute: Callable[[A, B], Found]) -> Callable[[A, B], Found]:
 
     @wraps(compute)
     def remembered(own: A, other: B) -> Found:
-        memo: dict[Hashable, Any]
-        key: Hashable
-        if isinstance(own, Totals):
-            memo, key = own.memo, (compute, other)
-        else:  # a measure, which hashes slowly: kept with what it gave
-            memo, key = other.memo, (compute, id(own))  # type: ignore[attr-defined]
-        kept = memo.get(key)
-        if kept is None:
-            kept = memo[key] = compute(own, other), own
-        found: Found = kept[0]
+        keeps, key = (own, other) if isinstance(own, Totals) else (other, own)
+        memo: dict[Hashable, Found] = keeps.memo  # type: ignore[union-attr]
+        found = memo.get((compute, key))
+        if found is None:
+            found = memo[compute, key] = compute(own, other)
         return found
 
     return remembered

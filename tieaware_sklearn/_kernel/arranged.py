@@ -116,7 +116,7 @@ class ArrangedLabels(Totals):
         self._walks: dict[Hashable, Any] = {}
         self._walked: dict[Hashable, FloatArray] = {}
         self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-        np.cumsum(sizes, out=self.offsets[1:])
+        sizes.cumsum(out=self.offsets[1:])
         self.levels = levels
         self.longest = int(sizes.max())
         #: bits of a place in a query
@@ -154,7 +154,7 @@ class ArrangedLabels(Totals):
     @once_per_block
     def relevant(self, rel: float) -> IntArray:
         out: IntArray = np.empty(self.n_queries, dtype=np.int64)
-        least = int(np.searchsorted(self.levels, rel))
+        least = int(self.levels.searchsorted(rel))
         compiled.relevant(self.by_level[1], self.offsets, least, out)
         return out
 

@@ -297,7 +297,7 @@ class LabelledQueries:
             self._levels, self._codes = level_codes(labels)
         else:
             self._levels, self._codes = np.unique(labels, return_inverse=True)
-        self._by_length = np.argsort(queries.sizes, kind="stable")
+        self._by_length = queries.sizes.argsort(kind="stable")
         sizes = queries.sizes[self._by_length]
         if block_rows is None:
             block_rows = _BLOCK_ROWS if self._compiled else _FLAT_ROWS
@@ -406,7 +406,7 @@ class LabelledQueries:
         several = scores.ndim == 2
         if self._judged is not None:
             scores = self._judged.scores(scores)
-        columns = np.atleast_2d(scores)
+        columns = scores if several else scores[None]
         if self._compiled:
             columns = score_columns(columns)
         how = {"ascending": ascending, "input_order": input_order}

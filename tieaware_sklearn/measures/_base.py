@@ -621,7 +621,7 @@ class RelevanceMeasure(Measure):
         if type(self).gains is not RelevanceMeasure.gains:
             # the best order is another
             return None
-        return Walk(kind, least=int(np.searchsorted(levels, self.rel)), **options)
+        return Walk(kind, least=int(levels.searchsorted(self.rel)), **options)
 
     def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""
@@ -654,11 +654,11 @@ def divide(
 
     Nothing over nothing is 0 where a measure is defined (P of an empty list).
     """
-    zero = ~(denominator > 0)
-    if not (zero.any() or undefined.any()):
+    there = denominator > 0
+    if (there > undefined).all():
         return np.asarray(numerators / denominator)
-    values = np.zeros(np.broadcast_shapes(numerators.shape, denominator.shape))
-    np.divide(numerators, denominator, out=values, where=~zero)
+    values = np.zeros(numerators.shape)
+    np.divide(numerators, denominator, out=values, where=there)
     np.copyto(values, np.nan, where=undefined)
     return values
 

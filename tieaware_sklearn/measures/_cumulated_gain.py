@@ -261,7 +261,7 @@ class WeightedSum(Measure):
             # the best order is not that of the labels, or gains are negative
             return None
         tables = self._tables(n_ranks(self.k, longest))
-        least = int(np.searchsorted(gain, 0.0, side="right"))
+        least = int(gain.searchsorted(0.0, side="right"))
         return Walk("weighted", self.k, least, gain, tables)
 
     @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
