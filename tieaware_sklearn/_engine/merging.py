@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 _Part = TypeVar("_Part")
 
@@ -15,68 +14,23 @@ _Part = TypeVar("_Part")
 class AddedUp:
     """A dataclass of sums over queries; two of them merge, field by field.
 
-    Fields are arrays and numbers, which add up, flags, of which one is enough, others
-    of this kind, and texts and tuples, which both have alike.
+    Fields are arrays and numbers, which add up, flags, of which one is enough, and
+    others of this kind; None where one has None.
     """
 
     def merge(self, other: Self) -> Self:
         """Of the queries of both."""
-        return type(self)(
-            *(
-                _merged(getattr(self, field.name), getattr(other, field.name))
-                for field in fields(self)  # type: ignore[arg-type]
-            )
-        )
-
-    @classmethod
-    def stack(cls, parts: Sequence[Self]) -> Self:
-        """Several along a new first axis."""
-        return cls(
-            *(
-                _stacked([getattr(part, field.name) for part in parts])
-                for field in fields(cls)  # type: ignore[arg-type]
-            )
-        )
-
-    @classmethod
-    def join(cls, parts: Sequence[Self]) -> Self:
-        """Several along the first axis that there is."""
-        return cls(
-            *(
-                _joined([getattr(part, field.name) for part in parts])
-                for field in fields(cls)  # type: ignore[arg-type]
-            )
-        )
-
-    def some(self, chosen: NDArray[np.intp]) -> Self:
-        """These of the first axis."""
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return type(self)(
-            *(v.some(chosen) if isinstance(v, AddedUp) else v[chosen] for v in values)
-        )
-
-
-def _merged(ours: Any, theirs: Any) -> Any:
-    if isinstance(ours, AddedUp) and isinstance(theirs, AddedUp):
-        return ours.merge(theirs)
-    if ours is None or theirs is None:
-        return None
-    if isinstance(ours, (str, tuple)):
-        return ours
-    if isinstance(ours, np.ndarray) and ours.dtype.kind == "b":
-        return ours | theirs
-    return ours + theirs
-
-
-def _stacked(values: list[Any]) -> Any:
-    first = values[0]
-    return type(first).stack(values) if isinstance(first, AddedUp) else np.stack(values)
-
-
-def _joined(values: list[Any]) -> Any:
-    first = values[0]
-    joins = isinstance(first, AddedUp)
-    return type(first).join(values) if joins else np.concatenate(values)
+        merged: list[Any] = []
+        for field in fields(self):  # type: ignore[arg-type]
+            ours, theirs = getattr(self, field.name), getattr(other, field.name)
+            if ours is None or theirs is None:
+                merged.append(None)
+            elif isinstance(ours, AddedUp):
+                merged.append(ours.merge(theirs))
+            else:
+                flags = isinstance(ours, np.ndarray) and ours.dtype.kind == "b"
+                merged.append(ours | theirs if flags else ours + theirs)
+        return type(self)(*merged)
 
 
 def gather(

@@ -136,7 +136,7 @@ def fit_selector(
     found, digests = merged(
         rows, screening, Screening.merge, qid, shuffle, keep=True, wanted=wanted
     )
-    names.check_weight(found.statistics.chance.weight)
+    names.check_weight(found.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +68,16 @@ class QueryMoments(AddedUp):
         average2 = column_sums(w2 * x) / np.where(count > 0, total2, 1.0)
         spread = column_sums(w2 * (x - average2) ** 2)
         return cls(count, total, total2, average, average2, spread)
+
+    @classmethod
+    def join(cls, parts: Sequence[QueryMoments]) -> QueryMoments:
+        """Moments of several arrays of columns, one after another."""
+        arrays = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*map(np.concatenate, arrays))
+
+    def some(self, columns: Any) -> QueryMoments:
+        """Moments of some columns, by any index that arrays have."""
+        return QueryMoments(*(own[columns] for own in vars(self).values()))
 
     def merge(self, other: QueryMoments) -> QueryMoments:
         """Moments of the queries of both (Chan, Golub and LeVeque 1979)."""

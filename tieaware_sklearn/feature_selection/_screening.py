@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -27,7 +27,7 @@ from ..io import Kept, Saved, UnreadableError, kept_sums, sums_of
 from ..measures import names_to_save, parse_measures
 from ._correlation import FeatureCorrelation, Likeness, feature_correlation
 from ._selection import DECIMALS, Rule, Selection, each_direction
-from ._statistics import FeatureStatistics, Worth
+from ._statistics import BEST, DIFFERENCE, EXPECTED, WORST, FeatureStatistics
 
 #: rows of a table in print
 SHOWN = 20
@@ -35,6 +35,16 @@ SHOWN = 20
 _LEAST = 20
 #: lower correlations are no repetition
 _ALIKE = 0.5
+
+
+class _Figure:
+    """An array that a screening computes from its sums, with all others."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, screening: Any, owner: type) -> Any:
+        return self if screening is None else screening._figures[self._name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +136,52 @@ class Screening(Saved, Result):
     weighted: bool = False
     label: str | None = None
 
+    mean, best, worst, tie_std = _Figure(), _Figure(), _Figure(), _Figure()
+    lift, interval, pvalues, qvalues = _Figure(), _Figure(), _Figure(), _Figure()
+    chance, ideal, ranking = _Figure(), _Figure(), _Figure()
+    _ascending, _t_interval = _Figure(), _Figure()
+
+    @cached_property
+    def _figures(self) -> dict[str, Any]:
+        """All of these, each feature ranked in its direction."""
+        rule, sums, sort = self.rule, self.statistics, self.rule.sort
+        asked, n = np.array(rule.directions), len(rule.directions)
+        sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
+        gain = np.diff(sums.worth.mean[:, :, EXPECTED, sort])[:, 0]
+        # a tie (but for rounding, as queries are added up) leaves it descending
+        better = sign * np.round(gain, DECIMALS) > 0
+        ascending = (asked == "ascending") | ((asked == "auto") & better)
+        directed = np.arange(n), ascending.astype(np.intp)
+        worth = sums.worth.some(directed)
+        value = worth.some(np.s_[:, EXPECTED])
+        mean, best, worst = (
+            worth.some(np.s_[:, at]).averages() for at in (EXPECTED, BEST, WORST)
+        )
+        chance, ideal = sums.of_labels.averages()
+        t_interval = value.interval()
+        low, high = rule.ask().bounds.T[..., None]
+        pvalues = worth.some(np.s_[:, DIFFERENCE]).p_greater()
+        both = (asked == "auto")[:, None]
+        pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
+        total = np.where(value.weight > 0, value.weight, np.nan)
+        # equal but for rounding: in the order of columns
+        order = np.argsort(-sign * np.round(mean[:, sort], DECIMALS), kind="stable")
+        return {
+            "mean": mean,
+            "best": best,
+            "worst": worst,
+            "tie_std": np.sqrt(sums.tie_variance[directed]) / total,
+            "lift": lift(mean, chance, ideal),
+            "_t_interval": t_interval,
+            "interval": np.clip(t_interval, low, high),
+            "pvalues": pvalues,
+            "qvalues": np.apply_along_axis(adjust, 0, pvalues, "bh"),
+            "chance": chance,
+            "ideal": ideal,
+            "ranking": np.argsort(order) + 1,
+            "_ascending": ascending,
+        }
+
     @property
     def measures(self) -> tuple[str, ...]:
         return tuple(map(str, self.rule.measures))
@@ -140,87 +196,18 @@ class Screening(Saved, Result):
 
     @property
     def n_averaged(self) -> NDArray[np.int64]:
-        return self.statistics.chance.count.astype(np.int64)
+        n_averaged: NDArray[np.int64] = self.statistics.of_labels.count[0].astype(
+            np.int64
+        )
+        return n_averaged
 
     @property
     def varies(self) -> NDArray[np.bool_]:
         return self.statistics.varies
 
     @property
-    def _favourable(self) -> float:
-        return 1.0 if self.rule.measures[self.rule.sort].greater_is_better else -1.0
-
-    @cached_property
-    def _ascending(self) -> NDArray[np.bool_]:
-        asked, sums = np.array(self.rule.directions), self.statistics
-        gain = sums.ascending.value.mean - sums.descending.value.mean
-        # a tie (but for rounding, as queries are added up) leaves it descending
-        better = self._favourable * np.round(gain[:, self.rule.sort], DECIMALS) > 0
-        return np.asarray((asked == "ascending") | ((asked == "auto") & better))
-
-    def _directed(self, figure: Callable[[Worth], FloatArray]) -> FloatArray:
-        """A figure of each feature, ranked in its direction."""
-        both = figure(self.statistics.ascending), figure(self.statistics.descending)
-        # transposed: features are the last axis, however many there are
-        return np.where(self._ascending, both[0].T, both[1].T).T
-
-    @property
     def directions(self) -> tuple[str, ...]:
         return tuple(np.where(self._ascending, "ascending", "descending").tolist())
-
-    @cached_property
-    def ranking(self) -> NDArray[np.int64]:
-        # equal but for rounding: in the order of columns
-        mean = np.round(self.mean[:, self.rule.sort], DECIMALS)
-        order = np.argsort(-self._favourable * mean, kind="stable")
-        return np.argsort(order) + 1
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        return self._directed(lambda worth: worth.value.averages())
-
-    @cached_property
-    def best(self) -> FloatArray:
-        return self._directed(lambda worth: worth.best.averages())
-
-    @cached_property
-    def worst(self) -> FloatArray:
-        return self._directed(lambda worth: worth.worst.averages())
-
-    @cached_property
-    def tie_std(self) -> FloatArray:
-        return self._directed(Worth.tie_std)
-
-    @cached_property
-    def interval(self) -> FloatArray:
-        low, high = self.rule.ask().bounds.T
-        return np.clip(self._t_interval, low[:, None], high[:, None])
-
-    @cached_property
-    def _t_interval(self) -> FloatArray:
-        return self._directed(lambda worth: worth.value.interval())
-
-    @cached_property
-    def chance(self) -> FloatArray:
-        return self.statistics.chance.averages()
-
-    @cached_property
-    def ideal(self) -> FloatArray:
-        return self.statistics.ideal.averages()
-
-    @cached_property
-    def lift(self) -> FloatArray:
-        return lift(self.mean, self.chance, self.ideal)
-
-    @cached_property
-    def pvalues(self) -> FloatArray:
-        pvalues = self._directed(lambda worth: worth.difference.p_greater())
-        both = np.array(self.rule.directions)[:, None] == "auto"
-        return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
-
-    @cached_property
-    def qvalues(self) -> FloatArray:
-        return np.apply_along_axis(adjust, 0, self.pvalues, "bh")
 
     @cached_property
     def rank_correlation(self) -> FloatArray | None:
@@ -545,7 +532,6 @@ def _rule_of(kept: Kept, n_features: int) -> Rule:
 def _statistics_of(kept: Kept, rule: Rule) -> FeatureStatistics:
     """The sums that a file holds."""
     n_features, n_measures = len(rule.directions), len(rule.measures)
-    columns = (n_features, n_measures)
     correlation = None
     if rule.correlates:
         n_rankings = n_features * (2 if rule.missing == "last" else 1)
@@ -554,12 +540,10 @@ def _statistics_of(kept: Kept, rule: Rule) -> FeatureStatistics:
     n_queries: int = kept.value("n_queries", int)
     if n_queries < 1:
         raise UnreadableError(f"must have 'n_queries' >= 1, got {n_queries}")
-    chance, ideal = kept.part("chance"), kept.part("ideal")
     return FeatureStatistics(
-        sums_of(Worth, kept.part("descending"), *columns),
-        sums_of(Worth, kept.part("ascending"), *columns),
-        sums_of(QueryMoments, chance, n_measures),
-        sums_of(QueryMoments, ideal, n_measures),
+        sums_of(QueryMoments, kept.part("worth"), n_features, 2, 4, n_measures),
+        kept.array("tie_variance", "f", n_features, 2, n_measures),
+        sums_of(QueryMoments, kept.part("of_labels"), 2, n_measures),
         kept.array("varies", "b", n_features),
         correlation,
         n_queries,

@@ -528,7 +528,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         if not found:
             raise ValueError("batches must hold at least one row, got none")
         whole = reduce(Screening.merge, found)
-        if weights and not whole.statistics.chance.weight.any():
+        if weights and not whole.statistics.of_labels.weight.any():
             raise ValueError(f"{query_weight} must not be 0 in every query")
         return self.adopt(whole, columns)
 

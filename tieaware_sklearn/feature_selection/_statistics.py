@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -32,29 +32,9 @@ from ._selection import Rule
 _TASKS = 4
 
 
-@dataclass
-class Worth(AddedUp):
-    """Of features ranked in one direction, columns (n_features, n_measures).
-
-    Attributes
-    ----------
-    value, difference, best, worst : QueryMoments
-        Of the expected value, of what it is better than chance by, and of the
-        best and worst value.
-    tie_variance : ndarray
-        Σ w² Var over queries of weight w.
-    """
-
-    value: QueryMoments
-    difference: QueryMoments
-    best: QueryMoments
-    worst: QueryMoments
-    tie_variance: FloatArray
-
-    def tie_std(self) -> FloatArray:
-        """Standard deviation of the average over the orders of ties."""
-        total = np.where(self.value.weight > 0, self.value.weight, np.nan)
-        return np.asarray(np.sqrt(self.tie_variance) / total)
+#: what is added up of each feature and direction: the expected value, what it is better
+#: than chance by, the best and the worst value
+EXPECTED, DIFFERENCE, BEST, WORST = range(4)
 
 
 @dataclass
@@ -63,20 +43,23 @@ class FeatureStatistics(AddedUp):
 
     Attributes
     ----------
-    descending, ascending : Worth
-        Of each feature with higher, or lower, values ranked first.
-    chance, ideal : QueryMoments
-        Columns (n_measures,).
+    worth : QueryMoments
+        Columns (n_features, 2, 4, n_measures), with higher, then with lower values
+        ranked first: of the expected value, of what it is better than chance by, and
+        of the best and the worst value.
+    tie_variance : ndarray of shape (n_features, 2, n_measures)
+        Σ w² Var over queries of weight w.
+    of_labels : QueryMoments
+        Columns (2, n_measures), of the chance level and the ideal.
     varies : ndarray of shape (n_features,), bool
         Features that differ within at least one query.
     correlation : FeatureCorrelation or None
     n_queries : int
     """
 
-    descending: Worth
-    ascending: Worth
-    chance: QueryMoments
-    ideal: QueryMoments
+    worth: QueryMoments
+    tie_variance: FloatArray
+    of_labels: QueryMoments
     varies: NDArray[np.bool_]
     correlation: FeatureCorrelation | None
     n_queries: int
@@ -121,9 +104,9 @@ def feature_statistics(
         for start, stop in pairwise(ends)
     )
     parts = show_progress(
-        parts, progress, n_features, "feature", "screening", size=_FeatureWorth.size
+        parts, progress, n_features, "feature", "screening", size=_Columns.size
     )
-    worth = _FeatureWorth.join(list(parts))
+    found = _Columns.join(parts)
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
@@ -133,26 +116,29 @@ def feature_statistics(
             X, queries, weight, both_ways=both_ways, n_jobs=n_jobs
         )
     return FeatureStatistics(
-        worth.descending,
-        worth.ascending,
-        QueryMoments.of(chance, weight),
-        QueryMoments.of(ideal, weight),
-        worth.varies,
+        found.worth,
+        found.tie_variance,
+        QueryMoments.of(np.stack([chance, ideal], axis=1), weight),
+        found.varies,
         correlation,
         queries.n_queries,
     )
 
 
-@dataclass
-class _FeatureWorth(AddedUp):
+class _Columns(NamedTuple):
     """Of some features: what `FeatureStatistics` has of all."""
 
-    descending: Worth
-    ascending: Worth
+    worth: QueryMoments
+    tie_variance: FloatArray
     varies: NDArray[np.bool_]
 
     def size(self) -> int:
         return len(self.varies)
+
+    @classmethod
+    def join(cls, parts: Iterable[_Columns]) -> _Columns:
+        worth, *arrays = zip(*parts, strict=True)
+        return cls(QueryMoments.join(worth), *map(np.concatenate, arrays))
 
 
 def _some_features(
@@ -163,22 +149,27 @@ def _some_features(
     chance: FloatArray,
     size: int,
     taken: int,
-) -> _FeatureWorth:
+) -> _Columns:
     """Each column of X, `taken` of them copied and `size` ranked at a time."""
-    parts = []
+    parts, weight = [], prepared.weight
     for columns, direction in _batches(X, directions, size, taken):
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        worth = Worth.join(_both_ways(columns, prepared, asked, chance, down, up))
+        worth, tie_variance = [], []
+        for found in _ranked(columns, prepared, asked, down, up):
+            of_queries = _worth(found, asked, chance)
+            worth.append(QueryMoments.of(of_queries, weight))
+            tie_variance.append(sums_of_squares(found["std"].swapaxes(0, 1), weight))
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
+        at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        part = _FeatureWorth(
-            worth.some(np.where(down, at_down, at_up)),
-            worth.some(np.where(up, at_up, at_down)),
+        part = _Columns(
+            QueryMoments.join(worth).some(np.stack(at, axis=1)),
+            np.concatenate(tie_variance)[np.stack(at, axis=1)],
             np.asarray(varies.any(axis=0)),
         )
         parts.append(part)
-    return _FeatureWorth.join(parts)
+    return _Columns.join(parts)
 
 
 def _batches(
@@ -193,40 +184,29 @@ def _batches(
             yield columns[start - first : stop - first], directions[start:stop]
 
 
-def _both_ways(
+def _ranked(
     columns: NDArray[Any],
     prepared: Prepared,
     asked: Asked,
-    chance: FloatArray,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
-) -> list[Worth]:
-    """Worth of the columns that are ranked down, and of those ranked up."""
+) -> Iterable[dict[str, FloatArray]]:
+    """Values of the columns that are ranked down, and of those ranked up."""
     if down.all() and up.all():
-        found = prepared.both_ways(asked, columns, STATISTICS)
-    else:
-        found = [
-            prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
-            for own, ascending in ((down, False), (up, True))
-            if own.any()
-        ]
-    return [_worth(one, prepared, asked, chance) for one in found]
+        yield from prepared.both_ways(asked, columns, STATISTICS)
+        return
+    for own, ascending in ((down, False), (up, True)):
+        if own.any():
+            yield prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
 
 
 def _worth(
-    found: dict[str, FloatArray], prepared: Prepared, asked: Asked, chance: FloatArray
-) -> Worth:
-    """Of values (n_columns, n_queries, n_measures) in one direction."""
-    weight = prepared.weight
-    # queries first, then columns and measures
-    expected, best, worst, std = (values.swapaxes(0, 1) for values in found.values())
+    found: dict[str, FloatArray], asked: Asked, chance: FloatArray
+) -> FloatArray:
+    """Of each query, the columns (n_columns, 4, n_measures) of `FeatureStatistics`."""
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
-    difference = sign * (expected - chance[:, None])
+    difference = sign * (found["expected"] - chance)
     difference = np.where(np.abs(difference) <= NO_DIFFERENCE, 0.0, difference)
-    return Worth(
-        QueryMoments.of(expected, weight),
-        QueryMoments.of(difference, weight),
-        QueryMoments.of(best, weight),
-        QueryMoments.of(worst, weight),
-        sums_of_squares(std, weight),
-    )
+    values = [found["expected"], difference, found["best"], found["worst"]]
+    # queries first, then columns, figures and measures
+    return np.stack(values, axis=2).swapaxes(0, 1)
