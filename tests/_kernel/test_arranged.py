@@ -91,22 +91,6 @@ def test_tie_groups_are_those_of_numpy(case, ascending, input_order):
 
 
 @settings(max_examples=40)
-@given(case=cases(max_documents=30))
-def test_the_turned_ranking_has_the_ties_of_the_other_direction(case):
-    labels, scores, qid = case
-
-    def read(ranked):
-        groups = ranked.groups
-        return groups.query, groups.lo, groups.n, groups.label
-
-    queries = labelled(labels, qid)
-    turned = queries.each_block(lambda ranked: read(ranked.turned()), scores)
-    other = queries.each_block(read, scores, ascending=True)
-    for one, two in zip(turned, other, strict=True):
-        assert all(map(np.array_equal, one, two))
-
-
-@settings(max_examples=40)
 @given(case=cases(max_documents=40), seed=st.integers(0, 2**32 - 1))
 def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
     labels, scores, qid = case

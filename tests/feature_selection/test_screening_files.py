@@ -195,7 +195,7 @@ VALUE = "statistics/worth/mean.npy"
     ("name", "member", "message"),
     [
         (VALUE, None, "has no array 'mean'"),
-        (VALUE, npy([[0.5, 0.5]]), r"'mean' of dtype <f8 and shape \(1, 2, 4, 1\), got <f8"),
+        (VALUE, npy([[0.5, 0.5]]), r"'mean' of .* shape \(1, 2, 4, 1\), got"),
         (VALUE, npy([[1]]), r"'mean' of dtype <f8 .* got <i8 and \(1, 1\)"),
         (VALUE, npy(np.float32([[1]])), r"arrays of <f8, .* got .* of <f4"),
         (VALUE, npy([[0.5]])[:-1], "whole arrays, got .*mean.npy' cut off"),

@@ -3,6 +3,7 @@
 from ._asked import Asked, ask
 from ._averages import (
     column_sums,
+    lift,
     mean,
     means,
     reduce_queries,
@@ -34,7 +35,7 @@ from ._relevance_evaluator import (
     TopicRows,
     share_of_possible,
 )
-from ._report import RankingReport, Summary, estimates, lift, one_after_another
+from ._report import RankingReport, Summary, estimates, one_after_another
 from ._residuals import ResidualReport, residuals
 from ._sampled import CanonicalRows, SampledScore, sample_orderings, sampled
 from ._subtopics import SubtopicReport, evaluate_subtopics

@@ -144,11 +144,14 @@ class RankedQueries:
     Parameters
     ----------
     labels : ArrangedLabels or FlatLabels
-    ranked : SortedRows or list of TieGroups, optional
-        Of each score column: sorted rows, or the ties in them; None if all documents
-        tie.
+    scores : ndarray of shape (n_columns, n_rows), optional
+        Of all rows of the data set; None if all documents tie.
+    rows : SortedRows, optional
+        Of the kernel: the queries by each score column.
+    ascending, input_order : bool
+        As in `LabelledQueries.each_block`.
     backwards : bool
-        Lower scores rank first, of sorted rows.
+        The other way round.
     several : bool
         The score columns are the first axis of all statistics, be there but one.
     """
@@ -156,14 +159,18 @@ class RankedQueries:
     def __init__(
         self,
         labels: Block,
-        ranked: SortedRows | list[TieGroups] | None = None,
+        scores: NDArray[Any] | None = None,
+        rows: SortedRows | None = None,
         *,
+        ascending: bool = False,
+        input_order: bool = False,
         backwards: bool = False,
         several: bool = False,
     ) -> None:
         self._labels = labels
-        self._ranked = ranked
-        self._backwards = backwards
+        self._scores = scores
+        self._rows = rows
+        self._ways = ascending, input_order, backwards
         self._several = several
 
     @property
@@ -171,17 +178,28 @@ class RankedQueries:
         """Their ties, by the first score column."""
         return self._columns[0]
 
-    def turned(self) -> RankedQueries:
-        """Sorted rows by lower scores, without a further sort."""
-        return RankedQueries(
-            self._labels, self._ranked, backwards=True, several=self._several
-        )
-
     @cached_property
     def _columns(self) -> list[TieGroups]:
-        if isinstance(self._ranked, SortedRows):
-            return self._ranked.groups(backwards=self._backwards)
-        return [self._labels.ties] if self._ranked is None else self._ranked
+        ascending, input_order, backwards = self._ways
+        if self._rows is not None:
+            return self._rows.groups(backwards=backwards)
+        if self._scores is None:
+            return [self._labels.ties]
+        labels, up = cast(FlatLabels, self._labels), ascending != backwards
+        how = {"ascending": up, "input_order": input_order}
+        return [labels.rank(column, **how) for column in self._scores]
+
+    def both_ways(
+        self, measures: Sequence[Measure], names: Sequence[str]
+    ) -> FloatArray:
+        """`statistics` as ranked, and the other way round: the second axis."""
+        ascending, input_order, _ = self._ways
+        turned = RankedQueries(
+            self._labels, self._scores, self._rows, ascending=ascending,
+            input_order=input_order, backwards=True, several=self._several,
+        )  # fmt: skip
+        ways = [one.statistics(measures, names) for one in (self, turned)]
+        return np.stack(ways, axis=1)
 
     def statistics(
         self, measures: Sequence[Measure], names: Sequence[str]
@@ -215,16 +233,16 @@ class RankedQueries:
         self, measures: Sequence[Measure], walks: list[Any], names: Sequence[str]
     ) -> FloatArray:
         """The same of measures that have a walk, which the kernel adds up."""
-        labels, ranked = cast(ArrangedLabels, self._labels), self._ranked
+        labels, sorted_rows = cast(ArrangedLabels, self._labels), self._rows
         n_columns = 1
-        totals = ranked.totals if isinstance(ranked, SortedRows) else labels
+        totals = labels if sorted_rows is None else sorted_rows.totals
         below, undefined = _divisors(measures, totals)
         found = {"normaliser": below}
-        if isinstance(ranked, SortedRows):
-            n_columns, n = ranked.n_columns, 0
+        if sorted_rows is not None:
+            n_columns, n = sorted_rows.n_columns, 0
             for name in names:
                 n = max(n, _ROOM.get(name, 0))
-            rows = ranked.walk(walks, n, backwards=self._backwards)
+            rows = sorted_rows.walk(walks, n, backwards=self._ways[-1])
             found.update(zip(STATISTICS, divide(rows, below, undefined), strict=False))
         if "chance" in names or "ideal" in names:
             one_tie = np.empty((2, labels.n_queries, len(measures)))
@@ -353,27 +371,14 @@ class LabelledQueries:
         return dict(zip(statistics, self.in_order(parts, scores.ndim), strict=True))
 
     def both_ways(
-        self,
-        measures: Sequence[Measure],
-        scores: NDArray[Any],
-        *,
-        statistics: Sequence[str] = STATISTICS,
-    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-        """`values` of score columns by higher scores, and by lower ones."""
-        if not self._compiled:
-            down, up = (
-                self.values(measures, scores, statistics=statistics, ascending=turned)
-                for turned in (False, True)
-            )
-            return down, up
-
-        def walk_both_ways(ranked: RankedQueries) -> FloatArray:
-            ways = (ranked, ranked.turned())
-            return np.stack([one.statistics(measures, statistics) for one in ways])
-
-        found = self.in_order(self.each_block(walk_both_ways, scores), scores.ndim + 1)
-        down, up = (dict(zip(statistics, way, strict=True)) for way in found)
-        return down, up
+        self, measures: Sequence[Measure], scores: NDArray[Any]
+    ) -> dict[str, FloatArray]:
+        """`values` by higher scores, then by lower ones: the first axis."""
+        parts = self.each_block(
+            lambda ranked: ranked.both_ways(measures, STATISTICS), scores
+        )
+        found = self.in_order(parts, scores.ndim + 1)
+        return dict(zip(STATISTICS, found, strict=True))
 
     def each_block(
         self,
@@ -413,11 +418,10 @@ class LabelledQueries:
 
         def result(number: int) -> Result:
             block = self._block(number)
+            rows = None
             if isinstance(block, ArrangedLabels):
                 rows = SortedRows(block, columns, depth=depth, **how)
-                return compute(RankedQueries(block, rows, several=several))
-            ties = [block.rank(column, **how) for column in columns]
-            return compute(RankedQueries(block, ties, several=several))
+            return compute(RankedQueries(block, columns, rows, several=several, **how))
 
         numbers = range(len(self._ranges))
         if len(numbers) == 1 or effective_n_jobs(n_jobs) == 1:

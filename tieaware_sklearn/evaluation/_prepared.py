@@ -133,16 +133,10 @@ class Prepared:
         )
         return asked.fill_statistics(found, self.queries, self.weight)
 
-    def both_ways(
-        self, asked: Asked, columns: NDArray[Any], statistics: Sequence[str]
-    ) -> list[dict[str, FloatArray]]:
-        """The same of score columns by higher scores, and by lower ones."""
-        return [
-            asked.fill_statistics(found, self.queries, self.weight)
-            for found in self.labelled.both_ways(
-                asked.measures, columns, statistics=statistics
-            )
-        ]
+    def both_ways(self, asked: Asked, columns: NDArray[Any]) -> dict[str, FloatArray]:
+        """The same of score columns by higher scores, then by lower ones."""
+        found = self.labelled.both_ways(asked.measures, columns)
+        return asked.fill_statistics(found, self.queries, self.weight)
 
     def means(self, asked: Asked, values: FloatArray) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""

@@ -25,7 +25,7 @@ from .._engine import (
     seed_of,
 )
 from ..io import Kept, Saved, UnreadableError
-from ._averages import GEOMETRIC_FLOOR, median, sums_of_squares
+from ._averages import GEOMETRIC_FLOOR, lift, median, sums_of_squares
 from ._intervals import QueryMoments, bootstrap_interval, median_interval
 
 #: what trackers of experiments do not take in names
@@ -710,12 +710,3 @@ def _tables_by_segment(of: Summary) -> list[Table]:
         tables.append(table)
     tables[-1] = replace(tables[-1], notes=estimates(of.overall))
     return tables
-
-
-def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
-    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = ideal - chance
-    out = np.where(np.isnan(score), np.nan, 0.0)
-    np.divide(score - chance, room, out=out, where=np.abs(room) > 1e-12)
-    # 0 over a negative room is -0.0
-    return out + 0.0

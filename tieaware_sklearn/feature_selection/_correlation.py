@@ -156,8 +156,7 @@ def feature_correlation(
         )
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
-    total: FeatureCorrelation = reduce(FeatureCorrelation.merge, parts)
-    return total
+    return FeatureCorrelation(*reduce(np.add, parts))
 
 
 def _correlate_queries(
@@ -167,7 +166,8 @@ def _correlate_queries(
     query_weight: FloatArray | None,
     both_ways: bool,
     rounded: bool,
-) -> FeatureCorrelation:
+) -> FloatArray:
+    """Σ w ρ and Σ w of these queries."""
     sizes = queries.sizes[chosen]
     offsets = offsets_of(sizes)
     columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
@@ -179,13 +179,13 @@ def _correlate_queries(
             there *= np.sqrt(query_weight[chosen])[:, None]
         scale = np.divide(there, length, out=np.zeros_like(length), where=length > 0)
         ranks *= np.repeat(scale, sizes, axis=0)
-        return FeatureCorrelation(ranks.T @ ranks, there.T @ there)
+        return np.stack([ranks.T @ ranks, there.T @ there])
     n_rankings = ranks.shape[1]
-    total = FeatureCorrelation(*np.zeros((2, n_rankings, n_rankings)))
+    total = np.zeros((2, n_rankings, n_rankings))
     for some in _alike(sizes, n_rankings):
         rows = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
-        total = total.merge(_correlated(rows, sizes[some], weight))
+        total += _correlated(rows, sizes[some], weight)
     return total
 
 
@@ -202,7 +202,7 @@ def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
 
 def _correlated(
     ranks: FloatArray, sizes: IntArray, weight: FloatArray | None
-) -> FeatureCorrelation:
+) -> FloatArray:
     """Of queries whose midranks, (n_rows, n_rankings), stand one after another."""
     longest = int(sizes.max())
     if longest**3 > _WHOLE:
@@ -223,4 +223,4 @@ def _correlated(
         both = there.T @ there
     else:
         both = ((weighted * there)[:, :, None] * there[:, None, :]).sum(axis=0)
-    return FeatureCorrelation(rho.sum(axis=0), both)
+    return np.stack([rho.sum(axis=0), both])

@@ -155,17 +155,16 @@ def _some_features(
     for columns, direction in _batches(X, directions, size, taken):
         # one direction stands for the other where that is not asked for
         down, up = direction != "ascending", direction != "descending"
-        worth, tie_variance = [], []
-        for found in _ranked(columns, prepared, asked, down, up):
-            of_queries = _worth(found, asked, chance)
-            worth.append(QueryMoments.of(of_queries, weight))
-            tie_variance.append(sums_of_squares(found["std"].swapaxes(0, 1), weight))
+        found = _ranked(columns, prepared, asked, down, up)
+        worth = QueryMoments.of(_worth(found, asked, chance), weight)
+        tie_variance = sums_of_squares(found["std"].swapaxes(0, 1), weight)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
+        each_way = np.stack(at, axis=1)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
         part = _Columns(
-            QueryMoments.join(worth).some(np.stack(at, axis=1)),
-            np.concatenate(tie_variance)[np.stack(at, axis=1)],
+            worth.some(each_way),
+            tie_variance[each_way],
             np.asarray(varies.any(axis=0)),
         )
         parts.append(part)
@@ -190,14 +189,17 @@ def _ranked(
     asked: Asked,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
-) -> Iterable[dict[str, FloatArray]]:
-    """Values of the columns that are ranked down, and of those ranked up."""
+) -> dict[str, FloatArray]:
+    """Values of the columns that are ranked down, then of those ranked up."""
     if down.all() and up.all():
-        yield from prepared.both_ways(asked, columns, STATISTICS)
-        return
-    for own, ascending in ((down, False), (up, True)):
-        if own.any():
-            yield prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
+        found = prepared.both_ways(asked, columns)
+        return {name: np.concatenate(both) for name, both in found.items()}
+    ways = [
+        prepared.values(asked, columns[own], STATISTICS, ascending=ascending)
+        for own, ascending in ((down, False), (up, True))
+        if own.any()
+    ]
+    return {name: np.concatenate([way[name] for way in ways]) for name in STATISTICS}
 
 
 def _worth(
