@@ -21,12 +21,15 @@ PACKAGE = str(Path(tieaware_sklearn.__file__).parent)
 
 
 def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
-    """Files and functions of the library; comprehensions count before Python 3.12."""
+    """Files and functions of the library."""
     found = set()
 
     def look(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE):
+        if event != "call" or not code.co_filename.startswith(PACKAGE):
+            return
+        # comprehensions are functions of their own before Python 3.12
+        if not code.co_name.endswith("comp>"):
             found.add((code.co_filename, code.co_qualname))
 
     call()  # what is made once is made

@@ -273,7 +273,7 @@ def evaluate(
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
     prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
-    segments = prepared.segments(segment)
+    segments = None if segment is None else prepared.segments(segment)
     return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
 
 
@@ -418,7 +418,9 @@ class PreparedRanking:
         self._prepared = prepare_labels(
             y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
         )
-        self._segment = self._prepared.segments(segment)
+        self._segment: NDArray[Any] | None = None
+        if segment is not None:
+            self._segment = self._prepared.segments(segment)
         self._missing = bool((self._prepared.labels == UNJUDGED_LABEL).any())
         self._asked_before: set[Measure] = set()
         self._rules = (zero_relevance, unjudged, convention)

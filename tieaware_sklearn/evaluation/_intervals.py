@@ -72,12 +72,12 @@ class QueryMoments(AddedUp):
     @classmethod
     def join(cls, parts: Sequence[QueryMoments]) -> QueryMoments:
         """Moments of several arrays of columns, one after another."""
-        arrays = zip(*(vars(part).values() for part in parts), strict=True)
+        arrays = zip(*[vars(part).values() for part in parts], strict=True)
         return cls(*map(np.concatenate, arrays))
 
     def some(self, columns: Any) -> QueryMoments:
         """Moments of some columns, by any index that arrays have."""
-        return QueryMoments(*(own[columns] for own in vars(self).values()))
+        return QueryMoments(*[own[columns] for own in vars(self).values()])
 
     def merge(self, other: QueryMoments) -> QueryMoments:
         """Moments of the queries of both (Chan, Golub and LeVeque 1979)."""

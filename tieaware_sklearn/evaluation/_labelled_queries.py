@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
@@ -60,10 +60,8 @@ class JudgedRows(NamedTuple):
     stand_ins: IntArray
 
     @classmethod
-    def of(cls, labels: FloatArray, queries: Queries) -> Self | None:
-        """Those of all rows; None where no document is dropped."""
-        if labels.min() != DROPPED_LABEL:
-            return None
+    def of(cls, labels: FloatArray, queries: Queries) -> Self:
+        """Those of all rows, some of which are dropped."""
         judged = queries.arrange(labels) != DROPPED_LABEL
         counts = sum_segments(judged.astype(np.float64), queries.sizes)
         # of documents that all have been dropped, any one will do
@@ -305,11 +303,13 @@ class LabelledQueries:
         block_rows: int | None = None,
         keep: bool = False,
     ) -> None:
-        self._judged = JudgedRows.of(labels, queries)
-        if self._judged is not None:
-            labels, queries = self._judged.labels, self._judged.queries
+        #: rows that are left where some are dropped
+        self.judged: JudgedRows | None = None
+        if labels.min() == DROPPED_LABEL:
+            self.judged = JudgedRows.of(labels, queries)
+            labels, queries = self.judged.labels, self.judged.queries
         self.queries = queries
-        self._compiled = engine() == "compiled" and queries.n_rows <= MOST_ROWS
+        self._compiled = engine() == "compiled" and len(labels) <= MOST_ROWS
         self._codes: NDArray[np.integer[Any]]
         if self._compiled:
             self._levels, self._codes = level_codes(labels)
@@ -362,22 +362,16 @@ class LabelledQueries:
         n_queries, n_measures). Statistics are methods of `Measure`: expected, best,
         worst, std, chance, ideal, normaliser. `options` are those of `each_block`.
         """
-        parts = self.each_block(
-            lambda ranked: ranked.statistics(measures, statistics),
-            scores,
-            depth=deepest(measures),
-            **options,
-        )
+        compute = partial(RankedQueries.statistics, measures=measures, names=statistics)
+        parts = self.each_block(compute, scores, depth=deepest(measures), **options)
         return dict(zip(statistics, self.in_order(parts, scores.ndim), strict=True))
 
     def both_ways(
         self, measures: Sequence[Measure], scores: NDArray[Any]
     ) -> dict[str, FloatArray]:
         """`values` by higher scores, then by lower ones: the first axis."""
-        parts = self.each_block(
-            lambda ranked: ranked.both_ways(measures, STATISTICS), scores
-        )
-        found = self.in_order(parts, scores.ndim + 1)
+        compute = partial(RankedQueries.both_ways, measures=measures, names=STATISTICS)
+        found = self.in_order(self.each_block(compute, scores), scores.ndim + 1)
         return dict(zip(STATISTICS, found, strict=True))
 
     def each_block(
@@ -409,8 +403,8 @@ class LabelledQueries:
             Measures look no further down, and not from the end.
         """
         several = scores.ndim == 2
-        if self._judged is not None:
-            scores = self._judged.scores(scores)
+        if self.judged is not None:
+            scores = self.judged.scores(scores)
         columns = scores if several else scores[None]
         if self._compiled:
             columns = score_columns(columns)

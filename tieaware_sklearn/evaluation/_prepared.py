@@ -90,10 +90,8 @@ class Prepared:
         self.lists = lists
         self._keep = keep
 
-    def segments(self, segment: Any) -> NDArray[Any] | None:
-        """The segment of each query, if there are any."""
-        if segment is None:
-            return None
+    def segments(self, segment: Any) -> NDArray[Any]:
+        """The segment of each query."""
         rows = self.queries if self.lists is None else self.lists.rows
         return check_segment(segment, rows)
 
@@ -109,7 +107,7 @@ class Prepared:
     def scores(self, y_score: ArrayLike, names: ColumnNames = NAMES) -> NDArray[Any]:
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is None:
-            return check_scores(y_score, n_rows=self.queries.n_rows, name=names.score)
+            return check_scores(y_score, n_rows=len(self.labels), name=names.score)
         found = self.lists.documents(y_score, names.score, like=names.label)
         return check_scores(found, name=names.score, place=self.place)
 

@@ -33,7 +33,7 @@ from .._engine import (
 from ..measures import Measure, parse_measures
 from ._asked import Asked, ask
 from ._averages import means
-from ._labelled_queries import JudgedRows, RankedQueries
+from ._labelled_queries import RankedQueries
 from ._prepared import DEFAULT_MEASURES, TIES, Prepared, prepare
 
 DIRECTIONS = ("ascending", "descending", "random")
@@ -707,7 +707,7 @@ def tie_report(
         means(rules.values(prepared, asked, scores, one)["expected"], prepared.weight)
         for one in treatments
     ]
-    if (judged := JudgedRows.of(prepared.labels, queries)) is not None:
+    if (judged := labelled.judged) is not None:
         scores, queries = judged.scores(scores), judged.queries
     documents, tied, mixed, repeated, tied_queries, cut = np.sum(
         counts, axis=0

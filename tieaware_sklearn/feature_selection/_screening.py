@@ -136,10 +136,15 @@ class Screening(Saved, Result):
     weighted: bool = False
     label: str | None = None
 
-    mean, best, worst, tie_std = _Figure(), _Figure(), _Figure(), _Figure()
-    lift, interval, pvalues, qvalues = _Figure(), _Figure(), _Figure(), _Figure()
-    chance, ideal, ranking = _Figure(), _Figure(), _Figure()
-    _ascending, _t_interval = _Figure(), _Figure()
+    mean, best, worst, tie_std = (_Figure() for _ in range(4))
+    lift, interval, pvalues, qvalues = (_Figure() for _ in range(4))
+    chance, ideal, ranking, rank_correlation = (_Figure() for _ in range(4))
+    measures, sort_by, n_averaged, varies = (_Figure() for _ in range(4))
+    directions, _ascending, _t_interval = (_Figure() for _ in range(3))
+
+    @property
+    def n_queries(self) -> int:
+        return self.statistics.n_queries
 
     @cached_property
     def _figures(self) -> dict[str, Any]:
@@ -154,9 +159,8 @@ class Screening(Saved, Result):
         directed = np.arange(n), ascending.astype(np.intp)
         worth = sums.worth.some(directed)
         value = worth.some(np.s_[:, EXPECTED])
-        mean, best, worst = (
-            worth.some(np.s_[:, at]).averages() for at in (EXPECTED, BEST, WORST)
-        )
+        averages = worth.averages()
+        mean = averages[:, EXPECTED]
         chance, ideal = sums.of_labels.averages()
         t_interval = value.interval()
         low, high = rule.ask().bounds.T[..., None]
@@ -166,10 +170,20 @@ class Screening(Saved, Result):
         total = np.where(value.weight > 0, value.weight, np.nan)
         # equal but for rounding: in the order of columns
         order = np.argsort(-sign * np.round(mean[:, sort], DECIMALS), kind="stable")
+        measures = tuple(map(str, rule.measures))
         return {
+            "measures": measures,
+            "sort_by": measures[sort],
+            "n_averaged": sums.of_labels.count[0].astype(np.int64),
+            "varies": sums.varies,
+            "directions": tuple(
+                np.where(ascending, "ascending", "descending").tolist()
+            ),
+            "rank_correlation": sums.correlation
+            and sums.correlation.of_directions(ascending),
             "mean": mean,
-            "best": best,
-            "worst": worst,
+            "best": averages[:, BEST],
+            "worst": averages[:, WORST],
             "tie_std": np.sqrt(sums.tie_variance[directed]) / total,
             "lift": lift(mean, chance, ideal),
             "_t_interval": t_interval,
@@ -181,38 +195,6 @@ class Screening(Saved, Result):
             "ranking": np.argsort(order) + 1,
             "_ascending": ascending,
         }
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        return tuple(map(str, self.rule.measures))
-
-    @property
-    def sort_by(self) -> str:
-        return self.measures[self.rule.sort]
-
-    @property
-    def n_queries(self) -> int:
-        return self.statistics.n_queries
-
-    @property
-    def n_averaged(self) -> NDArray[np.int64]:
-        n_averaged: NDArray[np.int64] = self.statistics.of_labels.count[0].astype(
-            np.int64
-        )
-        return n_averaged
-
-    @property
-    def varies(self) -> NDArray[np.bool_]:
-        return self.statistics.varies
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        return tuple(np.where(self._ascending, "ascending", "descending").tolist())
-
-    @cached_property
-    def rank_correlation(self) -> FloatArray | None:
-        found = self.statistics.correlation
-        return None if found is None else found.of_directions(self._ascending)
 
     def likeness(
         self, rows: QueryRows | None = None, n_jobs: int | None = None

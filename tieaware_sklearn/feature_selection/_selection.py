@@ -55,10 +55,16 @@ class Rule(NamedTuple):
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
         check_flag(selector.progress, "progress")
         measures = tuple(parse_measures(selector.measures))
+        wanted = measures[0]
+        if selector.sort_by is not None:
+            wanted = parse_measure(selector.sort_by)
+        if wanted not in measures:
+            names = [str(measure) for measure in measures]
+            raise ValueError(f"sort_by must be one of {names}, got {wanted}")
         few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
         return cls(
             measures,
-            _place(measures, selector.sort_by),
+            measures.index(wanted),
             each_direction(selector.direction, n_features),
             selector.missing,
             selector.zero_relevance,
@@ -81,14 +87,6 @@ class Rule(NamedTuple):
     def ask(self) -> Asked:
         """The measures, with what undefined values and NaN labels are."""
         return ask(self.measures, self.zero_relevance, self.unjudged)
-
-
-def _place(measures: tuple[Measure, ...], sort_by: str | Measure | None) -> int:
-    wanted = measures[0] if sort_by is None else parse_measure(sort_by)
-    if wanted not in measures:
-        names = [str(measure) for measure in measures]
-        raise ValueError(f"sort_by must be one of {names}, got {wanted}")
-    return measures.index(wanted)
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:

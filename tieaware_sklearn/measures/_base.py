@@ -531,9 +531,6 @@ class Measure(UserModel, RemembersArguments, ABC):
 
     def found(self, groups: TieGroups, name: str) -> FloatArray:
         """The numerator of each query that is `expected`, `best`, `worst`, or `std`."""
-        walked = groups.walked(self)
-        if walked is not None:
-            return np.asarray(walked[STATISTICS.index(name)])
         if name == "std":
             return np.sqrt(self.numerator_variance(groups))
         mean = self._mean(groups)

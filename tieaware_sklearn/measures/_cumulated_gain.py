@@ -175,10 +175,6 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
 _SMALLEST = 1024
 
 
-def _size(n: int) -> int:
-    return max(_SMALLEST, 1 << max(n - 1, 0).bit_length())
-
-
 @lru_cache(maxsize=64)
 def _discounts(size: int) -> FloatArray:
     return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
@@ -211,17 +207,19 @@ def rank_tables(weights: FloatArray) -> FloatArray:
 
 def n_ranks(depth: int | None, longest: int) -> int:
     """Ranks that tables for walks down `longest` documents have; few sizes in all."""
-    return _size((longest if depth is None else min(depth, longest)) + 1)
+    ranks = longest if depth is None else min(depth, longest)
+    return max(_SMALLEST, 1 << ranks.bit_length())
 
 
 def log_discount(rank: IntArray) -> FloatArray:
     """1 / log2(rank + 2), ranks counted from 0 (Järvelin and Kekäläinen 2002)."""
-    return np.asarray(_discounts(_size(int(rank.max(initial=0)) + 1))[rank])
+    return np.asarray(_discounts(n_ranks(None, int(rank.max(initial=0))))[rank])
 
 
 def geometric_weight(rank: IntArray, p: float) -> FloatArray:
     """(1 - p) p^rank, ranks counted from 0."""
-    return np.asarray((1.0 - p) * _powers(p, _size(int(rank.max(initial=0)) + 1))[rank])
+    powers = _powers(p, n_ranks(None, int(rank.max(initial=0))))
+    return np.asarray((1.0 - p) * powers[rank])
 
 
 def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
@@ -230,7 +228,7 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     The table keeps what each of its additions lost, so that the difference of
     two large entries is as good as the short sum it stands for.
     """
-    sums, errors = _harmonic(_size(int(high.max(initial=0)) + 1))
+    sums, errors = _harmonic(n_ranks(None, int(high.max(initial=0))))
     return np.asarray((sums[high] - sums[low]) + (errors[high] - errors[low]))
 
 
@@ -450,7 +448,8 @@ class NDCG(_GainMeasure):
 
     def normaliser(self, groups: Totals) -> FloatArray:
         # added up as numerators are, so that a perfect ranking is worth just 1
-        return self._ideal(groups.everything)
+        walked = groups.everything.walked(self)
+        return self._ideal(groups.everything) if walked is None else walked[1]
 
     @once_per_block
     def _ideal(self, everything: TieGroups) -> FloatArray:
