@@ -19,7 +19,7 @@ from .rows cimport (
     BEYOND, MAGNITUDE, NAN_KEY, NO_LIMIT, PADDING, Reach, Row, Sorted, as_one_tie,
     end_of_tie, read_row, relevant_of,
 )
-from .sums cimport (
+from .formulas cimport (
     BEST, COUNTED, FIRST, FOUND, MEAN, PRECISIONS, WEIGHTED, WORST, Spec,
     bound, numerator, variance,
 )
