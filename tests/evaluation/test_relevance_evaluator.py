@@ -244,12 +244,12 @@ def test_large_whole_scores_are_not_made_equal():
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"q1": {1: 1.0}}, "document of topic q1 must be a string .* the integer 1"),
+        ({"q1": {1: 1.0}}, "document must be a string .* the integer 1"),
         ({1: {"d1": 1.0}}, "topic must be a string .* the integer 1"),
-        ({"q1": {"d1": None}}, "finite number, got nan for document d1 of topic q1"),
+        ({"q1": {"d1": None}}, "finite number, got nan in document d1 of topic q1"),
         (
             {"q1": {"d1": math.inf}},
-            "finite number, got inf for document d1 of topic q1",
+            "finite number, got inf in document d1 of topic q1",
         ),
         ({"q1": {"d1": "2"}}, "document d1 of topic q1"),
         ({"q1": [("d1", 1.0)]}, "topic 'q1'|topic q1"),
@@ -265,7 +265,7 @@ def test_a_run_that_is_none_is_refused(run, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (({"q1": {1: 1}}, ["map"]), "document of topic q1 must be a string"),
+        (({"q1": {1: 1}}, ["map"]), "document must be a string"),
         (({"q1": {"d1": None}}, ["map"]), "document d1 of topic q1"),
         (({}, ["map"]), "must hold at least one topic"),
         ((QRELS, []), "measures must name at least one measure, got none"),

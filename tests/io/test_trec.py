@@ -274,7 +274,10 @@ def test_compressed(files, tmp_path):
             {"qrels": QRELS + "302 0 AP-1 0\n"},
             r"line 7: AP-1 is .*\(line 5 has",
         ),
-        ({"run": "301 Q0 FR-1 1 nan s\n"}, "line 1: score must be a number, got 'nan'"),
+        (
+            {"run": "301 Q0 FR-1 1 nan s\n"},
+            "score must be a finite number, got nan in line 1",
+        ),
         ({"run": "301 Q0 FR-1 one 1 s\n"}, "line 1: rank must be a number, got 'one'"),
         ({"run": "301 Q0 FR-1 1 1_0 s\n"}, "line 1: score must be a number, got '1_0'"),
         ({"qrels": "301 0 FR-1 yes\n"}, "line 1: label must be a number, got 'yes'"),

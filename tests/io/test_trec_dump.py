@@ -158,12 +158,12 @@ NAN, INF = np.nan, np.inf
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 2]), "document a is retrieved twice for topic 1"),
+        ((["1", "1"], ["a", "a"], [1, 2]), "a is retrieved twice for topic 1"),
         (
             (["1", "1"], ["a", "b"], [1, NAN]),
-            "score must be a finite number, got nan f",
+            "score must be a finite number, got nan i",
         ),
-        ((["1", "1"], ["a", "b"], [1, INF]), "got inf for document b of topic 1"),
+        ((["1", "1"], ["a", "b"], [1, INF]), "got inf in document b of topic 1"),
         (
             (["1"], ["a"], [-INF]),
             "score must retrieve a document, got -inf in all rows",
@@ -173,9 +173,9 @@ NAN, INF = np.nan, np.inf
         ((["1\n"], ["a"], [1]), "qid must not hold white space, got '1\\n'"),
         ((["1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
         ((["1", "1"], ["a", "b"], [1]), "must have columns of one length, got [1, 2]"),
-        ((["1"], [""], [1]), "row 0: docno must be neither empty nor hold a NUL"),
-        ((["1"], [1.5], [1]), "row 0: docno must be a string or bytes, got 1.5"),
-        ((["1"], [None], [1]), "row 0: docno must be a string or bytes, got None"),
+        ((["1"], [""], [1]), "docno must be neither empty nor hold a NUL"),
+        ((["1"], [1.5], [1]), "docno must be a string or bytes, got 1.5"),
+        ((["1"], [None], [1]), "docno must be a string or bytes, got None"),
         ((None, ["a"], [1]), "qid must have one value per row, got None"),
         ((["1"], "a", [1]), "docno must have one value per row, got 'a'"),
         (([], [], []), "must hold at least one row, got none"),
@@ -207,18 +207,18 @@ def test_bad_tags(tmp_path, tag):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ((["1", "1"], ["a", "a"], [1, 0]), "document a is judged twice for topic 1"),
+        ((["1", "1"], ["a", "a"], [1, 0]), "a is judged twice for topic 1"),
         (
             (["1"], ["a"], [INF]),
-            "label must be a finite number, got inf for document a",
+            "label must be a finite number, got inf in document a",
         ),
-        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf for docu"),
+        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in docu"),
         ((["1"], ["a\tb"], [1]), "docno must not hold white space, got 'a\\tb'"),
     ],
 )
 def test_bad_judgments(tmp_path, columns, message):
     path = tmp_path / "qrels"
-    with pytest.raises(ValueError, match=re.escape(f"{path}: ")) as raised:
+    with pytest.raises(ValueError, match=re.escape(str(path))) as raised:
         dump_qrels(path, *columns)
     assert message in str(raised.value)
     assert not path.exists()

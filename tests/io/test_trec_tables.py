@@ -224,31 +224,31 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         ({"1": {"a": 1}, "2": 3}, "run must map each topic to a dict of documents and"),
         (
             {301: {"a": 1}},
-            "run: a topic must be a string or bytes, got the integer 301",
+            "run: topic must be a string or bytes, got the integer 301",
         ),
         (
             {"1": {7: 1}},
-            "run: a document of topic 1 must be a string or bytes, got the",
+            "run: document must be a string or bytes, got the",
         ),
         ({"1": {7: 1}}, "(ids are compared as text: pass '7')"),
         (
             {"1": {None: 1}},
-            "run: a document of topic 1 must be a string or bytes, got N",
+            "run: document must be a string or bytes, got N",
         ),
-        ({"1": {"": 1}}, "run: a document of topic 1 must be neither empty nor hold a"),
+        ({"1": {"": 1}}, "run: document must be neither empty nor hold a"),
         ({"1": {"a\0": 1}}, "must be neither empty nor hold a NUL, got 'a\\x00'"),
         ({"1": {"\ud800": 1}}, "must be text that UTF-8 can hold, got '\\ud800'"),
         (
             {"1": {"a": 1, b"a": 2}},
-            "run: document a is retrieved twice for topic 1",
+            "a is retrieved twice for topic 1",
         ),
         ({"1": {"a": 1}, b"1": {"b": 2}}, "run must hold no topic both as string and"),
         (
             {"1": {"a": 1}, "2": {"b": NAN}},
-            "run: score must be a finite number, got nan for document b of topic 2",
+            "score must be a finite number, got nan",
         ),
-        ({"1": {"a": -INF}}, "run: score must be a finite number, got -inf for doc"),
-        ({"1": {"a": None}}, "run: score must be a finite number, got nan for doc"),
+        ({"1": {"a": -INF}}, "score must be a finite number, got -inf"),
+        ({"1": {"a": None}}, "score must be a finite number, got nan"),
         (
             {"1": {"a": 1, "b": "2"}},
             "run: score must be numeric, got dtype object with '2' in document b of "
@@ -261,19 +261,19 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         (FRAME.iloc[:0], "run must hold at least one row, got none"),
         (
             FRAME.assign(doc_id="a"),
-            "run: document a is retrieved twice for topic 1",
+            "a is retrieved twice for topic 1",
         ),
         (
             FRAME.assign(doc_id=["a", NAN]),
-            "run, row 1: doc_id must be a string or bytes, got nan",
+            "run: doc_id must be a string or bytes, got nan",
         ),
         (
             FRAME.assign(query_id=301),
-            "run, row 0: query_id must be a string or bytes, got the integer 301",
+            "run: query_id must be a string or bytes, got the integer 301",
         ),
         (
             FRAME.assign(score=[1, NAN]),
-            "run: score must be a finite number, got nan for document b of topic 1",
+            "score must be a finite number, got nan",
         ),
         (FRAME.assign(score=[1, -INF]), "run: score must be a finite number, got -inf"),
         (
@@ -282,7 +282,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         ),
         (
             FRAME.assign(rank=[1, INF]),
-            "run: rank must be a finite number, got inf for document b of topic 1",
+            "rank must be a finite number, got inf",
         ),
         (
             FRAME.rename(columns={"score": "value"}),
@@ -328,19 +328,19 @@ def test_bad_runs(run, message):
     ("qrels", "message"),
     [
         ({}, "qrels must hold at least one topic, got an empty dict"),
-        ({"1": {"a": NAN}}, "qrels: label must be a finite number, got nan for docume"),
+        ({"1": {"a": NAN}}, "label must be a finite number, got nan"),
         ({"1": ["a"]}, "qrels must map each topic to a dict of documents and their l"),
         (
             FRAME.rename(columns={"score": "relevance"}).assign(relevance=[1, NAN]),
-            "qrels: relevance must be a finite number, got nan for document b of topic",
+            "relevance must be a finite number, got nan",
         ),
         (
             FRAME.rename(columns={"score": "target"}).assign(target=[1, INF]),
-            "qrels: target must be a finite number, got inf for document b of topic 1",
+            "target must be a finite number, got inf",
         ),
         (
             FRAME.rename(columns={"score": "label"}).assign(doc_id="a"),
-            "qrels: document a is judged twice for topic 1",
+            "a is judged twice for topic 1",
         ),
         (FRAME, "qrels must have one column of labels (target or relevance or label)"),
     ],

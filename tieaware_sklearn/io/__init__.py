@@ -30,13 +30,11 @@ from ._tabular import load_table
 from ._tabular_frames import all_tabular, is_tabular
 from ._tabular_scan import is_nameless
 from ._text_source import Location, TextSource
-from ._trec import load_qrels, load_run, load_trec
+from ._trec import load_qrels, load_run, load_trec, trec_rows
 from ._trec_dump import dump_qrels, dump_trec_run
 from ._trec_files import read_qrels, read_run
-from ._trec_inputs import given_qrels, given_run, run_names
+from ._trec_given import given_qrels, given_run, is_table, run_names
 from ._trec_lines import SCORE, TrecLines, as_text, spelled
-from ._trec_rows import trec_rows
-from ._trec_tables import is_table
 from ._urls import is_url
 from ._whole_file import check_writable, whole_file, write_whole
 from ._whole_queries import whole_queries

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._engine import none_for_masked, show
 from ._text_source import PathLike, would_not_read_as_text
+from ._trec_given import JUDGMENTS, RUN, Kind, lines_of_columns
 from ._trec_lines import SCORE, TrecLines, as_text, by_score_and_docno, with_32_bits
-from ._trec_tables import JUDGMENTS, RUN, Kind, lines_of_columns
 from ._whole_file import number_as_text, write_whole
 
 
@@ -159,11 +159,14 @@ def _check_tag(tag: Any) -> None:
 def _lines(path: PathLike, columns: dict[str, Any], kind: Kind) -> TrecLines:
     """Lines that a file can hold, and the readers read."""
     topics, documents, numbers = columns
-    for name in (topics, documents):
-        columns[name] = _with_spelled_integers(columns[name])
-    absent = -np.inf if kind is RUN else np.nan
     lines = lines_of_columns(
-        columns, (topics, documents, numbers), kind, str(path), absent=absent
+        _with_spelled_integers(columns[topics]),
+        _with_spelled_integers(columns[documents]),
+        columns[numbers],
+        (topics, documents, numbers),
+        kind,
+        str(path),
+        absent=-np.inf if kind is RUN else np.nan,
     )
     for name, ids in ((topics, list(lines.topics)), (documents, lines.docno)):
         if b" ".join(ids).split() != ids:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,18 +48,6 @@ class TrecLines(NamedTuple):
     def n_lines_of_topics(self) -> list[int]:
         return [lines.stop - lines.start for lines in self.topics.values()]
 
-    def repeated(self) -> tuple[str, str] | None:
-        """A topic, and a document that occurs twice in it, if there is one."""
-        for topic, lines in self.topics.items():
-            documents = self.docno[lines]
-            if len(set(documents)) < len(documents):
-                seen: set[bytes] = set()
-                for one in documents:
-                    if one in seen:
-                        return spelled(topic), spelled(one)
-                    seen.add(one)
-        return None
-
 
 def gathered(
     topics: Sequence[bytes],
@@ -67,12 +55,34 @@ def gathered(
     docno: list[bytes],
     numbers: FloatArray,
     source: str,
+    happened: str,
+    place: Callable[[int], str],
 ) -> TrecLines:
-    """Lines put together by their topics, of which `topic_of` holds the places."""
+    """Lines put together by their topics, of which `topic_of` holds the places.
+
+    Raises
+    ------
+    ValueError
+        For a document that occurs twice in a topic: `place` says where a line stood,
+        and `happened` what happened there.
+    """
     sizes = np.bincount(topic_of, minlength=len(topics)).tolist()
     lines = TrecLines(consecutive(topics, sizes), docno, numbers, source)
+    order = np.arange(len(topic_of))
     if (topic_of[1:] < topic_of[:-1]).any():
-        lines = lines.in_order(np.argsort(topic_of, kind="stable"))
+        order = np.argsort(topic_of, kind="stable")
+        lines = lines.in_order(order)
+    for topic, of_topic in lines.topics.items():
+        documents = lines.docno[of_topic]
+        if len(set(documents)) == len(documents):
+            continue
+        seen: dict[bytes, int] = {}
+        for one, row in zip(documents, order[of_topic].tolist(), strict=True):
+            if (first := seen.setdefault(one, row)) != row:
+                raise ValueError(
+                    f"{source}, {place(row)}: {spelled(one)} is {happened} twice for "
+                    f"topic {spelled(topic)} ({place(first)} has it too)"
+                )
     return lines
 
 

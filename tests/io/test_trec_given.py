@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tieaware_sklearn.datasets import load_trec
-from tieaware_sklearn.io._trec_inputs import run_names
+from tieaware_sklearn.io._trec_given import run_names
 
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 2}}
 RUN = {"1": {"a": 0.5, "x": 0.25}, "2": {"c": 1.0}}
@@ -79,7 +79,7 @@ def test_depth_tells_a_run_from_runs():
         ({"": RUN}, "names of runs must be strings, and not empty, got ''"),
         ({"a": {}, "b": RUN}, "run['a'] must hold at least one topic, got an empty"),
         ({"a": RUN, "b": 3}, "run['b'] must be a path, a dict of dicts, a data frame"),
-        ([RUN, {"1": {7: 1}}], "run[1]: a document of topic 1 must be a string or by"),
+        ([RUN, {"1": {7: 1}}], "run[1]: document must be a string or by"),
         ([RUN, {"1": {"a": "1"}}], "run[1]: score must be numeric"),
         ([RUN, [RUN]], "run[1] must be a path, a dict of dicts, a data frame or rec"),
         (
