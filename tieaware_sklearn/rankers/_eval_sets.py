@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -55,31 +55,30 @@ class GivenSet(NamedTuple):
 
 
 class QueryData(NamedTuple):
-    """Rows gathered by query; ``queries.order`` says where they came from."""
+    """Rows one query after another, in the order in which a booster gets them.
+
+    Attributes
+    ----------
+    X : matrix of any kind
+    y, weight, init_score : ndarray of shape (n_rows,), the last two or None
+    queries : Queries
+    given_labels : ndarray of shape (n_rows,)
+        Those of the rows as they came, for messages.
+    """
 
     X: Any
     y: FloatArray
-    queries: Queries
     weight: Any
     init_score: Any
-
-    def labels_as_given(self) -> FloatArray:
-        """Labels of the rows as they came, for messages."""
-        labels = np.empty_like(self.y)
-        labels[self.queries.given(np.arange(len(labels)))] = self.y
-        return labels
-
-    def weights_of_queries(self, name: str) -> FloatArray | None:
-        """One weight per query out of one per row."""
-        arranged = replace(self.queries, order=None)
-        return check_query_weight(self.weight, arranged, name=name)
+    queries: Queries
+    given_labels: FloatArray
 
 
 def gather_queries(
     given: GivenSet,
     column: str | int | None,
     *,
-    evaluation: bool = False,
+    prefix: str = "",
     row_order: str = "canonical",
     salt: int = 0,
 ) -> QueryData:
@@ -91,8 +90,9 @@ def gather_queries(
         One row or value per document.
     column : str, int or None
         The column of X that holds query ids.
-    evaluation : bool
-        Messages speak of ``eval_X`` and so on, and weights are those of queries.
+    prefix : {"", "eval_"}
+        What messages have in front of names. Weights of evaluation sets are those of
+        queries.
     row_order : {"canonical", "input"}
         Queries in the order of their ids, rows in that of `by_content`; or queries in
         order of first appearance, rows as given.
@@ -107,47 +107,44 @@ def gather_queries(
         `row_order`.
     """
     check_choice(row_order, "row_order", ROW_ORDERS)
-    name = "eval_" if evaluation else ""
-    X, y, qid, weight, init_score = given
-    X, qid = resolve_qid(X, column, qid, prefix=name)
+    X, qid = resolve_qid(given.X, column, given.qid, prefix=prefix)
     if qid is None:
         # evaluation sets are passed to fit as they are, with routing on or off
-        way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
+        way = "Or let it be a column of eval_X" if prefix else how_to_pass_qid()
         raise ValueError(
-            f"{name}qid must hold the query of each row of {name}X, got None: pass "
-            f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
+            f"{prefix}qid must hold the query of each row of {prefix}X, got None: pass "
+            f"{prefix}qid to fit. {way}, qid=<name or index> in the constructor"
         )
-    if y is None:  # as scikit-learn says it
+    if given.y is None:  # as scikit-learn says it
         raise ValueError(
-            f"{name}y must hold the labels of {name}X: a ranker requires y to be "
+            f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be "
             "passed, but the target y is None"
         )
-    X = without_mask(as_matrix(X, f"{name}X"))
+    X = without_mask(as_matrix(X, f"{prefix}X"))
     if not X.shape[1]:
         raise ValueError(
-            f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
+            f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while a "
             "minimum of 1 is required. A feature selector before the ranker may have "
             "kept no feature"
         )
-    own = weight if evaluation else None
-    rows = QueryRows.of(X, y, qid, own, prefix=name, weight=f"{name}sample_weight")
-    values = {"sample_weight": weight, "init_score": init_score}
-    n_rows = len(rows.labels)
-    weight, init_score = (
-        None if value is None else check_scores(value, n_rows=n_rows, name=name + what)
-        for what, value in values.items()
-    )
+    name, weight, start = f"{prefix}sample_weight", given.weight, given.init_score
+    own = weight if prefix else None
+    rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
+    labels, queries = rows.labels, rows.queries
     if weight is not None:
-        reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
-    queries = rows.queries
+        weight = check_scores(weight, n_rows=len(labels), name=name)
+        reject(~(weight >= 0), weight, name, "be >= 0")
+    if start is not None:
+        start = check_scores(start, n_rows=len(labels), name=f"{prefix}init_score")
     if row_order == "canonical":
-        queries = by_content(X, queries, rows.labels, weight, init_score, salt=salt)
+        queries = by_content(X, queries, labels, weight, start, salt=salt)
     return QueryData(
         take_rows(X, queries.order),
-        queries.arrange(rows.labels),
-        queries,
+        queries.arrange(labels),
         None if weight is None else queries.arrange(weight),
-        None if init_score is None else queries.arrange(init_score),
+        None if start is None else queries.arrange(start),
+        replace(queries, order=None),
+        labels,
     )
 
 
@@ -245,9 +242,9 @@ def without_qid(
 def name_eval_sets(
     sets: list[GivenSet], own: GivenSet, given: Any
 ) -> tuple[list[str], list[str]]:
-    """Names of the evaluation sets: default ones, and those of the user.
+    """Names of the evaluation sets, and of those that are not the training data.
 
-    The default one of the very training data is ``training``.
+    Those that the user did not name are ``training`` and ``valid_0``, ``valid_1``, ...
 
     Raises
     ------
@@ -270,34 +267,8 @@ def name_eval_sets(
             'eval_names must have "training" for the training data, which early '
             f"stopping ignores, and for no other set, got {names}"
         )
-    return default, names
-
-
-def check_stopping(
-    rounds: Any, evals: Sequence[str], measured: bool, *, advice: str = ""
-) -> None:
-    """Refuse to stop early on nothing.
-
-    Parameters
-    ----------
-    rounds : object
-        What was asked for as ``early_stopping_rounds``.
-    evals : list of str
-        Names of the evaluation sets by default.
-    measured : bool
-        Whether there is a metric.
-    advice : str
-        How to give one.
-    """
-    if not isinstance(rounds, numbers.Real) or rounds <= 0:
-        return
-    if not set(evals) - {"training"}:
-        raise ValueError(
-            "early_stopping_rounds needs an evaluation set other than the training "
-            "data, got none: pass eval_X, eval_y and eval_qid to fit"
-        )
-    if not measured:
-        raise ValueError(f"early_stopping_rounds needs a metric, got none: {advice}")
+    pairs = zip(names, default, strict=True)
+    return names, [name for name, usual in pairs if usual != "training"]
 
 
 def ask_eval_metric(
@@ -331,10 +302,27 @@ def ask_eval_metric(
     return ask(parsed, zero_relevance)
 
 
-def measured(asked: Asked, prepared: Prepared, scores: FloatArray) -> list[float]:
+def measured(asked: Asked, prepared: Prepared, predictions: Any) -> list[float]:
     """The mean of each measure over the queries."""
-    values = prepared.values(asked, scores)["expected"]
-    return prepared.means(asked, values)
+    n_rows = prepared.queries.n_rows
+    scores = check_scores(predictions, n_rows=n_rows, name="predictions")
+    return prepared.means(asked, prepared.values(asked, scores)["expected"])
+
+
+def prepare_set(
+    labels: NDArray[Any],
+    queries: Queries,
+    weight: NDArray[Any] | None = None,
+    name: str = "weight",
+) -> Prepared:
+    """A data set as a library keeps it, for scores after each tree.
+
+    Its rows stand query by query; `weight` has one value per row, of its query.
+    """
+    checked = check_labels(shortest_decimals(labels), name="label")
+    if weight is not None:
+        weight = check_query_weight(shortest_decimals(weight), queries, name=name)
+    return Prepared(checked, queries, weight, keep=True)
 
 
 class TreeByTree:
@@ -351,22 +339,23 @@ class TreeByTree:
     def __init__(self, asked: Asked, sets: dict[str, QueryData]) -> None:
         self.asked = asked
         self.sets = {
-            name: Prepared(
-                data.y,
-                replace(data.queries, order=None),
-                data.weights_of_queries("eval_sample_weight"),
-                keep=True,
-            )
-            for name, data in sets.items()
+            name: prepare_set(one.y, one.queries, one.weight, "eval_sample_weight")
+            for name, one in sets.items()
         }
         self.history: History = {
             name: {measure: [] for measure in asked.names} for name in sets
         }
 
-    def add(self, name: str, values: Iterable[float]) -> None:
-        """The values after one more tree."""
-        for kept, value in zip(self.history[name].values(), values, strict=True):
-            kept.append(value)
+    def add(self, values: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+        """The values of evaluation sets after one more tree, by measure, too."""
+        after = {
+            name: dict(zip(self.asked.names, means, strict=True))
+            for name, means in values.items()
+        }
+        for name, means in after.items():
+            for measure, value in means.items():
+                self.history[name][measure].append(value)
+        return after
 
 
 class BoostingMeasures:
@@ -422,29 +411,16 @@ class BoostingMeasures:
                 "lightgbm.Dataset(X, y, group=[number of rows of the first query, of "
                 "the second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
-        prepared = self._prepare(given)
-        n_rows = prepared.queries.n_rows
-        scores = check_scores(scores, n_rows=n_rows, name="predictions")
-        means = measured(self._asked, prepared, scores)
-        results = list(map(self.result, self.measures, means))
-        return results[0] if self.single else results
-
-    def _prepare(self, given: list[NDArray[Any]]) -> Prepared:
-        """Labels, sizes of queries and, if any, weights, as they were given."""
-        key = tuple((part.dtype, part.tobytes()) for part in given)
+        given = [None if a is None else np.asarray(a) for a in (labels, sizes, weight)]
+        key = tuple(a if a is None else (a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
-            labels, sizes, *weights = given
-            checked = check_labels(shortest_decimals(labels), name="label")
-            queries = queries_of(sizes)
-            per_query = [
-                check_query_weight(shortest_decimals(weight), queries, name="weight")
-                for weight in weights
-            ]
+            prepared = prepare_set(labels, queries_of(sizes), weight)
             if len(self._prepared) == _DATA_SETS:
                 self._prepared.clear()
-            self._prepared[key] = Prepared(checked, queries, *per_query, keep=True)
-        return self._prepared[key]
+            self._prepared[key] = prepared
+        means = measured(self._asked, self._prepared[key], scores)
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._engine import (
     FittedQueries,
     as_matrix,
-    check_scores,
     check_whole_queries,
     how_to_pass_qid,
     list_columns,
@@ -128,8 +127,7 @@ class RankerMixin:
         check_whole_queries(self, rows.queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
         by_query = column is None and "qid" in signature(predict).parameters
-        given = predict(X, **({"qid": ids} if by_query else {}))
-        scores = check_scores(given, n_rows=len(rows.labels), name="predictions")
+        scores = predict(X, **({"qid": ids} if by_query else {}))
         asked = ask([parse_measure("ndcg@10")], 0.0)
         return measured(asked, rows.prepared(keep=False), scores)[0]
 
@@ -145,8 +143,12 @@ class _Columns(NamedTuple):
     #: names, none where X has none
     given: list[Any]
     is_feature: NDArray[np.bool_]
-    #: names of the features, None for each where they have none
-    features: list[Any]
+
+    @property
+    def features(self) -> list[Any]:
+        """Names of the features, None for each where they have none."""
+        places = np.flatnonzero(self.is_feature)
+        return [self.given[j] if self.given else None for j in places]
 
 
 class FitData(NamedTuple):
@@ -157,28 +159,35 @@ class FitData(NamedTuple):
     X : matrix of any kind
         Of the training data, as it was given.
     train : QueryData
-    evals : list of QueryData
-        Evaluation sets.
-    names, shown : list of str
-        Their names by default, ``training`` for the training data, and by the user.
+    evals : dict of str to QueryData
+        Evaluation sets by name.
+    held_out : list of str
+        Names of those that are not the training data.
     """
 
     X: Any
     train: QueryData
-    evals: list[QueryData]
-    names: list[str]
-    shown: list[str]
+    evals: dict[str, QueryData]
+    held_out: list[str]
 
-    @property
-    def by_name(self) -> dict[str, QueryData]:
-        """Evaluation sets by the user's names."""
-        return dict(zip(self.shown, self.evals, strict=True))
-
-    @property
-    def held_out(self) -> list[str]:
-        """The user's names of those that are not the training data."""
-        pairs = zip(self.names, self.shown, strict=True)
-        return [shown for name, shown in pairs if name != "training"]
+    def check_stopping(
+        self,
+        rounds: Any,
+        measured: bool = True,
+        advice: str = "give eval_metric to the constructor",
+    ) -> None:
+        """Refuse to stop early, after so many rounds, on nothing."""
+        if not isinstance(rounds, numbers.Real) or rounds <= 0:
+            return
+        if not self.held_out:
+            raise ValueError(
+                "early_stopping_rounds needs an evaluation set other than the training "
+                "data, got none: pass eval_X, eval_y and eval_qid to fit"
+            )
+        if not measured:
+            raise ValueError(
+                f"early_stopping_rounds needs a metric, got none: {advice}"
+            )
 
 
 class QueryRankerMixin(RankerMixin):
@@ -219,17 +228,17 @@ class QueryRankerMixin(RankerMixin):
         )
         options: dict[str, Any] = {"row_order": self.row_order, "salt": self._salt()}
         train = gather_queries(given, self.qid, **options)
-        weighted = getattr(self, "class_weight", None)
+        plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
         for one in sets:
             # the training data themselves, if they are evaluated with their values
-            plain = one.weight is one.init_score is sample_weight is weighted is None
-            if plain and one.same_rows(given):
+            if plain and one.weight is one.init_score is None and one.same_rows(given):
                 evals.append(train)
                 continue
-            evals.append(gather_queries(one, self.qid, evaluation=True, **options))
+            evals.append(gather_queries(one, self.qid, prefix="eval_", **options))
             check_columns(evals[-1].X, columns_of(train.X), "eval_X")
-        return FitData(X, train, evals, *name_eval_sets(sets, given, eval_names))
+        names, held_out = name_eval_sets(sets, given, eval_names)
+        return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
     # errors about arguments are those of `fit`
     _fit_data.__qualname__ = "fit"
@@ -254,17 +263,13 @@ class QueryRankerMixin(RankerMixin):
         is_feature = np.ones(X.shape[1], dtype=bool)
         if self.qid is not None:
             is_feature[qid_index(X, self.qid)] = False
-        names = list_columns(X)
-        features = [names[j] if names else None for j in np.flatnonzero(is_feature)]
-        self._columns_ = _Columns(names, is_feature, features)
+        self._columns_ = _Columns(list_columns(X), is_feature)
         self._fitted_queries_ = FittedQueries.of(data.train.queries)
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a model that came from a file: there, all columns."""
-        features = names or [None] * n_features
-        is_feature = np.ones(n_features, dtype=bool)
-        self._columns_ = _Columns(names or [], is_feature, features)
+        self._columns_ = _Columns(names or [], np.ones(n_features, dtype=bool))
         self.__dict__.pop("_fitted_queries_", None)
 
     def _fitted_columns(self, name: str) -> _Columns:
@@ -288,12 +293,11 @@ class QueryRankerMixin(RankerMixin):
 
     def _per_column(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value per feature at the columns of X, NaN at that of `qid`."""
-        is_feature = self._fitted_columns("importances").is_feature
+        is_feature = self._columns_.is_feature
         if is_feature.all():
             return values
-        spread: NDArray[Any] = spread_features(
-            np.asarray(values, dtype=np.float64), is_feature, np.nan
-        )
+        floats = np.asarray(values, dtype=np.float64)
+        spread: NDArray[Any] = spread_features(floats, is_feature, np.nan)
         return spread
 
     def _qid_column(self, X: Any) -> str | int | None:
