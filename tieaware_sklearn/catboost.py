@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -14,11 +13,7 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import (
-    FloatArray,
-    owners,
-    runs,
-)
+from ._engine import FloatArray, owners, runs
 from ._optional import import_optional
 from .evaluation import Asked, Prepared, ask
 from .measures import Measure, parse_measure
@@ -101,7 +96,7 @@ class ExactMeasure:
     def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared:
         """A data set with the weights that CatBoost has for it."""
         plain = self._sets[key]
-        if weight is None:
+        if weight is None or plain.weight is not None:  # known in 64 bits
             return plain
         weight = np.array(weight)
         both = key, weight.tobytes()
@@ -143,7 +138,7 @@ class RecordedMeasures(ExactMeasure):
     def __init__(self, trees: TreeByTree) -> None:
         super().__init__(trees.asked, trees.sets.values())
         self.trees = trees
-        self.after_tree: list[dict[str, dict[str, float]]] = []
+        self.after_tree: list[dict[str, list[float]]] = []
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
 
     def after_iteration(self, info: Any) -> bool:
@@ -157,7 +152,8 @@ class RecordedMeasures(ExactMeasure):
             values = self._values[_key(prepared.labels)]
             if values:
                 found[name] = values.pop()
-        self.after_tree.append(self.trees.add(found))
+        self.trees.add(found)
+        self.after_tree.append(found)
         self._values.clear()
         return True
 
@@ -165,9 +161,6 @@ class RecordedMeasures(ExactMeasure):
         """Let the evaluation sets go."""
         self._sets = {}
         self.trees.sets = {}
-
-    def _prepared(self, key: bytes, weight: Any) -> Prepared:
-        return self._sets[key]  # weights are known, in 64 bits
 
     def _keep(self, key: bytes, values: list[float]) -> None:
         self._values[key].append(values)
@@ -465,9 +458,8 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If a data frame has other columns than that of `fit`, or another order.
         """
-        features = _readable(self._features(X))
         scores: NDArray[np.float64] = self.model_.predict(
-            features,
+            _readable(self._features(X)),
             ntree_start=ntree_start,
             ntree_end=ntree_end,
             thread_count=-1 if self.thread_count is None else self.thread_count,
@@ -517,8 +509,10 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
                 values.pop(type(recorded).__name__, None)
             for name, values in recorded.trees.history.items():
                 results[name] = {**values, **results[name]}
-            if best is not None:
-                self.best_score_ = recorded.after_tree[best]
+            self.best_score_ = {
+                name: dict(zip(recorded.asked.names, values, strict=True))
+                for name, values in reversed(recorded.after_tree[best].items())
+            }
             recorded.forget()
         self.evals_result_ = {name: of for name, of in results.items() if of}
 
@@ -527,7 +521,7 @@ def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
     """Rows query by query, as CatBoost takes them."""
     weights = {}
     if data.weight is not None:
-        varies = replace(data.queries, order=None).varying(data.weight).any()
+        varies = data.queries.varying(data.weight).any()
         weights["weight" if varies else "group_weight"] = data.weight.astype(np.float64)
     return catboost.Pool(
         _readable(data.X),

@@ -264,18 +264,6 @@ def _metrics_of(wanted: Any) -> list[Any]:
     return metrics
 
 
-def _trained(name: str) -> property:
-    """An attribute of the LGBMRanker that was trained."""
-    theirs = getattr(lightgbm.LGBMRanker, name)
-
-    def get(ranker: QueryLGBMRanker) -> Any:
-        # without one, LightGBM says that it is to be fitted
-        model = ranker.__dict__.get("_model_", ranker)
-        return theirs.fget(model)
-
-    return property(get, doc=theirs.__doc__)
-
-
 class QueryLGBMRanker(QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
     """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
@@ -511,7 +499,7 @@ validate_features, **kwargs
         ValueError
             If a data frame has other columns than that of `fit`, or another order.
         """
-        X = self._features(X)
+        X = self._features(X)  # which says what is to be fitted
         return self._model_.predict(X, *args, **options)
 
     @wraps(lightgbm.LGBMRanker.set_params)
@@ -527,19 +515,7 @@ validate_features, **kwargs
     @property
     def feature_importances_(self) -> NDArray[Any]:
         """One value per column of X, NaN for that of `qid`."""
-        kind = self.importance_type
-        values = self.booster_.feature_importance(importance_type=kind)
-        return self._per_column(values)
-
-    best_iteration_ = _trained("best_iteration_")
-    best_score_ = _trained("best_score_")
-    booster_ = _trained("booster_")
-    evals_result_ = _trained("evals_result_")
-    feature_name_ = _trained("feature_name_")
-    n_estimators_ = _trained("n_estimators_")
-    n_features_ = _trained("n_features_")
-    n_iter_ = _trained("n_iter_")
-    objective_ = _trained("objective_")
+        return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
@@ -587,3 +563,20 @@ validate_features, **kwargs
             f"gain for each label from 0 on; {advice})"
         )
         reject(labels >= n_gains, labels, "y", rule)
+
+
+def _trained(name: str) -> property:
+    """An attribute of the LGBMRanker that was trained."""
+    theirs = getattr(lightgbm.LGBMRanker, name)
+    # without one, LightGBM says that it is to be fitted
+    return property(
+        lambda ranker: theirs.fget(ranker.__dict__.get("_model_", ranker)),
+        doc=theirs.__doc__,
+    )
+
+
+for _name in (
+    *("best_iteration_", "best_score_", "booster_", "evals_result_", "feature_name_"),
+    *("n_estimators_", "n_features_", "n_iter_", "objective_"),
+):
+    setattr(QueryLGBMRanker, _name, _trained(_name))

@@ -37,7 +37,6 @@ _EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
 ROW_ORDERS = ("canonical", "input")
 #: data sets of which a metric keeps what it prepared
 _DATA_SETS = 16
-History = dict[str, dict[str, list[float]]]
 
 
 class GivenSet(NamedTuple):
@@ -289,12 +288,12 @@ def ask_eval_metric(
         return None
     one = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
     measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
-    for measure in measures:
-        if not isinstance(measure, (str, Measure)):
-            raise TypeError(
-                "eval_metric must be the name of a measure, a Measure or a list of "
-                f"these, got {measure!r:.80}: other metrics need {library}"
-            )
+    other = [one for one in measures if not isinstance(one, (str, Measure))]
+    if other:
+        raise TypeError(
+            "eval_metric must be the name of a measure, a Measure or a list of these, "
+            f"got {other[0]!r:.80}: other metrics need {library}"
+        )
     try:
         parsed = parse_measures(measures)
     except ValueError as error:
@@ -342,20 +341,15 @@ class TreeByTree:
             name: prepare_set(one.y, one.queries, one.weight, "eval_sample_weight")
             for name, one in sets.items()
         }
-        self.history: History = {
+        self.history: dict[str, dict[str, list[float]]] = {
             name: {measure: [] for measure in asked.names} for name in sets
         }
 
-    def add(self, values: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-        """The values of evaluation sets after one more tree, by measure, too."""
-        after = {
-            name: dict(zip(self.asked.names, means, strict=True))
-            for name, means in values.items()
-        }
-        for name, means in after.items():
-            for measure, value in means.items():
-                self.history[name][measure].append(value)
-        return after
+    def add(self, values: dict[str, list[float]]) -> None:
+        """The values of evaluation sets after one more tree."""
+        for name, means in values.items():
+            for kept, value in zip(self.history[name].values(), means, strict=True):
+                kept.append(value)
 
 
 class BoostingMeasures:

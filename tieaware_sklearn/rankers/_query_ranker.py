@@ -53,14 +53,12 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
 
     def decorate(init: Init) -> Init:
         *own, _ = signature(init).parameters.values()
-        taken = {parameter.name for parameter in own}
         _, *theirs = signature(parent).parameters.values()
-        options = [
-            parameter.replace(kind=max(parameter.kind, Parameter.KEYWORD_ONLY))
-            for parameter in theirs
-            if parameter.name not in taken
-        ]
-        shown = sorted([*own, *options], key=attrgetter("kind"))
+        all_of_them = {one.name: one for one in own}
+        for one in theirs:
+            kind = max(one.kind, Parameter.KEYWORD_ONLY)
+            all_of_them.setdefault(one.name, one.replace(kind=kind))
+        shown = sorted(all_of_them.values(), key=attrgetter("kind"))
         signed = signature(init).replace(parameters=shown)
         init.__signature__ = signed  # type: ignore[attr-defined]
         return init
@@ -272,21 +270,17 @@ class QueryRankerMixin(RankerMixin):
         self._columns_ = _Columns(names or [], np.ones(n_features, dtype=bool))
         self.__dict__.pop("_fitted_queries_", None)
 
-    def _fitted_columns(self, name: str) -> _Columns:
-        columns = self.__dict__.get("_columns_")
-        if columns is None:
-            raise AttributeError(f"{type(self).__name__} has {name} only after fit")
-        return columns  # type: ignore[no-any-return]
-
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X in `fit`, that of `qid` included."""
-        return len(self._fitted_columns("n_features_in_").is_feature)
+        check_is_fitted(self)
+        return len(self._columns_.is_feature)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the columns of X in `fit`, if all are texts."""
-        names = self._fitted_columns("feature_names_in_").given
+        check_is_fitted(self)
+        names = self._columns_.given
         if not names or not all(isinstance(name, str) for name in names):
             raise AttributeError("X had no column names in fit")
         return np.array(names, dtype=object)
@@ -294,11 +288,9 @@ class QueryRankerMixin(RankerMixin):
     def _per_column(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value per feature at the columns of X, NaN at that of `qid`."""
         is_feature = self._columns_.is_feature
-        if is_feature.all():
-            return values
-        floats = np.asarray(values, dtype=np.float64)
-        spread: NDArray[Any] = spread_features(floats, is_feature, np.nan)
-        return spread
+        if not is_feature.all():
+            values = spread_features(values.astype(float), is_feature, np.nan)
+        return values
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of query ids, where X still has it."""
