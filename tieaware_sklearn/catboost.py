@@ -458,8 +458,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If a data frame has other columns than that of `fit`, or another order.
         """
+        X = _readable(self._features(X))
         scores: NDArray[np.float64] = self.model_.predict(
-            _readable(self._features(X)),
+            X,
             ntree_start=ntree_start,
             ntree_end=ntree_end,
             thread_count=-1 if self.thread_count is None else self.thread_count,
