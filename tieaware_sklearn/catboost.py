@@ -416,13 +416,22 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         evals = dict(
             sorted(data.evals.items(), key=lambda one: one[0] in data.held_out)
         )
-        params = self._model_params(X)
-        kinds = {name: params.pop(name) for name in _KINDS if name in params}
+        params = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in _OURS and value is not None
+        }
+        kinds = {
+            name: without_qid(params.pop(name), X, self.qid, name=name)
+            for name in _KINDS
+            if name in params
+        }
         if not data.held_out:
             params.setdefault("use_best_model", False)
         recorded = None
         if asked is not None and evals:
-            recorded = RecordedMeasures(TreeByTree(asked, evals))
+            sets = {name: one.prepared() for name, one in evals.items()}
+            recorded = RecordedMeasures(TreeByTree(asked, sets))
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
         model = catboost.CatBoostRanker(**params)
@@ -482,18 +491,6 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.categorical = True
         tags.non_deterministic = self.task_type == "GPU"
         return tags
-
-    def _model_params(self, X: Any) -> dict[str, Any]:
-        """Parameters of the CatBoostRanker that is trained on X."""
-        params = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in _OURS and value is not None
-        }
-        for name in _KINDS:
-            if name in params:
-                params[name] = without_qid(params[name], X, self.qid, name=name)
-        return params
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
         """What CatBoost and our metric say of the evaluation sets."""

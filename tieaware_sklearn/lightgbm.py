@@ -89,7 +89,6 @@ class _EvalMetric(BoostingMeasures):
                 "eval_metric(...) is for fit of a ranker: lightgbm.train and "
                 "lightgbm.cv take feval(...)"
             )
-        y_true = np.asarray(y_true)
         return self.results(y_true, group, weight, y_pred)
 
 

@@ -154,7 +154,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     is given in a set, in any order.
     """
 
-    def __init__(self, trees: TreeByTree, matrices: list[Any], then: list[Any]) -> None:
+    def __init__(self, trees: TreeByTree, matrices: Any, then: list[Any]) -> None:
         super().__init__()
         self._trees, self._matrices, self._then = trees, matrices, then
 
@@ -167,14 +167,15 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        sets = zip(self._trees.sets.items(), self._matrices, strict=True)
+        trees = self._trees
         # XGBoost keeps the scores of a matrix, and adds those of a new tree
-        values = {
-            name: measured(self._trees.asked, prepared, model.predict(matrix))
-            for (name, prepared), matrix in sets
-        }
-        self._trees.add(values)
-        evals_log.update(self._trees.history)
+        trees.add(
+            {
+                name: measured(trees.asked, trees.sets[name], model.predict(matrix))
+                for name, matrix in self._matrices.items()
+            }
+        )
+        evals_log.update(trees.history)
         return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_training(self, model: Any) -> Any:
@@ -344,8 +345,8 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         data.check_stopping(self.early_stopping_rounds, asked is not None)
         params = self._model_params()
         if asked is not None and data.evals:
-            trees = TreeByTree(asked, data.evals)
-            matrices = list(map(self._matrix, data.evals.values()))
+            sets = {name: one.prepared() for name, one in data.evals.items()}
+            matrices = {name: self._matrix(one) for name, one in data.evals.items()}
             then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
@@ -357,7 +358,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
                     maximize=asked.measures[0].greater_is_better,
                 )
                 then.append(stopping)
-            params["callbacks"] = [_Evaluation(trees, matrices, then)]
+            params["callbacks"] = [_Evaluation(TreeByTree(asked, sets), matrices, then)]
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,

@@ -358,8 +358,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     ) -> Callable[[Asked], list[Any]]:
         """What gives the averages of measures."""
         family = self._family
-        request = "set_score_request(qid=False)"
-        _, qid = resolve_qid(X, self.qid, qid, request=request)
+        _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
         if qid is None:
             name = family.names[self._place]
             raise ValueError(

@@ -1,273 +1,25 @@
-"""Evaluation sets of boosters: taken apart, gathered by query, measured by tree."""
+"""Measures of evaluation sets, whose scores change from tree to tree."""
 
 from __future__ import annotations
 
-import numbers
-import operator
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._engine import (
-    FloatArray,
     Queries,
-    as_matrix,
-    by_content,
-    check_choice,
     check_labels,
     check_query_weight,
     check_scores,
-    how_to_pass_qid,
-    list_columns,
     offsets_of,
-    qid_index,
-    reject,
-    resolve_qid,
-    take_rows,
-    without_mask,
 )
-from ..evaluation import Asked, Prepared, QueryRows, ask
+from ..evaluation import Asked, Prepared, ask
 from ..measures import Measure, parse_measures
 
-#: the parts of an evaluation set beside eval_X
-_EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
-ROW_ORDERS = ("canonical", "input")
 #: data sets of which a metric keeps what it prepared
 _DATA_SETS = 16
-
-
-class GivenSet(NamedTuple):
-    """Training data or one evaluation set, as the user gave it."""
-
-    X: Any
-    y: Any
-    qid: Any
-    weight: Any
-    init_score: Any
-
-    def same_rows(self, other: GivenSet) -> bool:
-        """Whether X, y and qid are the very objects of another set."""
-        return all(map(operator.is_, self[:3], other[:3]))
-
-
-class QueryData(NamedTuple):
-    """Rows one query after another, in the order in which a booster gets them.
-
-    Attributes
-    ----------
-    X : matrix of any kind
-    y, weight, init_score : ndarray of shape (n_rows,), the last two or None
-    queries : Queries
-    given_labels : ndarray of shape (n_rows,)
-        Those of the rows as they came, for messages.
-    """
-
-    X: Any
-    y: FloatArray
-    weight: Any
-    init_score: Any
-    queries: Queries
-    given_labels: FloatArray
-
-
-def gather_queries(
-    given: GivenSet,
-    column: str | int | None,
-    *,
-    prefix: str = "",
-    row_order: str = "canonical",
-    salt: int = 0,
-) -> QueryData:
-    """Checked data, its rows query by query.
-
-    Parameters
-    ----------
-    given : GivenSet
-        One row or value per document.
-    column : str, int or None
-        The column of X that holds query ids.
-    prefix : {"", "eval_"}
-        What messages have in front of names. Weights of evaluation sets are those of
-        queries.
-    row_order : {"canonical", "input"}
-        Queries in the order of their ids, rows in that of `by_content`; or queries in
-        order of first appearance, rows as given.
-    salt : int
-        Another one gives another canonical order.
-
-    Raises
-    ------
-    ValueError
-        Without query ids, for those given twice, for labels that are not finite
-        and >= 0, for lengths that differ, for X without a feature, and for another
-        `row_order`.
-    """
-    check_choice(row_order, "row_order", ROW_ORDERS)
-    X, qid = resolve_qid(given.X, column, given.qid, prefix=prefix)
-    if qid is None:
-        # evaluation sets are passed to fit as they are, with routing on or off
-        way = "Or let it be a column of eval_X" if prefix else how_to_pass_qid()
-        raise ValueError(
-            f"{prefix}qid must hold the query of each row of {prefix}X, got None: pass "
-            f"{prefix}qid to fit. {way}, qid=<name or index> in the constructor"
-        )
-    if given.y is None:  # as scikit-learn says it
-        raise ValueError(
-            f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be "
-            "passed, but the target y is None"
-        )
-    X = without_mask(as_matrix(X, f"{prefix}X"))
-    if not X.shape[1]:
-        raise ValueError(
-            f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while a "
-            "minimum of 1 is required. A feature selector before the ranker may have "
-            "kept no feature"
-        )
-    name, weight, start = f"{prefix}sample_weight", given.weight, given.init_score
-    own = weight if prefix else None
-    rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
-    labels, queries = rows.labels, rows.queries
-    if weight is not None:
-        weight = check_scores(weight, n_rows=len(labels), name=name)
-        reject(~(weight >= 0), weight, name, "be >= 0")
-    if start is not None:
-        start = check_scores(start, n_rows=len(labels), name=f"{prefix}init_score")
-    if row_order == "canonical":
-        queries = by_content(X, queries, labels, weight, start, salt=salt)
-    return QueryData(
-        take_rows(X, queries.order),
-        queries.arrange(labels),
-        None if weight is None else queries.arrange(weight),
-        None if start is None else queries.arrange(start),
-        replace(queries, order=None),
-        labels,
-    )
-
-
-def columns_of(X: Any) -> list[Any]:
-    """Names of the features, None for each where they have none."""
-    return list_columns(X) or [None] * X.shape[1]
-
-
-def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
-    """Refuse other columns than those of `fit`, and names in another order."""
-    got = columns_of(X)
-    if len(got) != len(fitted):
-        what = f"{len(fitted)} features, got {len(got)}"
-    elif got == fitted or None in (*got, *fitted):
-        return
-    else:
-        at = next(i for i, column in enumerate(got) if column != fitted[i])
-        what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
-    raise ValueError(
-        f"{name} must have the columns that the ranker was fitted on, in order: {what}"
-    )
-
-
-def split_eval_sets(given: GivenSet) -> list[GivenSet]:
-    """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
-
-    Raises
-    ------
-    ValueError
-        For parts that do not go together.
-    """
-    eval_X, *values = given
-    parts = dict(zip(_EVAL_PARTS, values, strict=True))
-    if eval_X is None:
-        for name, value in parts.items():
-            if value is not None:
-                raise ValueError(f"eval_X must come with {name}, got None")
-        return []
-    if given.y is None:
-        raise ValueError("eval_y must hold the labels of eval_X, got None")
-    # a list of numbers is data, a list of matrices is several sets
-    several = isinstance(eval_X, tuple) or (
-        isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
-    )
-    sets = list(eval_X) if several else [eval_X]
-    columns = [sets]
-    for name, value in parts.items():
-        whole = not several and name in ("eval_y", "eval_qid")
-        columns.append([value] if whole else _each(value, len(sets), name))
-    return [GivenSet(*one) for one in zip(*columns, strict=True)]
-
-
-def _each(values: Any, n_sets: int, name: str) -> list[Any]:
-    """One entry per evaluation set, None where there is none."""
-    values = {} if values is None else values
-    if isinstance(values, dict):
-        if not set(values) <= set(range(n_sets)):
-            raise ValueError(
-                f"{name} must have the indices of evaluation sets as keys (0 to "
-                f"{n_sets - 1}), got {list(values)}"
-            )
-        return [values.get(i) for i in range(n_sets)]
-    flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
-    if isinstance(values, (tuple, list)) and not flat:
-        if len(values) > n_sets:
-            raise ValueError(
-                f"{name} must have at most one entry per evaluation set ({n_sets}), "
-                f"got {len(values)}"
-            )
-        return [*values, *[None] * (n_sets - len(values))]
-    if n_sets > 1:
-        raise ValueError(
-            f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
-            f"{values!r:.80}"
-        )
-    return [values]
-
-
-def without_qid(
-    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
-) -> Any:
-    """Features of a kind, numbered without the qid column of X."""
-    if qid is None or isinstance(given, str) or given is None:
-        return given
-    at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
-    features = []
-    for feature in given:
-        counted = isinstance(feature, numbers.Integral)
-        if feature == (at if counted else qid):
-            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
-        features.append(feature - 1 if counted and feature > at else feature)
-    return features
-
-
-def name_eval_sets(
-    sets: list[GivenSet], own: GivenSet, given: Any
-) -> tuple[list[str], list[str]]:
-    """Names of the evaluation sets, and of those that are not the training data.
-
-    Those that the user did not name are ``training`` and ``valid_0``, ``valid_1``, ...
-
-    Raises
-    ------
-    ValueError
-        Unless there is a different name for each set.
-    """
-    default = [
-        "training" if one.same_rows(own) else f"valid_{number}"
-        for number, one in enumerate(sets)
-    ]
-    names = default if given is None else given
-    names = [names] if isinstance(names, str) else list(names)
-    if len(names) != len(default) or len(set(names)) < len(names):
-        raise ValueError(
-            "eval_names must have a different name for each evaluation set "
-            f"({len(default)}), got {names}"
-        )
-    if any(a == "training" != b for a, b in zip(names, default, strict=True)):
-        raise ValueError(
-            'eval_names must have "training" for the training data, which early '
-            f"stopping ignores, and for no other set, got {names}"
-        )
-    pairs = zip(names, default, strict=True)
-    return names, [name for name, usual in pairs if usual != "training"]
 
 
 def ask_eval_metric(
@@ -309,9 +61,9 @@ def measured(asked: Asked, prepared: Prepared, predictions: Any) -> list[float]:
 
 
 def prepare_set(
-    labels: NDArray[Any],
+    labels: ArrayLike,
     queries: Queries,
-    weight: NDArray[Any] | None = None,
+    weight: ArrayLike | None = None,
     name: str = "weight",
 ) -> Prepared:
     """A data set as a library keeps it, for scores after each tree.
@@ -335,12 +87,9 @@ class TreeByTree:
         ``history["valid_0"]["NDCG@10"]``: one value per tree.
     """
 
-    def __init__(self, asked: Asked, sets: dict[str, QueryData]) -> None:
+    def __init__(self, asked: Asked, sets: dict[str, Prepared]) -> None:
         self.asked = asked
-        self.sets = {
-            name: prepare_set(one.y, one.queries, one.weight, "eval_sample_weight")
-            for name, one in sets.items()
-        }
+        self.sets = sets
         self.history: dict[str, dict[str, list[float]]] = {
             name: {measure: [] for measure in asked.names} for name in sets
         }
@@ -423,12 +172,13 @@ class BoostingMeasures:
         return f"{self.made_by}({', '.join(self._asked.names)})"
 
 
-def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
+def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
     """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
     that names such a value is the one that was given, up to seven digits.
     """
+    values = np.asarray(values)
     if values.dtype != np.float32:
         return values
     levels, codes = np.unique(values, return_inverse=True)

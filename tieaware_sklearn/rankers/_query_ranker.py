@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numbers
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
-from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -14,30 +15,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._engine import (
     FittedQueries,
+    FloatArray,
+    Queries,
     as_matrix,
+    by_content,
+    check_choice,
+    check_scores,
     check_whole_queries,
     how_to_pass_qid,
     list_columns,
     qid_index,
+    reject,
     resolve_qid,
     seed_of,
     split_qid_column,
     spread_features,
+    take_rows,
     without_mask,
 )
-from ..evaluation import QueryRows, ask
+from ..evaluation import Prepared, QueryRows, ask
 from ..measures import parse_measure
-from ._eval_sets import (
-    GivenSet,
-    QueryData,
-    check_columns,
-    columns_of,
-    gather_queries,
-    measured,
-    name_eval_sets,
-    split_eval_sets,
-)
+from ._eval_sets import measured, prepare_set
 
+#: the parts of an evaluation set beside eval_X
+_EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
 #: the names that the libraries have for the seed, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
 
@@ -58,7 +59,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
         for one in theirs:
             kind = max(one.kind, Parameter.KEYWORD_ONLY)
             all_of_them.setdefault(one.name, one.replace(kind=kind))
-        shown = sorted(all_of_them.values(), key=attrgetter("kind"))
+        shown = sorted(all_of_them.values(), key=operator.attrgetter("kind"))
         signed = signature(init).replace(parameters=shown)
         init.__signature__ = signed  # type: ignore[attr-defined]
         return init
@@ -113,8 +114,7 @@ class RankerMixin:
         """
         check_is_fitted(self)
         column = self._qid_column(X)
-        request = "set_score_request(qid=False)"
-        _, ids = resolve_qid(X, column, qid, request=request)
+        _, ids = resolve_qid(X, column, qid, request="set_score_request(qid=False)")
         if ids is None:
             way = ", qid=<name or index> in the constructor"
             raise ValueError(
@@ -131,8 +131,168 @@ class RankerMixin:
 
     def _qid_column(self, X: Any) -> str | int | None:
         """The column of X that holds query ids."""
-        column: str | int | None = getattr(self, "qid", None)
-        return column
+        return getattr(self, "qid", None)
+
+
+class GivenSet(NamedTuple):
+    """Training data or one evaluation set, as the user gave it."""
+
+    X: Any
+    y: Any
+    qid: Any
+    weight: Any
+    init_score: Any
+
+    def same_rows(self, other: GivenSet) -> bool:
+        """Whether X, y and qid are the very objects of another set."""
+        return all(map(operator.is_, self[:3], other[:3]))
+
+
+class QueryData(NamedTuple):
+    """Rows one query after another, in the order in which a booster gets them.
+
+    Attributes
+    ----------
+    X : matrix of any kind
+    y, weight, init_score : ndarray of shape (n_rows,), the last two or None
+    queries : Queries
+    given_labels : ndarray of shape (n_rows,)
+        Those of the rows as they came, for messages.
+    """
+
+    X: Any
+    y: FloatArray
+    weight: Any
+    init_score: Any
+    queries: Queries
+    given_labels: FloatArray
+
+    def prepared(self) -> Prepared:
+        """An evaluation set, for scores after each tree."""
+        return prepare_set(self.y, self.queries, self.weight, "eval_sample_weight")
+
+
+def columns_of(X: Any) -> list[Any]:
+    """Names of the features, None for each where they have none."""
+    return list_columns(X) or [None] * X.shape[1]
+
+
+def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
+    """Refuse other columns than those of `fit`, and names in another order."""
+    got = columns_of(X)
+    if len(got) != len(fitted):
+        what = f"{len(fitted)} features, got {len(got)}"
+    elif got == fitted or None in (*got, *fitted):
+        return
+    else:
+        at = next(i for i, column in enumerate(got) if column != fitted[i])
+        what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
+    raise ValueError(
+        f"{name} must have the columns that the ranker was fitted on, in order: {what}"
+    )
+
+
+def split_eval_sets(given: GivenSet) -> list[GivenSet]:
+    """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
+
+    Raises
+    ------
+    ValueError
+        For parts that do not go together.
+    """
+    eval_X, *values = given
+    parts = dict(zip(_EVAL_PARTS, values, strict=True))
+    if eval_X is None:
+        for name, value in parts.items():
+            if value is not None:
+                raise ValueError(f"eval_X must come with {name}, got None")
+        return []
+    if given.y is None:
+        raise ValueError("eval_y must hold the labels of eval_X, got None")
+    # a list of numbers is data, a list of matrices is several sets
+    several = isinstance(eval_X, tuple) or (
+        isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
+    )
+    sets = list(eval_X) if several else [eval_X]
+    columns = [sets]
+    for name, value in parts.items():
+        whole = not several and name in ("eval_y", "eval_qid")
+        columns.append([value] if whole else _each(value, len(sets), name))
+    return [GivenSet(*one) for one in zip(*columns, strict=True)]
+
+
+def _each(values: Any, n_sets: int, name: str) -> list[Any]:
+    """One entry per evaluation set, None where there is none."""
+    values = {} if values is None else values
+    if isinstance(values, dict):
+        if not set(values) <= set(range(n_sets)):
+            raise ValueError(
+                f"{name} must have the indices of evaluation sets as keys (0 to "
+                f"{n_sets - 1}), got {list(values)}"
+            )
+        return [values.get(i) for i in range(n_sets)]
+    flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
+    if isinstance(values, (tuple, list)) and not flat:
+        if len(values) > n_sets:
+            raise ValueError(
+                f"{name} must have at most one entry per evaluation set ({n_sets}), "
+                f"got {len(values)}"
+            )
+        return [*values, *[None] * (n_sets - len(values))]
+    if n_sets > 1:
+        raise ValueError(
+            f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
+            f"{values!r:.80}"
+        )
+    return [values]
+
+
+def without_qid(
+    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
+) -> Any:
+    """Features of a kind, numbered without the qid column of X."""
+    if qid is None or isinstance(given, str) or given is None:
+        return given
+    at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
+    features = []
+    for feature in given:
+        counted = isinstance(feature, numbers.Integral)
+        if feature == (at if counted else qid):
+            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
+        features.append(feature - 1 if counted and feature > at else feature)
+    return features
+
+
+def name_eval_sets(
+    sets: list[GivenSet], own: GivenSet, given: Any
+) -> tuple[list[str], list[str]]:
+    """Names of the evaluation sets, and of those that are not the training data.
+
+    Those that the user did not name are ``training`` and ``valid_0``, ``valid_1``, ...
+
+    Raises
+    ------
+    ValueError
+        Unless there is a different name for each set.
+    """
+    default = [
+        "training" if one.same_rows(own) else f"valid_{number}"
+        for number, one in enumerate(sets)
+    ]
+    names = default if given is None else given
+    names = [names] if isinstance(names, str) else list(names)
+    if len(names) != len(default) or len(set(names)) < len(names):
+        raise ValueError(
+            "eval_names must have a different name for each evaluation set "
+            f"({len(default)}), got {names}"
+        )
+    if any(a == "training" != b for a, b in zip(names, default, strict=True)):
+        raise ValueError(
+            'eval_names must have "training" for the training data, which early '
+            f"stopping ignores, and for no other set, got {names}"
+        )
+    pairs = zip(names, default, strict=True)
+    return names, [name for name, usual in pairs if usual != "training"]
 
 
 class _Columns(NamedTuple):
@@ -141,12 +301,8 @@ class _Columns(NamedTuple):
     #: names, none where X has none
     given: list[Any]
     is_feature: NDArray[np.bool_]
-
-    @property
-    def features(self) -> list[Any]:
-        """Names of the features, None for each where they have none."""
-        places = np.flatnonzero(self.is_feature)
-        return [self.given[j] if self.given else None for j in places]
+    #: names of the features, None for each where they have none
+    features: list[Any]
 
 
 class FitData(NamedTuple):
@@ -224,8 +380,8 @@ class QueryRankerMixin(RankerMixin):
         sets = split_eval_sets(
             GivenSet(eval_X, eval_y, eval_qid, eval_sample_weight, eval_init_score)
         )
-        options: dict[str, Any] = {"row_order": self.row_order, "salt": self._salt()}
-        train = gather_queries(given, self.qid, **options)
+        salt = self._salt()
+        train = self._gather(given, salt)
         plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
         for one in sets:
@@ -233,13 +389,61 @@ class QueryRankerMixin(RankerMixin):
             if plain and one.weight is one.init_score is None and one.same_rows(given):
                 evals.append(train)
                 continue
-            evals.append(gather_queries(one, self.qid, prefix="eval_", **options))
+            evals.append(self._gather(one, salt, "eval_"))
             check_columns(evals[-1].X, columns_of(train.X), "eval_X")
         names, held_out = name_eval_sets(sets, given, eval_names)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
     # errors about arguments are those of `fit`
     _fit_data.__qualname__ = "fit"
+
+    def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
+        """Checked data, query by query: by `by_content` with this salt, or as given.
+
+        Messages have `prefix` in front of names. Weights of evaluation sets are those
+        of queries.
+        """
+        check_choice(self.row_order, "row_order", ("canonical", "input"))
+        X, qid = resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
+        if qid is None:
+            # evaluation sets are passed to fit as they are, with routing on or off
+            way = "Or let it be a column of eval_X" if prefix else how_to_pass_qid()
+            raise ValueError(
+                f"{prefix}qid must hold the query of each row of {prefix}X, got None: "
+                f"pass {prefix}qid to fit. {way}, qid=<name or index> in the "
+                "constructor"
+            )
+        if given.y is None:  # as scikit-learn says it
+            raise ValueError(
+                f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
+                "be passed, but the target y is None"
+            )
+        X = without_mask(as_matrix(X, f"{prefix}X"))
+        if not X.shape[1]:
+            raise ValueError(
+                f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) "
+                "while a minimum of 1 is required. A feature selector before the "
+                "ranker may have kept no feature"
+            )
+        name, weight, start = f"{prefix}sample_weight", given.weight, given.init_score
+        own = weight if prefix else None
+        rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
+        labels, queries = rows.labels, rows.queries
+        if weight is not None:
+            weight = check_scores(weight, n_rows=len(labels), name=name)
+            reject(~(weight >= 0), weight, name, "be >= 0")
+        if start is not None:
+            start = check_scores(start, n_rows=len(labels), name=f"{prefix}init_score")
+        if self.row_order == "canonical":
+            queries = by_content(X, queries, labels, weight, start, salt=salt)
+        return QueryData(
+            take_rows(X, queries.order),
+            queries.arrange(labels),
+            None if weight is None else queries.arrange(weight),
+            None if start is None else queries.arrange(start),
+            replace(queries, order=None),
+            labels,
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns_" in self.__dict__
@@ -249,11 +453,9 @@ class QueryRankerMixin(RankerMixin):
         if self.row_order == "input":  # draws nothing
             return 0
         params = self.get_params()  # type: ignore[attr-defined]
-        states = (params.get(name) for name in _SEEDS)
-        state = next((given for given in states if given is not None), None)
-        if state is None or isinstance(state, numbers.Integral):
-            return int(state or 0)
-        return seed_of(state)
+        given = [params[name] for name in _SEEDS if params.get(name) is not None]
+        state = given[0] if given else 0
+        return int(state) if isinstance(state, numbers.Integral) else seed_of(state)
 
     def _remember(self, data: FitData) -> Self:
         """Keep the columns of X, as it was given to `fit`, and digests of queries."""
@@ -261,13 +463,16 @@ class QueryRankerMixin(RankerMixin):
         is_feature = np.ones(X.shape[1], dtype=bool)
         if self.qid is not None:
             is_feature[qid_index(X, self.qid)] = False
-        self._columns_ = _Columns(list_columns(X), is_feature)
+        features = columns_of(data.train.X)
+        self._columns_ = _Columns(list_columns(X), is_feature, features)
         self._fitted_queries_ = FittedQueries.of(data.train.queries)
         return self
 
     def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
         """Keep the features of a model that came from a file: there, all columns."""
-        self._columns_ = _Columns(names or [], np.ones(n_features, dtype=bool))
+        is_feature = np.ones(n_features, dtype=bool)
+        features = names or [None] * n_features
+        self._columns_ = _Columns(names or [], is_feature, features)
         self.__dict__.pop("_fitted_queries_", None)
 
     @property
