@@ -143,10 +143,6 @@ class GivenSet(NamedTuple):
     weight: Any
     init_score: Any
 
-    def same_rows(self, other: GivenSet) -> bool:
-        """Whether X, y and qid are the very objects of another set."""
-        return all(map(operator.is_, self[:3], other[:3]))
-
 
 class QueryData(NamedTuple):
     """Rows one query after another, in the order in which a booster gets them.
@@ -264,7 +260,7 @@ def without_qid(
 
 
 def name_eval_sets(
-    sets: list[GivenSet], own: GivenSet, given: Any
+    given: Any, are_training: Sequence[bool]
 ) -> tuple[list[str], list[str]]:
     """Names of the evaluation sets, and of those that are not the training data.
 
@@ -276,8 +272,8 @@ def name_eval_sets(
         Unless there is a different name for each set.
     """
     default = [
-        "training" if one.same_rows(own) else f"valid_{number}"
-        for number, one in enumerate(sets)
+        "training" if is_training else f"valid_{number}"
+        for number, is_training in enumerate(are_training)
     ]
     names = default if given is None else given
     names = [names] if isinstance(names, str) else list(names)
@@ -382,16 +378,18 @@ class QueryRankerMixin(RankerMixin):
         )
         salt = self._salt()
         train = self._gather(given, salt)
+        # the very objects X, y and qid
+        are_training = [all(map(operator.is_, one[:3], given[:3])) for one in sets]
         plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
-        for one in sets:
+        for one, is_training in zip(sets, are_training, strict=True):
             # the training data themselves, if they are evaluated with their values
-            if plain and one.weight is one.init_score is None and one.same_rows(given):
+            if plain and is_training and one.weight is one.init_score is None:
                 evals.append(train)
                 continue
             evals.append(self._gather(one, salt, "eval_"))
             check_columns(evals[-1].X, columns_of(train.X), "eval_X")
-        names, held_out = name_eval_sets(sets, given, eval_names)
+        names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
     # errors about arguments are those of `fit`
