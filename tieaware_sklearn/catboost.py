@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -14,14 +13,7 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import (
-    FloatArray,
-    check_labels,
-    check_query_weight,
-    check_scores,
-    owners,
-    run_starts,
-)
+from ._engine import FloatArray, owners, runs
 from ._optional import import_optional
 from .evaluation import Asked, Prepared, ask
 from .measures import Measure, parse_measure
@@ -30,11 +22,10 @@ from .rankers import (
     QueryRankerMixin,
     TreeByTree,
     ask_eval_metric,
-    check_stopping,
     measured,
     options_of,
+    prepare_set,
     queries_of,
-    shortest_decimals,
     without_qid,
 )
 
@@ -65,9 +56,10 @@ class ExactMeasure:
     #: CatBoost's own switch: it would warn that numba cannot compile this
     no_jit = True
 
-    def __init__(self, asked: Asked, sets: Sequence[Prepared]) -> None:
+    def __init__(self, asked: Asked, sets: Iterable[Prepared]) -> None:
         self.asked = asked
-        self._sets: dict[bytes, Prepared] = {}
+        #: by labels, and by labels and weights
+        self._sets: dict[Any, Prepared] = {}
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
             if not _same_queries(known, prepared):
@@ -77,7 +69,6 @@ class ExactMeasure:
                     "passes only labels and scores to a metric, which cannot tell them "
                     "apart"
                 )
-        self._weighted: dict[tuple[bytes, bytes], Prepared] = {}
         self._unknown: bytes | None = None
 
     def is_max_optimal(self) -> bool:
@@ -89,13 +80,10 @@ class ExactMeasure:
     ) -> tuple[float, float]:
         """The measure of an evaluation set, and 0 for training data."""
         key = _key(target)
-        prepared = self._prepared(key, weight)
-        if prepared is None:
+        if key not in self._sets:
             self._check_training(target)
             return 0.0, 1.0
-        n_rows = prepared.queries.n_rows
-        scores = check_scores(approxes[0], n_rows=n_rows, name="predictions")
-        values = measured(self.asked, prepared, scores)
+        values = measured(self.asked, self._prepared(key, weight), approxes[0])
         self._keep(key, values)
         # CatBoost cannot write NaN, the mean over no query
         return (0.0 if np.isnan(values[0]) else values[0]), 1.0
@@ -105,19 +93,16 @@ class ExactMeasure:
         del weight
         return error
 
-    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared | None:
+    def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared:
         """A data set with the weights that CatBoost has for it."""
-        plain = self._sets.get(key)
-        if plain is None or weight is None:
+        plain = self._sets[key]
+        if weight is None or plain.weight is not None:  # known in 64 bits
             return plain
-        both = key, np.asarray(weight).tobytes()
-        if both not in self._weighted:
-            given = shortest_decimals(np.array(weight))
-            per_query = check_query_weight(given, plain.queries, name="weight")
-            self._weighted[both] = Prepared(
-                plain.labels, plain.queries, per_query, keep=True
-            )
-        return self._weighted[both]
+        weight = np.array(weight)
+        both = key, weight.tobytes()
+        if both not in self._sets:
+            self._sets[both] = prepare_set(plain.labels, plain.queries, weight)
+        return self._sets[both]
 
     def _keep(self, key: bytes, values: list[float]) -> None:
         """Remember the values of a data set."""
@@ -135,7 +120,8 @@ class ExactMeasure:
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
         # CatBoost copies it for each training
-        return ExactMeasure(self.asked, list(self._sets.values()))
+        plain = (one for key, one in self._sets.items() if isinstance(key, bytes))
+        return ExactMeasure(self.asked, plain)
 
     def __repr__(self) -> str:
         return f"eval_metric({', '.join(self.asked.names)})"
@@ -150,42 +136,31 @@ class RecordedMeasures(ExactMeasure):
     """
 
     def __init__(self, trees: TreeByTree) -> None:
-        super().__init__(trees.asked, list(trees.sets.values()))
+        super().__init__(trees.asked, trees.sets.values())
         self.trees = trees
-        self.after_tree: dict[int, dict[str, dict[str, float]]] = {}
-        self._n_trees = 0
-        self._names: dict[bytes, list[str]] = defaultdict(list)
-        for name, prepared in trees.sets.items():
-            self._names[_key(prepared.labels)].append(name)
+        self.after_tree: list[dict[str, list[float]]] = []
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
 
     def after_iteration(self, info: Any) -> bool:
         """Take the values of a tree; training goes on."""
         del info
         found: dict[str, list[float]] = {}
-        for key, names in self._names.items():
-            # training data in the order of an evaluation set would come first; with
-            # a metric_period, there are none after some trees
-            values = self._values[key][-len(names) :]
-            found.update(zip(names, values, strict=False))
-        for name, means in found.items():
-            self.trees.add(name, means)
-        self.after_tree[self._n_trees] = {
-            name: dict(zip(self.asked.names, means, strict=True))
-            for name, means in found.items()
-        }
-        self._n_trees += 1
+        # sets of the same labels come one after another; training data in the order of
+        # an evaluation set would come first. With a metric_period, there are no values
+        # after some trees
+        for name, prepared in reversed(self.trees.sets.items()):
+            values = self._values[_key(prepared.labels)]
+            if values:
+                found[name] = values.pop()
+        self.trees.add(found)
+        self.after_tree.append(found)
         self._values.clear()
         return True
 
     def forget(self) -> None:
         """Let the evaluation sets go."""
         self._sets = {}
-        self._names = {}
         self.trees.sets = {}
-
-    def _prepared(self, key: bytes, weight: Any) -> Prepared | None:
-        return self._sets.get(key)  # weights are known, in 64 bits
 
     def _keep(self, key: bytes, values: list[float]) -> None:
         self._values[key].append(values)
@@ -208,10 +183,8 @@ def _of_pool(pool: Any) -> Prepared:
             "pools must have group ids, got one without them: make it with "
             "catboost.Pool(X, y, group_id=qid)"
         )
-    starts = run_starts(np.asarray(ids))
-    queries = queries_of(np.diff(np.append(starts, len(ids))))
-    labels = shortest_decimals(np.asarray(pool.get_label(), dtype=np.float32))
-    return Prepared(check_labels(labels, name="label"), queries, keep=True)
+    _, sizes = runs(np.asarray(ids))
+    return prepare_set(np.asarray(pool.get_label(), np.float32), queries_of(sizes))
 
 
 def eval_metric(
@@ -438,29 +411,38 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         """
         data = self._fit_data(X, y, **given)
         asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "CatBoostRanker")
-        check_stopping(self.early_stopping_rounds, data.names, measured=True)
+        data.check_stopping(self.early_stopping_rounds)
         # CatBoost goes by the last one
-        by_name = dict(
-            sorted(data.by_name.items(), key=lambda one: one[0] in data.held_out)
+        evals = dict(
+            sorted(data.evals.items(), key=lambda one: one[0] in data.held_out)
         )
-        params = self._model_params(X)
-        kinds = {name: params.pop(name) for name in _KINDS if name in params}
+        params = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in _OURS and value is not None
+        }
+        kinds = {
+            name: without_qid(params.pop(name), X, self.qid, name=name)
+            for name in _KINDS
+            if name in params
+        }
         if not data.held_out:
             params.setdefault("use_best_model", False)
         recorded = None
-        if asked is not None and data.evals:
-            recorded = RecordedMeasures(TreeByTree(asked, by_name))
+        if asked is not None and evals:
+            sets = {name: one.prepared() for name, one in evals.items()}
+            recorded = RecordedMeasures(TreeByTree(asked, sets))
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
         model = catboost.CatBoostRanker(**params)
         model.fit(
             _pool(data.train, kinds),
-            eval_set=[_pool(one, kinds) for one in by_name.values()] or None,
+            eval_set=[_pool(one, kinds) for one in evals.values()] or None,
             callbacks=callbacks or None,
             init_model=getattr(init_model, "model_", init_model),
         )
         self.model_ = model
-        self._set_results(recorded, list(by_name))
+        self._set_results(recorded, list(evals))
         return self._remember(data)
 
     def predict(
@@ -485,9 +467,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If a data frame has other columns than that of `fit`, or another order.
         """
-        features = _readable(self._features(X))
+        X = _readable(self._features(X))
         scores: NDArray[np.float64] = self.model_.predict(
-            features,
+            X,
             ntree_start=ntree_start,
             ntree_end=ntree_end,
             thread_count=-1 if self.thread_count is None else self.thread_count,
@@ -510,28 +492,14 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         tags.non_deterministic = self.task_type == "GPU"
         return tags
 
-    def _model_params(self, X: Any) -> dict[str, Any]:
-        """Parameters of the CatBoostRanker that is trained on X."""
-        params = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in _OURS and value is not None
-        }
-        for name in _KINDS:
-            if name in params:
-                params[name] = without_qid(params[name], X, self.qid, name=name)
-        return params
-
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
         """What CatBoost and our metric say of the evaluation sets."""
         found = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
         keys = [f"validation_{i}" for i in range(len(names))]
-        results = dict(zip(names, map(found.get, keys), strict=True))
-        if len(names) == 1:
-            results[names[0]] = found["validation"]
-        if "learn" in found:
-            results["learn"] = found["learn"]
+        keys = [*keys, "learn"] if len(names) != 1 else ["validation", "learn"]
+        pairs = zip([*names, "learn"], keys, strict=True)
+        results = {name: found[key] for name, key in pairs if key in found}
         self.best_iteration_: int | None = best
         self.best_score_: dict[str, dict[str, float]] = {}
         if recorded is not None:
@@ -539,7 +507,10 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
                 values.pop(type(recorded).__name__, None)
             for name, values in recorded.trees.history.items():
                 results[name] = {**values, **results[name]}
-            self.best_score_ = recorded.after_tree.get(best, {})
+            self.best_score_ = {
+                name: dict(zip(recorded.asked.names, values, strict=True))
+                for name, values in reversed(recorded.after_tree[best].items())
+            }
             recorded.forget()
         self.evals_result_ = {name: of for name, of in results.items() if of}
 
@@ -548,7 +519,7 @@ def _pool(data: QueryData, kinds: dict[str, Any]) -> Any:
     """Rows query by query, as CatBoost takes them."""
     weights = {}
     if data.weight is not None:
-        varies = replace(data.queries, order=None).varying(data.weight).any()
+        varies = data.queries.varying(data.weight).any()
         weights["weight" if varies else "group_weight"] = data.weight.astype(np.float64)
     return catboost.Pool(
         _readable(data.X),

@@ -22,7 +22,6 @@ from .rankers import (
     BoostingMeasures,
     QueryData,
     QueryRankerMixin,
-    check_stopping,
     options_of,
     without_qid,
 )
@@ -90,7 +89,6 @@ class _EvalMetric(BoostingMeasures):
                 "eval_metric(...) is for fit of a ranker: lightgbm.train and "
                 "lightgbm.cv take feval(...)"
             )
-        y_true = np.asarray(y_true)
         return self.results(y_true, group, weight, y_pred)
 
 
@@ -216,34 +214,29 @@ def eval_metric(
     return _EvalMetric(measure, zero_relevance)
 
 
-class _FirstMetric:
-    """Puts the first metric before LightGBM's own: early stopping takes it."""
+def _put_first(metric: Callable[..., Any]) -> tuple[Any, Any]:
+    """`metric`, and a callback that puts it before LightGBM's own.
 
-    order = 25
-    before_iteration = False
+    Early stopping takes the first. Callbacks without an ``order`` come before records.
+    """
+    names: set[str] = set()
 
-    def __init__(self) -> None:
-        self.name: str | None = None
+    # LightGBM copies metrics, but not functions, and counts the parameters of
+    # what is wrapped
+    @wraps(metric)
+    def watched(*data: Any) -> Any:
+        results = metric(*data)
+        first = results[0] if isinstance(results, list) else results
+        names.add(first[0])
+        return results
 
-    def watch(self, metric: Callable[..., Any]) -> Callable[..., Any]:
-        """`metric`, which tells its name when it is called."""
-
-        # LightGBM copies metrics, but not functions, and counts the parameters of
-        # what is wrapped
-        @wraps(metric)
-        def watched(*data: Any) -> Any:
-            results = metric(*data)
-            first = results[0] if isinstance(results, list) else results
-            self.name = first[0]
-            return results
-
-        return watched
-
-    def __call__(self, env: Any) -> None:
+    def put_first(env: Any) -> None:
         results = env.evaluation_result_list
         if results:
             sets = [result[0] for result in results]
-            results.sort(key=lambda r: (sets.index(r[0]), r[1] != self.name))
+            results.sort(key=lambda r: (sets.index(r[0]), r[1] not in names))
+
+    return watched, put_first
 
 
 def _metrics_of(wanted: Any) -> list[Any]:
@@ -268,18 +261,6 @@ def _metrics_of(wanted: Any) -> list[Any]:
     if twice:
         raise ValueError(f"eval_metric: measures must differ, got {twice[0]} twice")
     return metrics
-
-
-def _trained(name: str) -> property:
-    """An attribute of the LGBMRanker that was trained."""
-    theirs = getattr(lightgbm.LGBMRanker, name)
-
-    def get(ranker: QueryLGBMRanker) -> Any:
-        # without one, LightGBM says that it is to be fitted
-        model = ranker.__dict__.get("_model_", ranker)
-        return theirs.fget(model)
-
-    return property(get, doc=theirs.__doc__)
 
 
 class QueryLGBMRanker(QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
@@ -446,29 +427,26 @@ random_state, n_jobs, importance_type
             `eval_metric` is given to the constructor, where LightGBM would ignore it.
         """
         data = self._fit_data(X, y, **given)
-        train, evals, names, shown = data.train, data.evals, data.names, data.shown
-        callbacks = list(callbacks or [])
+        train, evals = data.train, data.evals.values()
         self._check_limits(train)
-        # LightGBM knows the training data, and does not stop on it, by this name; the
-        # user's is put into the results afterwards
-        internal = [
-            name if name == "training" else other
-            for name, other in zip(names, shown, strict=True)
-        ]
         if "eval_metric" in self.get_params():
             raise ValueError(
                 "eval_metric must be given to fit, not to the constructor, got "
                 f"QueryLGBMRanker(eval_metric={self.get_params()['eval_metric']!r})"
             )
-        metrics = _metrics_of(eval_metric)
+        metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
         theirs = self._given("metric") is not None
         rounds = self._given("early_stopping_round")
         advice = "give eval_metric to fit, or metric to the constructor"
-        check_stopping(rounds, names, bool(metrics) or theirs, advice=advice)
+        data.check_stopping(rounds, bool(metrics) or theirs, advice)
         if theirs and metrics:
-            first = _FirstMetric()
-            metrics[0] = first.watch(metrics[0])
-            callbacks.append(first)
+            metrics[0], put_first = _put_first(metrics[0])
+            callbacks.append(put_first)
+        # LightGBM knows the training data, and does not stop on it, by this name; the
+        # user's is put into the results afterwards
+        names = {
+            name: name if name in data.held_out else "training" for name in data.evals
+        }
         model = lightgbm.LGBMRanker().set_params(**self._model_params())
         model.fit(
             train.X,
@@ -476,7 +454,7 @@ random_state, n_jobs, importance_type
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            eval_names=internal or None,
+            eval_names=[*names.values()] or None,
             eval_X=tuple(one.X for one in evals) or None,
             eval_y=tuple(one.y for one in evals) or None,
             eval_sample_weight=[one.weight for one in evals] or None,
@@ -489,11 +467,10 @@ random_state, n_jobs, importance_type
             callbacks=callbacks or None,
             init_model=init_model,
         )
-        if "training" in set(names) - set(shown):
-            other = shown[names.index("training")]
+        for name, internal in names.items():
             for results in (model.evals_result_, model.best_score_):
-                if "training" in results:
-                    results[other] = results.pop("training")
+                if name != internal in results:
+                    results[name] = results.pop(internal)
         self._model_ = model
         return self._remember(data)
 
@@ -521,7 +498,7 @@ validate_features, **kwargs
         ValueError
             If a data frame has other columns than that of `fit`, or another order.
         """
-        X = self._features(X)
+        X = self._features(X)  # which says what is to be fitted
         return self._model_.predict(X, *args, **options)
 
     @wraps(lightgbm.LGBMRanker.set_params)
@@ -537,19 +514,7 @@ validate_features, **kwargs
     @property
     def feature_importances_(self) -> NDArray[Any]:
         """One value per column of X, NaN for that of `qid`."""
-        kind = self.importance_type
-        values = self.booster_.feature_importance(importance_type=kind)
-        return self._per_column(values)
-
-    best_iteration_ = _trained("best_iteration_")
-    best_score_ = _trained("best_score_")
-    booster_ = _trained("booster_")
-    evals_result_ = _trained("evals_result_")
-    feature_name_ = _trained("feature_name_")
-    n_estimators_ = _trained("n_estimators_")
-    n_features_ = _trained("n_features_")
-    n_iter_ = _trained("n_iter_")
-    objective_ = _trained("objective_")
+        return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
@@ -585,7 +550,7 @@ validate_features, **kwargs
             )
         if objective != "lambdarank":
             return
-        labels = train.labels_as_given()
+        labels = train.given_labels
         rule = f"be integers for LightGBM's {objective} ({advice})"
         reject(labels != np.floor(labels), labels, "y", rule)
         gains = self._given("label_gain")
@@ -597,3 +562,20 @@ validate_features, **kwargs
             f"gain for each label from 0 on; {advice})"
         )
         reject(labels >= n_gains, labels, "y", rule)
+
+
+def _trained(name: str) -> property:
+    """An attribute of the LGBMRanker that was trained."""
+    theirs = getattr(lightgbm.LGBMRanker, name)
+    # without one, LightGBM says that it is to be fitted
+    return property(
+        lambda ranker: theirs.fget(ranker.__dict__.get("_model_", ranker)),
+        doc=theirs.__doc__,
+    )
+
+
+for _name in (
+    *("best_iteration_", "best_score_", "booster_", "evals_result_", "feature_name_"),
+    *("n_estimators_", "n_features_", "n_iter_", "objective_"),
+):
+    setattr(QueryLGBMRanker, _name, _trained(_name))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import FloatArray, list_columns, reject
+from ._engine import FloatArray, check_query_weight, list_columns, reject
 from ._optional import import_optional
 from .measures import Measure
 from .rankers import (
@@ -24,7 +24,6 @@ from .rankers import (
     QueryRankerMixin,
     TreeByTree,
     ask_eval_metric,
-    check_stopping,
     measured,
     options_of,
 )
@@ -155,7 +154,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     is given in a set, in any order.
     """
 
-    def __init__(self, trees: TreeByTree, matrices: list[Any], then: list[Any]) -> None:
+    def __init__(self, trees: TreeByTree, matrices: Any, then: list[Any]) -> None:
         super().__init__()
         self._trees, self._matrices, self._then = trees, matrices, then
 
@@ -168,12 +167,15 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
         return any(one.before_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        sets = zip(self._trees.sets.items(), self._matrices, strict=True)
-        for (name, prepared), matrix in sets:
-            # XGBoost keeps the scores of a matrix, and adds those of a new tree
-            scores = model.predict(matrix)
-            self._trees.add(name, measured(self._trees.asked, prepared, scores))
-        evals_log.update(self._trees.history)
+        trees = self._trees
+        # XGBoost keeps the scores of a matrix, and adds those of a new tree
+        trees.add(
+            {
+                name: measured(trees.asked, trees.sets[name], model.predict(matrix))
+                for name, matrix in self._matrices.items()
+            }
+        )
+        evals_log.update(trees.history)
         return any(one.after_iteration(model, epoch, evals_log) for one in self._then)
 
     def after_training(self, model: Any) -> Any:
@@ -340,16 +342,11 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         train = data.train
         self._check_limits(train)
         asked = ask_eval_metric(self.eval_metric, self.zero_relevance, "XGBRanker")
-        check_stopping(
-            self.early_stopping_rounds,
-            data.names,
-            asked is not None,
-            advice="give eval_metric to the constructor",
-        )
+        data.check_stopping(self.early_stopping_rounds, asked is not None)
         params = self._model_params()
         if asked is not None and data.evals:
-            trees = TreeByTree(asked, data.by_name)
-            matrices = list(map(self._matrix, data.evals))
+            sets = {name: one.prepared() for name, one in data.evals.items()}
+            matrices = {name: self._matrix(one) for name, one in data.evals.items()}
             then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
@@ -361,13 +358,15 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
                     maximize=asked.measures[0].greater_is_better,
                 )
                 then.append(stopping)
-            params["callbacks"] = [_Evaluation(trees, matrices, then)]
+            params["callbacks"] = [_Evaluation(TreeByTree(asked, sets), matrices, then)]
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,
             train.y,
             group=train.queries.sizes,
-            sample_weight=train.weights_of_queries("sample_weight"),
+            sample_weight=check_query_weight(
+                train.weight, train.queries, name="sample_weight"
+            ),
             base_margin=train.init_score,
             xgb_model=init_model,
             verbose=False,  # else XGBoost 3.4 prints what our callback adds to its log
@@ -499,7 +498,7 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
                 "X must not have a feature named 'qid', because XGBoost takes it for "
                 'the query ids: give qid="qid" to the constructor, or rename the column'
             )
-        labels = train.labels_as_given()
+        labels = train.given_labels
         advice = '(objective="rank:pairwise" has no such limit)'
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map {advice}"

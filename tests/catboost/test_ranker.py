@@ -16,6 +16,7 @@ from catboost import CatBoostRanker, Pool
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.model_selection import cross_val_score
+from sklearn.utils import Bunch
 
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.catboost import QueryCatBoostRanker, eval_metric
@@ -189,6 +190,27 @@ def test_catboosts_own_metric_by_request(web, valid):
         "MRR": 2,
     }
     assert added.best_score_["valid_0"]["NDCG@10"] == max(results["NDCG@10"])
+
+
+def test_sets_of_the_same_labels_keep_their_own_values(web, valid):
+    """With early stopping, the last set has values after trees where others have none.
+
+    CatBoost hands a metric labels, which do not tell the two apart.
+    """
+    other = Bunch(**{**valid, "data": valid.data[:, ::-1]})
+    model = ranker(iterations=6, metric_period=3, early_stopping_rounds=9)
+    model.set_params(use_best_model=False)
+    model.fit(web.data, web.target, qid=web.qid, **evaluated(other, valid))
+    results = model.evals_result_
+    assert [len(of["NDCG@10"]) for of in results.values()] == [3, 6]
+    for name, data, trees in (
+        ("valid_0", other, [1, 4, 6]),
+        ("valid_1", valid, range(1, 7)),
+    ):
+        scores = [model.predict(data.data, ntree_end=tree) for tree in trees]
+        assert results[name]["NDCG@10"] == [
+            ranking_score(data.target, one, qid=data.qid) for one in scores
+        ]
 
 
 def test_users_callbacks(web, valid):

@@ -39,7 +39,7 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.measures import NDCG
-from tieaware_sklearn.model_selection import _scikit_learn_scorers
+from tieaware_sklearn.model_selection import _scorers
 
 
 @given(queries())
@@ -99,7 +99,16 @@ def test_nothing_found_outlives_its_call(web):
     with pytest.raises(ValueError, match="must be judged"):
         scorer(Column(1), web.data, np.full(len(web.qid), np.nan), qid=web.qid)
     gc.collect()
-    assert not len(_scikit_learn_scorers._FOUND)
+    assert not len(_scorers._FOUND)
+
+
+def test_a_scorer_that_is_called_by_itself_shares_nothing(web):
+    scorer, column = make_ranking_scorer("ap"), Column(0)
+    for j in (1, 2):
+        web.data[:, 0] = web.data[:, j]  # the same objects
+        found = scorer(column, web.data, web.target, qid=web.qid)
+        expected = ranking_score(web.target, web.data[:, j], qid=web.qid, measure="ap")
+        assert found == expected
 
 
 def test_members_that_ask_for_other_metadata_share_nothing(web):

@@ -342,12 +342,13 @@ class QueryRows:
         *,
         unjudged: str = "raise",
         prefix: str = "",
+        label: str = "y",
         weight: str = "query_weight",
         allow_zero: bool = False,
     ) -> QueryRows:
-        """Check data; messages begin names with `prefix`, and name the `weight`."""
-        labels = check_labels(y, unjudged=unjudged, name=f"{prefix}y")
-        check_length(labels, count_rows(X), f"{prefix}y")
+        """Check data; messages begin with `prefix`, and name `label` and `weight`."""
+        labels = check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
+        check_length(labels, count_rows(X), f"{prefix}{label}")
         queries = check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")
         weights = check_query_weight(
             query_weight, queries, allow_zero=allow_zero, name=weight

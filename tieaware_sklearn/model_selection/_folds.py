@@ -30,8 +30,8 @@ from .._engine import (
     show,
 )
 
-#: training and test set, a flag per query
-Part = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+#: queries for training and for testing: their numbers, or a flag per query
+Part = tuple[NDArray[Any], NDArray[Any]]
 Rows = NDArray[np.intp]
 
 
@@ -112,17 +112,13 @@ def given_or_column(
 def rows_of(queries: Queries, parts: Iterable[Part]) -> Iterator[tuple[Rows, Rows]]:
     """Row numbers of training and test queries."""
     query = queries.row_codes()
-    return (
-        (np.flatnonzero(train[query]), np.flatnonzero(test[query]))
-        for train, test in parts
-    )
 
+    def rows(chosen: NDArray[Any]) -> Rows:
+        among_them = np.zeros(queries.n_queries, dtype=bool)
+        among_them[chosen] = True
+        return np.flatnonzero(among_them[query])
 
-def flags(n_queries: int, chosen: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """A flag per query: whether it is one of the chosen."""
-    out = np.zeros(n_queries, dtype=bool)
-    out[chosen] = True
-    return out
+    return ((rows(train), rows(test)) for train, test in parts)
 
 
 def are_numbers(values: Any, name: str) -> bool:
@@ -577,7 +573,5 @@ class QueryTimeSeriesSplit(QuerySplits, TimeSeriesSplit):  # type: ignore[misc]
         order = np.arange(n_queries)
         if time is not None:
             order = np.argsort(query_ranks(time, queries, "time"), kind="stable")
-        return (
-            (flags(n_queries, order[train]), flags(n_queries, order[test]))
-            for train, test in TimeSeriesSplit.split(self, order)
-        )
+        parts = TimeSeriesSplit.split(self, order)
+        return ((order[train], order[test]) for train, test in parts)

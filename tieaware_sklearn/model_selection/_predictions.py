@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter, signature
@@ -41,12 +40,19 @@ def predicted_scores(
     None is the expected label of a classifier, and what others predict. The
     `method_caller` of scikit-learn predicts once for several scorers.
     """
-    classifies = _classifies(estimator)
+    # scikit-learn sees a classifier inside a pipeline or search, too
+    tagged = hasattr(estimator, "__sklearn_tags__")
+    kind = getattr(estimator, "_estimator_type", None)
+    classifies = is_classifier(estimator) if tagged else kind == "classifier"
     method = _ranking_method(estimator, response_method, classifies)
     with_qid = None if qid is None else _method_with_qid(estimator, method)
+    # its own way to call a method looks at tags, refuses a single class, and knows
+    # probabilities of classifiers only
+    plain = classifies and len(getattr(estimator, "classes_", ())) > 1
+    plain = tagged and (method == "predict" or plain)
     if with_qid is not None:
         response = with_qid(X, qid=qid)
-    elif method_caller is not None and _is_plain(estimator, method, classifies):
+    elif method_caller is not None and plain:
         response = method_caller(estimator, method, X, pos_label=None)
     else:
         response = getattr(estimator, method)(X)
@@ -73,11 +79,10 @@ def predicted_scores(
 def _ranking_method(
     estimator: Any, response_method: str | Sequence[str] | None, classifies: bool
 ) -> str:
-    if response_method is None:
-        methods = list(_OF_CLASSIFIERS) if classifies else ["predict"]
-    else:
-        single = isinstance(response_method, str)
-        methods = [str(response_method)] if single else list(response_method)
+    methods = response_method
+    if methods is None:
+        methods = _OF_CLASSIFIERS if classifies else "predict"
+    methods = [methods] if isinstance(methods, str) else methods
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is not None:
         return method
@@ -87,26 +92,6 @@ def _ranking_method(
     raise AttributeError(
         f"{type(estimator).__name__} has no {' or '.join(methods)}: {advice}"
     )
-
-
-def _classifies(estimator: Any) -> bool:
-    """Whether scikit-learn sees a classifier, inside a pipeline or search too."""
-    if hasattr(estimator, "__sklearn_tags__"):
-        return bool(is_classifier(estimator))
-    return getattr(estimator, "_estimator_type", None) == "classifier"
-
-
-def _is_plain(estimator: Any, method: str, classifies: bool) -> bool:
-    """Whether scikit-learn's own way to call the method gives what ranks.
-
-    It looks at tags, refuses a single class, and knows probabilities of classifiers
-    only.
-    """
-    if not hasattr(estimator, "__sklearn_tags__"):
-        return False
-    if method == "predict":
-        return True
-    return classifies and len(getattr(estimator, "classes_", ())) > 1
 
 
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
@@ -195,7 +180,7 @@ def fit_on_queries(
     **fit_params : what else `fit` gets
     """
     fit = partial(model.fit, X, y, **fit_params)
-    takes = inspect.signature(model.fit).parameters
+    takes = signature(model.fit).parameters
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
         qid = number  # it takes numbers only
     if "qid" in takes:

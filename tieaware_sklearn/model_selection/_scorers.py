@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
+from weakref import WeakKeyDictionary
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from .._engine import (
     UNJUDGED,
     check_choice,
-    check_labels,
-    check_qid,
-    check_query_weight,
     check_whole_queries,
     how_to_pass_qid,
     resolve_qid,
 )
-from ..evaluation import AVERAGES, Asked, Prepared, ask, check_averaging, ranking_score
+from ..evaluation import AVERAGES, Asked, QueryRows, ask, check_averaging, ranking_score
 from ..measures import Measure, parse_measures
 from ._predictions import RESPONSE_METHODS, check_response_method, predicted_scores
-from ._scikit_learn_scorers import BaseScorer, found_in_call
 
 
 class _Options(TypedDict, total=False):
@@ -161,107 +160,82 @@ optional
     """
     single = isinstance(measure, str) or not isinstance(measure, Iterable)
     given: list[Any] = [measure] if single else list(measure)  # type: ignore[arg-type]
+    check_choice(unjudged, "unjudged", UNJUDGED)
+    check_choice(average, "average", AVERAGES[:-1])
     family = _Family(
-        tuple(parse_measures(given)),
-        tuple(map(str, given)),
+        parse_measures(given),
+        [*map(str, given)],
         single,
-        qid,
-        check_response_method(response_method),
-        ties,
-        average,
-        zero_relevance,
-        unjudged,
-        convention,
+        {"qid": qid, "response_method": check_response_method(response_method)},
+        {
+            "ties": ties,
+            "average": average,
+            "zero_relevance": zero_relevance,
+            "unjudged": unjudged,
+            "convention": convention,
+        },
     )
-    family.check()
+    check_averaging(family.asked, ties, average)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Family:
-    """Measures that are asked for together, and how."""
+    """Measures that are asked for together, and how.
 
-    measures: tuple[Measure, ...]
-    names: tuple[str, ...]
+    Attributes
+    ----------
+    measures : list of Measure
+    names : list of str
+        As the user gave them.
+    single : bool
+        Whether they were one, and no list.
+    source : dict
+        Where query ids and scores come from.
+    rules : dict
+        Options of `ranking_score`.
+    """
+
+    measures: Sequence[Measure]
+    names: list[str]
     single: bool
-    qid: str | int | None
-    response_method: str | tuple[str, ...] | None
-    ties: str
-    average: str
-    zero_relevance: float | str
-    unjudged: str
-    convention: str | None
+    source: dict[str, Any]
+    rules: dict[str, Any]
 
-    def check(self) -> None:
-        check_choice(self.unjudged, "unjudged", UNJUDGED)
-        check_choice(self.average, "average", AVERAGES[:-1])
-        check_averaging(self.asked, self.ties, self.average)
+    def ask(self, *measures: Measure) -> Asked:
+        names = ("zero_relevance", "unjudged", "convention")
+        return ask(measures, **{name: self.rules[name] for name in names})
 
     @cached_property
     def asked(self) -> Asked:
-        return self.ask(self.measures)
-
-    def ask(self, measures: Iterable[Measure]) -> Asked:
-        return ask(measures, self.zero_relevance, self.unjudged, self.convention)
-
-    @property
-    def rules(self) -> dict[str, Any]:
-        """Options of `ranking_score`."""
-        names = ("ties", "average", "zero_relevance", "unjudged", "convention")
-        return {name: getattr(self, name) for name in names}
+        return self.ask(*self.measures)
 
     def __repr__(self) -> str:
-        measures = repr(self.names[0] if self.single else [*self.names])
-        method = self.response_method
-        given = {
-            "qid": self.qid,
-            "response_method": [*method] if isinstance(method, tuple) else method,
-            **self.rules,
-        }
         usual = signature(make_ranking_scorer).parameters
         shown = [
             f"{name}={value!r}"
-            for name, value in given.items()
+            for name, value in {**self.source, **self.rules}.items()
             if value != usual[name].default
         ]
+        measures = repr(self.names[0] if self.single else self.names)
         return f"make_ranking_scorer({', '.join([measures, *shown])})"
 
 
-class _Ranking:
-    """Predictions for labelled queries, measured by a family once."""
-
-    def __init__(
-        self, family: _Family, prepared: Prepared, scores: NDArray[Any], metadata: Any
-    ) -> None:
-        self._family = family
-        self._prepared = prepared
-        self._scores = scores
-        # alive as long as their addresses are asked for
-        self._metadata = metadata
-
-    def value(self, place: int, *, shared: bool) -> float:
-        if shared and self._all is not None:
-            return self._all[place]
-        asked = self._family.ask([self._family.measures[place]])
-        value: float = self._averages(asked)[0]
-        return value
-
-    @cached_property
-    def _all(self) -> list[float] | None:
-        """Of all measures; None if one of them fails, so that each is for itself."""
-        try:
-            return self._averages(self._family.asked)
-        except Exception:
-            return None
-
-    def _averages(self, asked: Asked) -> list[Any]:
-        family = self._family
-        averaged = self._prepared.averaged
-        return averaged(asked, self._scores, family.ties, family.average)
+#: What scorers of one call have found so far, for those that come after. Several
+#: scorers of a call are asked one after another, each for a number, so that an error
+#: costs its own number only. That they are asked of the same model and rows, those
+#: alone learn that are scikit-learn's `_BaseScorer`: `_MultimetricScorer` calls their
+#: ``_score(method_caller, estimator, X, y, **routed)`` with one `method_caller`, made
+#: for the call. Nothing public tells: the same model and the same X may be other rows,
+#: as `permutation_importance` shuffles a column in place. A callable that returns a
+#: dict fails in `cross_val_score`, in halving searches, inside ``scoring={...}``, and
+#: where one of its measures does. What is relied on is in
+#: tests/model_selection/test_scikit_learn_scorers.py.
+_FOUND: WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = WeakKeyDictionary()
 
 
-class RankingScorer(BaseScorer):  # type: ignore[misc]
+class RankingScorer(_BaseScorer):  # type: ignore[misc]
     """A scorer for ``scoring=``, which `make_ranking_scorer` returns.
 
     Call `make_ranking_scorer` to get one: the class is public for `isinstance` and type
@@ -297,13 +271,13 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         self.measure: Measure = family.measures[place]
         better = self.measure.greater_is_better
         self.key: str = ("" if better else "neg_") + family.names[place]
-        self.qid = family.qid
+        self.qid = family.source["qid"]
         super().__init__(
             score_func=ranking_score,
             sign=1 if better else -1,
             kwargs={"measure": self.measure, **family.rules},
             # of several, scikit-learn takes the first that an estimator has
-            response_method=family.response_method or RESPONSE_METHODS,
+            response_method=family.source["response_method"] or RESPONSE_METHODS,
         )
         self._metadata_request = MetadataRequest(owner=self)
         self.set_score_request(qid=self.qid is None, query_weight=None)
@@ -354,13 +328,23 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> float:
-        found = found_in_call(method_caller)
-        key = (self._family, id(qid), id(query_weight))
+        family, given = self._family, (qid, query_weight)
+        found = {} if method_caller is None else _FOUND.setdefault(method_caller, {})
+        key = (family, *map(id, given))
         if key not in found:
-            found[key] = self._ranking(
-                method_caller, estimator, X, y_true, qid, query_weight
-            )
-        value: float = found[key].value(self._place, shared=method_caller is not None)
+            averages = self._ranking(method_caller, estimator, X, y_true, *given)
+            together = None
+            if method_caller is not None:
+                # if one of the measures fails, each is for itself
+                with suppress(Exception):
+                    together = averages(family.asked)
+            # what is given stays alive as long as its address is asked for
+            found[key] = averages, together, given
+        averages, together, _ = found[key]
+        if together is None:
+            value: float = averages(family.ask(self.measure))[0]
+        else:
+            value = together[self._place]
         return value if self.measure.greater_is_better else 0.0 - value
 
     def _ranking(
@@ -371,30 +355,26 @@ class RankingScorer(BaseScorer):  # type: ignore[misc]
         y_true: ArrayLike,
         qid: Any,
         query_weight: ArrayLike | None,
-    ) -> _Ranking:
+    ) -> Callable[[Asked], list[Any]]:
+        """What gives the averages of measures."""
         family = self._family
-        labels = check_labels(y_true, unjudged=family.asked.unjudged)
-        ids = self._query_ids(X, qid)
-        queries = check_qid(ids, n_rows=len(labels))
-        weight = check_query_weight(query_weight, queries)
-        check_whole_queries(estimator, queries)
-        scores = predicted_scores(
-            estimator, X, len(labels), family.response_method, method_caller, ids
-        )
-        prepared = Prepared(labels, queries, weight)
-        return _Ranking(family, prepared, scores, (qid, query_weight))
-
-    def _query_ids(self, X: Any, qid: Any) -> Any:
-        request = "set_score_request(qid=False)"
-        _, qid = resolve_qid(X, self.qid, qid, request=request)
+        _, qid = resolve_qid(X, self.qid, qid, request="set_score_request(qid=False)")
         if qid is None:
-            name = self._family.names[self._place]
+            name = family.names[self._place]
             raise ValueError(
                 "qid must hold the query of each row, got None. "
                 f"{how_to_pass_qid()}, "
                 f"make_ranking_scorer({name!r}, qid=<name or index>)"
             )
-        return qid
+        unjudged = family.asked.unjudged
+        rows = QueryRows.of(
+            X, y_true, qid, query_weight, unjudged=unjudged, label="y_true"
+        )
+        check_whole_queries(estimator, rows.queries)
+        method, n_rows = family.source["response_method"], len(rows.labels)
+        scores = predicted_scores(estimator, X, n_rows, method, method_caller, qid)
+        how = {name: family.rules[name] for name in ("ties", "average")}
+        return partial(rows.prepared(keep=False).averaged, scores=scores, **how)
 
     def set_score_request(
         self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED

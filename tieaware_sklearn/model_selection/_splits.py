@@ -32,7 +32,6 @@ from ._folds import (
     Part,
     QuerySplits,
     are_numbers,
-    flags,
     query_means,
     query_ranks,
     rows_of,
@@ -108,7 +107,7 @@ class QueryShuffleSplit(QuerySplits, BaseShuffleSplit):  # type: ignore[misc]
         n_train, n_test = _part_sizes(n_queries, self.train_size, self.test_size, 0.2)
         rng = check_seed(self.random_state)
         drawn = (rng.permutation(n_queries) for _ in range(self.n_splits))
-        return (_cut(order, n_train, n_test) for order in drawn)
+        return ((one[n_test : n_test + n_train], one[:n_test]) for one in drawn)
 
 
 def train_test_split_queries(
@@ -190,41 +189,23 @@ def train_test_split_queries(
                 f"arrays must have one row per value of qid ({queries.n_rows}), got "
                 f"{got} in array {number}"
             )
-    part = _one_part(queries, train_size, test_size, random_state, shuffle, stratify)
-    ((train, test),) = rows_of(queries, [part])
-    given = arrays if is_column else (*arrays, ids)
-    return [take_rows(array, rows) for array in given for rows in (train, test)]
-
-
-def _one_part(
-    queries: Queries,
-    train_size: float | int | None,
-    test_size: float | int | None,
-    random_state: Any,
-    shuffle: bool,
-    stratify: Any,
-) -> Part:
     n_queries = queries.n_queries
     n_train, n_test = _part_sizes(n_queries, train_size, test_size, 0.25)
-    if not shuffle:
+    if shuffle:
+        rng = check_seed(random_state)
+        order = rng.permutation(n_queries)
+        train, test = order[n_test : n_test + n_train], order[:n_test]
         if stratify is not None:
-            raise ValueError("stratify must be None with shuffle=False, got values")
-        by_id = np.arange(n_queries)
-        return by_id < n_train, (by_id >= n_train) & (by_id < n_train + n_test)
-    rng = check_seed(random_state)
-    order = rng.permutation(n_queries)
-    if stratify is None:
-        return _cut(order, n_train, n_test)
-    order = order[np.argsort(_strata(stratify, queries)[order], kind="stable")]
-    test = _spread(order, n_test, rng)
-    train = _spread(order[~np.isin(order, test)], n_train, rng)
-    return flags(n_queries, train), flags(n_queries, test)
-
-
-def _cut(order: NDArray[np.intp], n_train: int, n_test: int) -> Part:
-    """The first of these queries for testing, the next for training."""
-    test, train = order[:n_test], order[n_test : n_test + n_train]
-    return flags(len(order), train), flags(len(order), test)
+            order = order[np.argsort(_strata(stratify, queries)[order], kind="stable")]
+            test = _spread(order, n_test, rng)
+            train = _spread(order[~np.isin(order, test)], n_train, rng)
+    elif stratify is None:
+        train, test = np.split(np.arange(n_train + n_test), [n_train])
+    else:
+        raise ValueError("stratify must be None with shuffle=False, got values")
+    ((train, test),) = rows_of(queries, [(train, test)])
+    given = arrays if is_column else (*arrays, ids)
+    return [take_rows(array, rows) for array in given for rows in (train, test)]
 
 
 def _strata(values: Any, queries: Queries) -> FloatArray | IntArray:
@@ -261,10 +242,8 @@ def _part_sizes(
         test_size = default
     n_train = _part_size(train_size, "train_size", n_queries, math.floor)
     n_test = _part_size(test_size, "test_size", n_queries, math.ceil)
-    if n_train is None:
-        n_train = n_queries - (n_test or 0)
-    if n_test is None:
-        n_test = n_queries - n_train
+    n_train = n_queries - (n_test or 0) if n_train is None else n_train
+    n_test = n_queries - n_train if n_test is None else n_test
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
             "train_size and test_size must leave queries for both sets and add up to "

@@ -3,16 +3,19 @@
 from ._coordinate_ascent import linear_scores
 from ._eval_sets import (
     BoostingMeasures,
-    QueryData,
     TreeByTree,
     ask_eval_metric,
-    check_stopping,
     measured,
+    prepare_set,
     queries_of,
-    shortest_decimals,
-    without_qid,
 )
 from ._linear import TRANSFORMS, LinearRanker, check_transforms, scales, transformed
-from ._query_ranker import QueryRankerMixin, RankerMixin, options_of
+from ._query_ranker import (
+    QueryData,
+    QueryRankerMixin,
+    RankerMixin,
+    options_of,
+    without_qid,
+)
 
 __all__ = ["LinearRanker"]

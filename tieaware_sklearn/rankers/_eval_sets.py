@@ -1,303 +1,25 @@
-"""Evaluation sets of boosters: taken apart, gathered by query, measured by tree."""
+"""Measures of evaluation sets, whose scores change from tree to tree."""
 
 from __future__ import annotations
 
-import numbers
-import operator
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._engine import (
-    FloatArray,
     Queries,
-    as_matrix,
-    by_content,
-    check_choice,
     check_labels,
     check_query_weight,
     check_scores,
-    how_to_pass_qid,
-    list_columns,
     offsets_of,
-    qid_index,
-    reject,
-    resolve_qid,
-    take_rows,
-    without_mask,
 )
-from ..evaluation import Asked, Prepared, QueryRows, ask
+from ..evaluation import Asked, Prepared, ask
 from ..measures import Measure, parse_measures
 
-#: the parts of an evaluation set beside eval_X
-_EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
-ROW_ORDERS = ("canonical", "input")
 #: data sets of which a metric keeps what it prepared
 _DATA_SETS = 16
-History = dict[str, dict[str, list[float]]]
-
-
-class GivenSet(NamedTuple):
-    """Training data or one evaluation set, as the user gave it."""
-
-    X: Any
-    y: Any
-    qid: Any
-    weight: Any
-    init_score: Any
-
-    def same_rows(self, other: GivenSet) -> bool:
-        """Whether X, y and qid are the very objects of another set."""
-        return all(map(operator.is_, self[:3], other[:3]))
-
-
-class QueryData(NamedTuple):
-    """Rows gathered by query; ``queries.order`` says where they came from."""
-
-    X: Any
-    y: FloatArray
-    queries: Queries
-    weight: Any
-    init_score: Any
-
-    def labels_as_given(self) -> FloatArray:
-        """Labels of the rows as they came, for messages."""
-        labels = np.empty_like(self.y)
-        labels[self.queries.given(np.arange(len(labels)))] = self.y
-        return labels
-
-    def weights_of_queries(self, name: str) -> FloatArray | None:
-        """One weight per query out of one per row."""
-        arranged = replace(self.queries, order=None)
-        return check_query_weight(self.weight, arranged, name=name)
-
-
-def gather_queries(
-    given: GivenSet,
-    column: str | int | None,
-    *,
-    evaluation: bool = False,
-    row_order: str = "canonical",
-    salt: int = 0,
-) -> QueryData:
-    """Checked data, its rows query by query.
-
-    Parameters
-    ----------
-    given : GivenSet
-        One row or value per document.
-    column : str, int or None
-        The column of X that holds query ids.
-    evaluation : bool
-        Messages speak of ``eval_X`` and so on, and weights are those of queries.
-    row_order : {"canonical", "input"}
-        Queries in the order of their ids, rows in that of `by_content`; or queries in
-        order of first appearance, rows as given.
-    salt : int
-        Another one gives another canonical order.
-
-    Raises
-    ------
-    ValueError
-        Without query ids, for those given twice, for labels that are not finite
-        and >= 0, for lengths that differ, for X without a feature, and for another
-        `row_order`.
-    """
-    check_choice(row_order, "row_order", ROW_ORDERS)
-    name = "eval_" if evaluation else ""
-    X, y, qid, weight, init_score = given
-    X, qid = resolve_qid(X, column, qid, prefix=name)
-    if qid is None:
-        # evaluation sets are passed to fit as they are, with routing on or off
-        way = "Or let it be a column of eval_X" if evaluation else how_to_pass_qid()
-        raise ValueError(
-            f"{name}qid must hold the query of each row of {name}X, got None: pass "
-            f"{name}qid to fit. {way}, qid=<name or index> in the constructor"
-        )
-    if y is None:  # as scikit-learn says it
-        raise ValueError(
-            f"{name}y must hold the labels of {name}X: a ranker requires y to be "
-            "passed, but the target y is None"
-        )
-    X = without_mask(as_matrix(X, f"{name}X"))
-    if not X.shape[1]:
-        raise ValueError(
-            f"{name}X must have features, got 0 feature(s) (shape={X.shape}) while a "
-            "minimum of 1 is required. A feature selector before the ranker may have "
-            "kept no feature"
-        )
-    own = weight if evaluation else None
-    rows = QueryRows.of(X, y, qid, own, prefix=name, weight=f"{name}sample_weight")
-    values = {"sample_weight": weight, "init_score": init_score}
-    n_rows = len(rows.labels)
-    weight, init_score = (
-        None if value is None else check_scores(value, n_rows=n_rows, name=name + what)
-        for what, value in values.items()
-    )
-    if weight is not None:
-        reject(~(weight >= 0), weight, f"{name}sample_weight", "be >= 0")
-    queries = rows.queries
-    if row_order == "canonical":
-        queries = by_content(X, queries, rows.labels, weight, init_score, salt=salt)
-    return QueryData(
-        take_rows(X, queries.order),
-        queries.arrange(rows.labels),
-        queries,
-        None if weight is None else queries.arrange(weight),
-        None if init_score is None else queries.arrange(init_score),
-    )
-
-
-def columns_of(X: Any) -> list[Any]:
-    """Names of the features, None for each where they have none."""
-    return list_columns(X) or [None] * X.shape[1]
-
-
-def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
-    """Refuse other columns than those of `fit`, and names in another order."""
-    got = columns_of(X)
-    if len(got) != len(fitted):
-        what = f"{len(fitted)} features, got {len(got)}"
-    elif got == fitted or None in (*got, *fitted):
-        return
-    else:
-        at = next(i for i, column in enumerate(got) if column != fitted[i])
-        what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
-    raise ValueError(
-        f"{name} must have the columns that the ranker was fitted on, in order: {what}"
-    )
-
-
-def split_eval_sets(given: GivenSet) -> list[GivenSet]:
-    """Evaluation sets one by one; a tuple, or a list of matrices, holds several.
-
-    Raises
-    ------
-    ValueError
-        For parts that do not go together.
-    """
-    eval_X, *values = given
-    parts = dict(zip(_EVAL_PARTS, values, strict=True))
-    if eval_X is None:
-        for name, value in parts.items():
-            if value is not None:
-                raise ValueError(f"eval_X must come with {name}, got None")
-        return []
-    if given.y is None:
-        raise ValueError("eval_y must hold the labels of eval_X, got None")
-    # a list of numbers is data, a list of matrices is several sets
-    several = isinstance(eval_X, tuple) or (
-        isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
-    )
-    sets = list(eval_X) if several else [eval_X]
-    columns = [sets]
-    for name, value in parts.items():
-        whole = not several and name in ("eval_y", "eval_qid")
-        columns.append([value] if whole else _each(value, len(sets), name))
-    return [GivenSet(*one) for one in zip(*columns, strict=True)]
-
-
-def _each(values: Any, n_sets: int, name: str) -> list[Any]:
-    """One entry per evaluation set, None where there is none."""
-    values = {} if values is None else values
-    if isinstance(values, dict):
-        if not set(values) <= set(range(n_sets)):
-            raise ValueError(
-                f"{name} must have the indices of evaluation sets as keys (0 to "
-                f"{n_sets - 1}), got {list(values)}"
-            )
-        return [values.get(i) for i in range(n_sets)]
-    flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
-    if isinstance(values, (tuple, list)) and not flat:
-        if len(values) > n_sets:
-            raise ValueError(
-                f"{name} must have at most one entry per evaluation set ({n_sets}), "
-                f"got {len(values)}"
-            )
-        return [*values, *[None] * (n_sets - len(values))]
-    if n_sets > 1:
-        raise ValueError(
-            f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
-            f"{values!r:.80}"
-        )
-    return [values]
-
-
-def without_qid(
-    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
-) -> Any:
-    """Features of a kind, numbered without the qid column of X."""
-    if qid is None or isinstance(given, str) or given is None:
-        return given
-    at = qid_index(X if hasattr(X, "shape") else np.asarray(X), qid)
-    features = []
-    for feature in given:
-        counted = isinstance(feature, numbers.Integral)
-        if feature == (at if counted else qid):
-            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
-        features.append(feature - 1 if counted and feature > at else feature)
-    return features
-
-
-def name_eval_sets(
-    sets: list[GivenSet], own: GivenSet, given: Any
-) -> tuple[list[str], list[str]]:
-    """Names of the evaluation sets: default ones, and those of the user.
-
-    The default one of the very training data is ``training``.
-
-    Raises
-    ------
-    ValueError
-        Unless there is a different name for each set.
-    """
-    default = [
-        "training" if one.same_rows(own) else f"valid_{number}"
-        for number, one in enumerate(sets)
-    ]
-    names = default if given is None else given
-    names = [names] if isinstance(names, str) else list(names)
-    if len(names) != len(default) or len(set(names)) < len(names):
-        raise ValueError(
-            "eval_names must have a different name for each evaluation set "
-            f"({len(default)}), got {names}"
-        )
-    if any(a == "training" != b for a, b in zip(names, default, strict=True)):
-        raise ValueError(
-            'eval_names must have "training" for the training data, which early '
-            f"stopping ignores, and for no other set, got {names}"
-        )
-    return default, names
-
-
-def check_stopping(
-    rounds: Any, evals: Sequence[str], measured: bool, *, advice: str = ""
-) -> None:
-    """Refuse to stop early on nothing.
-
-    Parameters
-    ----------
-    rounds : object
-        What was asked for as ``early_stopping_rounds``.
-    evals : list of str
-        Names of the evaluation sets by default.
-    measured : bool
-        Whether there is a metric.
-    advice : str
-        How to give one.
-    """
-    if not isinstance(rounds, numbers.Real) or rounds <= 0:
-        return
-    if not set(evals) - {"training"}:
-        raise ValueError(
-            "early_stopping_rounds needs an evaluation set other than the training "
-            "data, got none: pass eval_X, eval_y and eval_qid to fit"
-        )
-    if not measured:
-        raise ValueError(f"early_stopping_rounds needs a metric, got none: {advice}")
 
 
 def ask_eval_metric(
@@ -318,12 +40,12 @@ def ask_eval_metric(
         return None
     one = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
     measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
-    for measure in measures:
-        if not isinstance(measure, (str, Measure)):
-            raise TypeError(
-                "eval_metric must be the name of a measure, a Measure or a list of "
-                f"these, got {measure!r:.80}: other metrics need {library}"
-            )
+    other = [one for one in measures if not isinstance(one, (str, Measure))]
+    if other:
+        raise TypeError(
+            "eval_metric must be the name of a measure, a Measure or a list of these, "
+            f"got {other[0]!r:.80}: other metrics need {library}"
+        )
     try:
         parsed = parse_measures(measures)
     except ValueError as error:
@@ -331,10 +53,27 @@ def ask_eval_metric(
     return ask(parsed, zero_relevance)
 
 
-def measured(asked: Asked, prepared: Prepared, scores: FloatArray) -> list[float]:
+def measured(asked: Asked, prepared: Prepared, predictions: Any) -> list[float]:
     """The mean of each measure over the queries."""
-    values = prepared.values(asked, scores)["expected"]
-    return prepared.means(asked, values)
+    n_rows = prepared.queries.n_rows
+    scores = check_scores(predictions, n_rows=n_rows, name="predictions")
+    return prepared.means(asked, prepared.values(asked, scores)["expected"])
+
+
+def prepare_set(
+    labels: ArrayLike,
+    queries: Queries,
+    weight: ArrayLike | None = None,
+    name: str = "weight",
+) -> Prepared:
+    """A data set as a library keeps it, for scores after each tree.
+
+    Its rows stand query by query; `weight` has one value per row, of its query.
+    """
+    checked = check_labels(shortest_decimals(labels), name="label")
+    if weight is not None:
+        weight = check_query_weight(shortest_decimals(weight), queries, name=name)
+    return Prepared(checked, queries, weight, keep=True)
 
 
 class TreeByTree:
@@ -348,25 +87,18 @@ class TreeByTree:
         ``history["valid_0"]["NDCG@10"]``: one value per tree.
     """
 
-    def __init__(self, asked: Asked, sets: dict[str, QueryData]) -> None:
+    def __init__(self, asked: Asked, sets: dict[str, Prepared]) -> None:
         self.asked = asked
-        self.sets = {
-            name: Prepared(
-                data.y,
-                replace(data.queries, order=None),
-                data.weights_of_queries("eval_sample_weight"),
-                keep=True,
-            )
-            for name, data in sets.items()
-        }
-        self.history: History = {
+        self.sets = sets
+        self.history: dict[str, dict[str, list[float]]] = {
             name: {measure: [] for measure in asked.names} for name in sets
         }
 
-    def add(self, name: str, values: Iterable[float]) -> None:
-        """The values after one more tree."""
-        for kept, value in zip(self.history[name].values(), values, strict=True):
-            kept.append(value)
+    def add(self, values: dict[str, list[float]]) -> None:
+        """The values of evaluation sets after one more tree."""
+        for name, means in values.items():
+            for kept, value in zip(self.history[name].values(), means, strict=True):
+                kept.append(value)
 
 
 class BoostingMeasures:
@@ -422,29 +154,16 @@ class BoostingMeasures:
                 "lightgbm.Dataset(X, y, group=[number of rows of the first query, of "
                 "the second, ...]) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
-        prepared = self._prepare(given)
-        n_rows = prepared.queries.n_rows
-        scores = check_scores(scores, n_rows=n_rows, name="predictions")
-        means = measured(self._asked, prepared, scores)
-        results = list(map(self.result, self.measures, means))
-        return results[0] if self.single else results
-
-    def _prepare(self, given: list[NDArray[Any]]) -> Prepared:
-        """Labels, sizes of queries and, if any, weights, as they were given."""
-        key = tuple((part.dtype, part.tobytes()) for part in given)
+        given = [None if a is None else np.asarray(a) for a in (labels, sizes, weight)]
+        key = tuple(a if a is None else (a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
-            labels, sizes, *weights = given
-            checked = check_labels(shortest_decimals(labels), name="label")
-            queries = queries_of(sizes)
-            per_query = [
-                check_query_weight(shortest_decimals(weight), queries, name="weight")
-                for weight in weights
-            ]
+            prepared = prepare_set(labels, queries_of(sizes), weight)
             if len(self._prepared) == _DATA_SETS:
                 self._prepared.clear()
-            self._prepared[key] = Prepared(checked, queries, *per_query, keep=True)
-        return self._prepared[key]
+            self._prepared[key] = prepared
+        means = measured(self._asked, self._prepared[key], scores)
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}
@@ -453,12 +172,13 @@ class BoostingMeasures:
         return f"{self.made_by}({', '.join(self._asked.names)})"
 
 
-def shortest_decimals(values: NDArray[Any]) -> NDArray[Any]:
+def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
     """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
     that names such a value is the one that was given, up to seven digits.
     """
+    values = np.asarray(values)
     if values.dtype != np.float32:
         return values
     levels, codes = np.unique(values, return_inverse=True)
