@@ -20,8 +20,7 @@ from ..model_selection import (
     predicted_scores,
 )
 from ..rankers import options_of
-from ._query_objective import QueryObjective, Step
-from ._studies import best_trial, optuna
+from ._query_objective import QueryObjective, Step, best_trial, optuna
 
 
 class _Fold(NamedTuple):
@@ -129,7 +128,7 @@ class RankerObjective(QueryObjective):
                     f"{type(owner).__name__}(qid={owner.qid!r}): give X without that "
                     "column, and qid=None there"
                 )
-        self._y = np.maximum(self._data.prepared.labels, 0)
+        self._y = np.maximum(self._prepared.labels, 0)
         #: the number of each row's query
         self._number = np.repeat(
             np.arange(self._queries.n_queries), self._queries.sizes
@@ -174,7 +173,7 @@ class RankerObjective(QueryObjective):
         for number in numbers:
             fold = self._folds[number]
             fitted = self._fitted(clone(model), fold.train)
-            rows = self._data.prepared.queries.rows(fold.held_out)
+            rows = self._prepared.queries.rows(fold.held_out)
             scores = predicted_scores(
                 fitted,
                 take_rows(self._X, rows),
@@ -182,7 +181,7 @@ class RankerObjective(QueryObjective):
                 self._response_method,
                 qid=self._queries.qid[self._number[rows]],
             )
-            measured = self._data.measured(fold.held_out, scores)
+            measured = self._measured(fold.held_out, scores)
             yield Step(measured, fold.buckets, number == numbers[-1])
 
     def _step_queries(self) -> list[IntArray]:

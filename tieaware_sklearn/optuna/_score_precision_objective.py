@@ -14,7 +14,7 @@ from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
 from ..score_precision import FORMATS, KINDS, CoarseSystems, parse_coarseness
-from ._studies import StudyCreator, optuna
+from ._query_objective import StudyCreator, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -276,7 +276,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     check_share(keep, "keep", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
-    kept = [trial for trial in trials if _inferiority(trial, keep, up) <= alpha]
+    losses = [QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
+    pvalues = [one.inferiority(keep, greater_is_better=up) for one in losses]
+    kept = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not kept:
         if trials[0].user_attrs["exact"] == 0:
             raise NothingKept("the exact mean is 0: there is no share of it to keep")
@@ -307,9 +309,3 @@ def complete_trials(study: Any) -> list[Any]:
             "study must hold complete trials of a ScorePrecisionObjective, got none"
         )
     return trials
-
-
-def _inferiority(trial: Any, keep: float, up: bool) -> float:
-    """p-value that a trial keeps no more than this share of the exact mean."""
-    losses = QueryLosses(*trial.user_attrs["losses"])
-    return losses.inferiority(keep, greater_is_better=up)

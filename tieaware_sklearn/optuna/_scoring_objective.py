@@ -30,8 +30,7 @@ from ..rankers import (
     scales,
     transformed,
 )
-from ._query_objective import QueryObjective, Step
-from ._studies import best_trial, optuna
+from ._query_objective import QueryObjective, Step, best_trial, optuna
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
@@ -127,7 +126,7 @@ class ScoringObjective(QueryObjective):
             if hasattr(X, "iloc") or hasattr(X, "tocsr"):
                 X = X.copy()
             scores = self._scored(trial, X)
-            yield Step(self._data.measured(everything, scores), [], True)
+            yield Step(self._measured(everything, scores), [], True)
             return
         numbers = np.arange(len(self._dealt))
         if order is not None:
@@ -136,9 +135,9 @@ class ScoringObjective(QueryObjective):
             block = numbers[start : start + self._per_block].tolist()
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
-            rows = self._data.prepared.queries.rows(chosen)
+            rows = self._prepared.queries.rows(chosen)
             scores = self._scored(trial, take_rows(self._X, rows))
-            measured = self._data.measured(chosen, scores)
+            measured = self._measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
             places = np.split(np.arange(len(chosen)), ends[:-1])
             is_last = start + self._per_block >= len(numbers)
@@ -309,7 +308,7 @@ class LinearScoringObjective(ScoringObjective):
 
         def values(weights: FloatArray) -> FloatArray:
             scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
-            found = self._data.means(self._data.measured(everything, scores))
+            found = self._means(self._measured(everything, scores))
             return np.asarray(sign * found)
 
         nothing = np.full(len(sign), -np.inf)
