@@ -32,7 +32,6 @@ from .._engine import (
     reject,
     rises,
     show,
-    warn_one_query,
 )
 from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, TieRules, means
@@ -42,7 +41,6 @@ from ._orders import over_orders
 from ._result import STATISTICS, SystemComparison
 from ._systems import (
     MeasuredSystems,
-    check_baselines,
     check_options,
     check_systems,
     compared,
@@ -164,17 +162,14 @@ class TieStatistics(Result):
         return shares
 
     def _tables(self) -> list[Table]:
-        def share(value: float) -> str:
-            return f"{100 * value:.1f} %"
-
         tables = [
             Table.of(
                 ("system", self.systems),
                 ("queries", self.n_queries),
-                ("with ties", self.tied_queries, share),
+                ("with ties", self.tied_queries, _percent),
                 ("documents", self.n_documents),
-                ("tied", self.tied_documents, share),
-                ("as before", self.repeated_documents, share),
+                ("tied", self.tied_documents, _percent),
+                ("as before", self.repeated_documents, _percent),
                 terms=_TERMS_OF_TIES,
             )
         ]
@@ -188,7 +183,7 @@ class TieStatistics(Result):
                 )
             )
         names, shares = zip(*self.overall().items(), strict=True)
-        return [*tables, Table.of(("share with ties", names), ("", shares, share))]
+        return [*tables, Table.of(("share with ties", names), ("", shares, _percent))]
 
     @property
     def _has_ranks(self) -> bool:
@@ -326,6 +321,7 @@ CHANGES = {
 }
 #: of more pairs, only those with a change are shown
 _MOST_PAIRS = 10
+_OVER_ORDERS = ("share", "share_error", "smallest", "largest")
 
 
 def changes_of(
@@ -432,7 +428,7 @@ class OfficialVsExact(Result):
             columns[f"{ties}_pvalue"] = np.ravel([one.pvalues for one in each])
         ranges = np.concatenate([self._both(j)[1].tie_range for j in range(n)])
         columns["tie_range_low"], columns["tie_range_high"] = ranges.T
-        for name in ("share", "share_error", "smallest", "largest"):
+        for name in _OVER_ORDERS:
             columns[name] = getattr(self, name).ravel()
         columns["change"] = self.change.ravel()
         return columns
@@ -635,9 +631,7 @@ def official_vs_exact(
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
     check_flag(progress, "progress")
-    options = check_options(
-        test, "two-sided", None, "t", 0.95, n_resamples, random_state, baseline
-    )
+    options = check_options(test, n_resamples=n_resamples, random_state=random_state)
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measures), zero_relevance, unjudged, n_jobs
     )
@@ -647,12 +641,8 @@ def official_vs_exact(
     rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
     systems.scores = [in_32_bits(column) for column in systems.scores]
     systems.rules = TieRules(rule, len(systems.labels), names)
-    baselines = check_baselines(baseline, names)
+    baselines = systems.baselines(baseline)
     pairs = pairs_with(baselines, names)
-    if qid is None:
-        warn_one_query(
-            systems.queries.n_rows, "pass qid, because the test is over queries"
-        )
     found = {
         ties: systems.all_values(STATISTICS[1:], ties) for ties in (OFFICIAL, EXACT)
     }
@@ -665,10 +655,8 @@ def official_vs_exact(
     )
     both = list(zip(official, exact, strict=True))
     over = over_orders(
-        systems, pairs, test=test, alpha=alpha, n_orders=n_orders,
-        n_resamples=n_resamples, seed=options.seed, n_jobs=n_jobs,
-        progress=progress, found=found[EXACT],
-    )  # fmt: skip
+        systems, pairs, found[EXACT], options, alpha, n_orders, n_jobs, progress
+    )
     tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
     return OfficialVsExact(
         systems=names,
@@ -688,10 +676,7 @@ def official_vs_exact(
         pairs=pairs,
         change=np.array([changes_of(*pair, alpha) for pair in both]),
         comparisons=comparisons,
-        share=over.share,
-        share_error=over.share_error,
-        smallest=over.smallest,
-        largest=over.largest,
+        **{name: over[name] for name in _OVER_ORDERS},
         alpha=float(alpha),
     )
 

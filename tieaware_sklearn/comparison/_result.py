@@ -27,92 +27,11 @@ from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, QueryMoments, Summary, means, stds_of_means
 from ..measures import parse_measure
 
-_OF_POSTERIORS = ("difference", "better", "equivalent", "worse", "n_queries")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ComparisonPosterior(Result):
-    """Posterior probabilities that systems are better or equivalent; prints as a table.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Canonical name.
-    ties : str
-        Treatment of ties.
-    pairs : ndarray of shape (n_pairs, 2), int
-        Indices, into `systems`, of the systems A and B of each pair.
-    rope : float
-        Differences of at most this much are equivalent (region of practical
-        equivalence).
-    difference : ndarray of shape (n_pairs,)
-        Mean of the differences A - B over the queries where both are defined.
-    better, equivalent, worse : ndarray of shape (n_pairs,)
-        Posterior probabilities that A is better than B by more than `rope`, that they
-        are equivalent, and that A is worse by more than `rope`. They add up to 1, and
-        are NaN for fewer than two queries.
-    n_queries : ndarray of shape (n_pairs,), int
-        Number of queries where both systems are defined.
-
-    See Also
-    --------
-    SystemComparison.posterior : The method that returns this result.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.posterior(rope=0.1).better.round(4)
-    array([0.8642])
-    """
-
-    systems: tuple[str, ...]
-    measure: str
-    ties: str
-    pairs: IntArray
-    rope: float
-    difference: FloatArray
-    better: FloatArray
-    equivalent: FloatArray
-    worse: FloatArray
-    n_queries: IntArray
-
-    def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        values = {name: getattr(self, name) for name in _OF_POSTERIORS}
-        return as_columns({"a": first, "b": second, **values})
-
-    def _tables(self) -> list[Table]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        note = f"equivalent: differences of {self.measure} of at most {self.rope:g}"
-        if self.ties != "expected":
-            note += f"; ties: {self.ties}"
-        return [
-            Table.of(
-                ("A", first),
-                ("B", second),
-                ("A - B", self.difference),
-                ("A better", self.better),
-                ("equivalent", self.equivalent),
-                ("B better", self.worse),
-                left=2,
-                notes=[note],
-                terms={
-                    "A better": "posterior probability that A is better",
-                    "equivalent": "posterior probability that both are equivalent",
-                    "B better": "posterior probability that B is better",
-                },
-            )
-        ]
-
 
 def posterior_of(
     differences: QueryMoments, rope: Any, *, greater_is_better: bool
 ) -> dict[str, Any]:
-    """What a `ComparisonPosterior` has of each pair.
+    """What `SystemComparison.posterior` says of each pair.
 
     Under Jeffreys' prior the mean difference of n queries, with mean d̄ and standard
     deviation s, has Student's t distribution with n - 1 degrees of freedom, location
@@ -344,7 +263,7 @@ class SystemComparison(Result):
         }
         return Summary(columns, ("measure", "ties", "system"), {}, _tables_of_systems)
 
-    def posterior(self, rope: float = 0.01) -> ComparisonPosterior:
+    def posterior(self, rope: float = 0.01) -> Summary:
         """Compute how probable it is that A is better than B, or equivalent to it.
 
         Parameters
@@ -355,8 +274,12 @@ class SystemComparison(Result):
 
         Returns
         -------
-        ComparisonPosterior
-            Three probabilities for each pair.
+        Summary
+            A row for each pair of ``a`` and ``b``: the mean ``difference`` A - B over
+            the ``n_queries`` where both are defined, and the posterior probabilities
+            that A is ``better`` than B by more than `rope`, that they are
+            ``equivalent``, and that A is ``worse`` by more than `rope`. They add up to
+            1, and are NaN for fewer than two queries.
 
         Raises
         ------
@@ -399,10 +322,10 @@ class SystemComparison(Result):
             rope,
             greater_is_better=bool(self.greater_is_better[0]),
         )
-        (measure,), (ties,) = self.measures, self.ties
-        return ComparisonPosterior(
-            self.systems, measure, ties, self.pairs, float(rope), **found
-        )
+        about = {"systems": self.systems, "pairs": self.pairs, "rope": float(rope)}
+        about |= {"measure": self.measures[0], "ties": self.ties[0]}
+        names = {name: self._names()[name] for name in ("a", "b")}
+        return Summary(names | found, ("a", "b"), about, _table_of_posterior)
 
     def by_query(self) -> Any:
         """The values of each query and system, for tables and tests of your own.
@@ -459,6 +382,20 @@ class SystemComparison(Result):
             return averages
         pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
         return [*averages, pairs(self)]
+
+
+def _table_of_posterior(of: Summary) -> list[Table]:
+    note = f"equivalent: differences of {of.measure} of at most {of.rope:g}"
+    if of.ties != EXPECTED:
+        note += f"; ties: {of.ties}"
+    columns = {"A": of.a, "B": of.b, "A - B": of.difference, "A better": of.better}
+    columns |= {"equivalent": of.equivalent, "B better": of.worse}
+    terms = {
+        "A better": "posterior probability that A is better",
+        "equivalent": "posterior probability that both are equivalent",
+        "B better": "posterior probability that B is better",
+    }
+    return [Table.of(*columns.items(), left=2, notes=[note], terms=terms)]
 
 
 def _tables_of_systems(of: Summary) -> list[Table]:

@@ -84,8 +84,19 @@ class MeasuredSystems:
         self.names, self.scores = check_systems(y_score, len(labels))
         self.queries = check_qid(qid, n_rows=len(labels))
         self.rules = TieRules(external, len(labels), self.names)
+        self.labels = labels
+        self._has_ids = qid is not None
         self._n_jobs = n_jobs
         self._prepared = Prepared(labels, self.queries, keep=True)
+
+    def baselines(self, given: Any) -> tuple[str, ...]:
+        """Baselines, checked; warns if there are systems to compare but no ids."""
+        baselines = check_baselines(given, self.names)
+        if not self._has_ids and len(self.names) > 1:
+            warn_one_query(
+                self.queries.n_rows, "pass qid, because the test is over queries"
+            )
+        return baselines
 
     def values(
         self,
@@ -106,13 +117,7 @@ class MeasuredSystems:
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores without the documents that ``unjudged="drop"`` leaves out."""
-        dropped = np.flatnonzero(self._prepared.labels == DROPPED_LABEL)
-        return not_retrieved(scores, dropped)
-
-    @property
-    def labels(self) -> FloatArray:
-        """The checked labels of the documents."""
-        return self._prepared.labels
+        return not_retrieved(scores, np.flatnonzero(self.labels == DROPPED_LABEL))
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"
@@ -381,11 +386,7 @@ def compare_systems(
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
-    baselines = check_baselines(baseline, systems.names)
-    if qid is None and len(pairs_with(baselines, systems.names)):
-        warn_one_query(
-            systems.queries.n_rows, "pass qid, because the test is over queries"
-        )
+    baselines = systems.baselines(baseline)
     found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
     return compared(
         systems.names, systems.asked, systems.queries, found, baselines, options
@@ -394,13 +395,13 @@ def compare_systems(
 
 def check_options(
     test: str,
-    alternative: str,
-    correction: str | None,
-    interval: str,
-    confidence: float,
-    n_resamples: int,
-    random_state: Any,
-    baseline: Any,
+    alternative: str = "two-sided",
+    correction: str | None = None,
+    interval: str = "t",
+    confidence: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: Any = 0,
+    baseline: Any = None,
 ) -> Options:
     """How pairs are tested, checked."""
     check_choice(test, "test", TESTS)
