@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -251,10 +252,10 @@ class SelectionCurve(Result):
         return self._interval(self._from_all())
 
     def _from_first(self) -> FloatArray:
-        return _without_rounding(self.values - self.values[:, :1])
+        return without_rounding(self.values - self.values[:, :1])
 
     def _from_all(self) -> FloatArray:
-        return _without_rounding(self.values - self.all_features[:, None, None])
+        return without_rounding(self.values - self.all_features[:, None, None])
 
     def _moments(self, values: FloatArray) -> QueryMoments:
         return QueryMoments.of(values, self.query_weight)
@@ -312,7 +313,7 @@ class SelectionCurve(Result):
         return [Table.of(*shown, drop=(3,), terms=terms)]
 
 
-def _without_rounding(differences: FloatArray) -> FloatArray:
+def without_rounding(differences: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
 
 
@@ -445,15 +446,18 @@ def selection_curve(
     rows = QueryParts(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
     sizes = _check_sizes(n_features, len(rows.names))
     folds = rows.folds(cv)
-    task = _Task(tuple(named.values()), estimator, sizes, asked, method)
+    run = partial(
+        _run, rows=rows, selectors=list(named.values()), estimator=estimator,
+        sizes=sizes, asked=asked, method=method,
+    )  # fmt: skip
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    found = parallel(delayed(_run)(task, rows, *fold) for fold in folds)
+    found = parallel(delayed(run)(*fold) for fold in folds)
     done = list(show_progress(found, progress, len(folds), "fold", "selection"))
 
     shape = rows.queries.n_queries, len(named) * len(sizes) + 1
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for (_, test), fold in zip(folds, done, strict=True):
-        total[test] += fold.values
+    for (_, test), (own, _) in zip(folds, done, strict=True):
+        total[test] += own
         count[test] += 1
     with np.errstate(invalid="ignore"):
         values = total / np.where(count > 0, count, np.nan)
@@ -466,7 +470,7 @@ def selection_curve(
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
-        selected=np.stack([fold.selected for fold in done]),
+        selected=np.stack([selected for _, selected in done]),
         bounds=asked.bounds[0],
         confidence=float(confidence),
     )
@@ -490,25 +494,18 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
     return sorted({int(size) for size in sizes})
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is done in each fold."""
-
-    selectors: tuple[Any, ...]
-    estimator: Any
-    sizes: list[int]
-    asked: Asked
-    method: Any
-
-
-class _Fold(NamedTuple):
-    """Values of the test queries, one more column for all features; what was chosen."""
-
-    values: FloatArray
-    selected: NDArray[np.bool_]
-
-
-def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fold:
+def _run(
+    train: IntArray,
+    test: IntArray,
+    *,
+    rows: QueryParts,
+    selectors: list[Any],
+    estimator: Any,
+    sizes: list[int],
+    asked: Asked,
+    method: Any,
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Values of the test queries, all features last; which features were chosen."""
     X, y, queries = rows.part(train)
     X_test, y_test, queries_test = rows.part(test)
     prepared = Prepared(y_test, queries_test, keep=True)
@@ -516,25 +513,23 @@ def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fol
     def values(columns: IntArray | None) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
         if columns is None or len(columns):
-            own = clone(task.estimator)
+            own = clone(estimator)
             own = fit_rows(own, take_columns(X, columns), y, queries)
             scores = predicted_scores(
                 own,
                 take_columns(X_test, columns),
                 queries_test.n_rows,
-                task.method,
+                method,
                 qid=queries_test.qid[queries_test.codes],
             )
-        return prepared.values(task.asked, scores)["expected"][:, 0]
+        return prepared.values(asked, scores)["expected"][:, 0]
 
-    shape = len(task.selectors), len(task.sizes), len(rows.names)
+    shape = len(selectors), len(sizes), len(rows.names)
     selected = np.zeros(shape, dtype=bool)
     known: dict[tuple[int, ...], FloatArray] = {}
     found = []
-    for s, selector in enumerate(task.selectors):
-        for k, columns in enumerate(
-            first_features(selector, task.sizes, X, y, queries)
-        ):
+    for s, selector in enumerate(selectors):
+        for k, columns in enumerate(first_features(selector, sizes, X, y, queries)):
             selected[s, k, columns] = True
             # a ranker may draw by the order of columns: that of X for all selectors
             columns = np.sort(columns)
@@ -542,7 +537,7 @@ def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fol
             if key not in known:
                 known[key] = values(columns)
             found.append(known[key])
-    return _Fold(np.column_stack([*found, values(None)]), selected)
+    return np.column_stack([*found, values(None)]), selected
 
 
 def first_features(
