@@ -37,7 +37,7 @@ from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, TieRules, means
 from ..measures import Measure, parse_measures
 from ._correlation import order_agreement
-from ._orders import over_orders
+from ._orders import names_of_pairs, over_orders
 from ._result import STATISTICS, SystemComparison
 from ._systems import (
     MeasuredSystems,
@@ -415,18 +415,16 @@ class OfficialVsExact(Result):
         return official, exact
 
     def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        n = len(self.measures)
         columns: dict[str, Any] = {
-            "measure": np.repeat(self.measures, len(self.pairs)),
-            "a": np.tile(first, n),
-            "b": np.tile(second, n),
+            **names_of_pairs(self.measures, self.systems, self.pairs)
         }
-        for number, ties in enumerate(("official", "exact")):
-            each = [self._both(j)[number] for j in range(n)]
-            columns[f"{ties}_difference"] = np.ravel([one.difference for one in each])
-            columns[f"{ties}_pvalue"] = np.ravel([one.pvalues for one in each])
-        ranges = np.concatenate([self._both(j)[1].tie_range for j in range(n)])
+        # of each measure: official, exact
+        shape = len(self.measures), 2, len(self.pairs)
+        for i, ties in enumerate(("official", "exact")):
+            for name in ("difference", "pvalues"):
+                values = getattr(self.comparisons, name).reshape(shape)[:, i]
+                columns[f"{ties}_{name.removesuffix('s')}"] = values.ravel()
+        ranges = self.comparisons.tie_range.reshape(*shape, 2)[:, 1].reshape(-1, 2)
         columns["tie_range_low"], columns["tie_range_high"] = ranges.T
         for name in _OVER_ORDERS:
             columns[name] = getattr(self, name).ravel()
@@ -657,7 +655,10 @@ def official_vs_exact(
     over = over_orders(
         systems, pairs, found[EXACT], options, alpha, n_orders, n_jobs, progress
     )
-    tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
+    of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
+    ups = [measure.greater_is_better for measure in systems.measures]
+    each = zip(of_exact.T, of_official.T, ups, strict=True)
+    tau_b, tau_ap = np.transpose([order_agreement(*one) for one in each])
     return OfficialVsExact(
         systems=names,
         measures=comparisons.measures,
@@ -667,8 +668,8 @@ def official_vs_exact(
                 for column in systems.scores
             ]
         ),
-        official=_means(official, "expected"),
-        exact=_means(exact, "expected"),
+        official=of_official,
+        exact=of_exact,
         worst=_means(exact, "worst"),
         best=_means(exact, "best"),
         tau_b=tau_b,
@@ -709,11 +710,3 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
 def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
     """Averages over queries, (n_systems, n_measures)."""
     return np.stack([means(getattr(one, statistic)) for one in comparisons], axis=-1)
-
-
-def _agreement(official: SystemComparison, exact: SystemComparison) -> Any:
-    return order_agreement(
-        means(exact.expected),
-        means(official.expected),
-        bool(exact.greater_is_better[0]),
-    )

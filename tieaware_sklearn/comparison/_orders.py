@@ -311,23 +311,14 @@ class PValuesOverOrders(Result):
     alternative: str
     alpha: float
 
-    def _names(self) -> dict[str, list[str]]:
-        """Measure, A and B of each row."""
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T].tolist()
-        n_measures = len(self.measures)
-        return {
-            "measure": np.repeat(self.measures, len(self.pairs)).tolist(),
-            "a": first * n_measures,
-            "b": second * n_measures,
-        }
-
     def _columns(self) -> dict[str, Any]:
         figures = {name: getattr(self, name).ravel() for name in _FIGURES}
-        return {**self._names(), **figures}
+        return {**names_of_pairs(self.measures, self.systems, self.pairs), **figures}
 
     def _tables(self) -> list[Table]:
+        names = names_of_pairs(self.measures, self.systems, self.pairs)
         columns: list[tuple[Any, ...]] = [
-            *zip(("measure", "A", "B"), self._names().values(), strict=True),
+            *zip(("measure", "A", "B"), names.values(), strict=True),
             ("p", self.pvalues.ravel(), probability),
             (f"p < {self.alpha:g}", self.share.ravel()),
             ("error", self.share_error.ravel()),
@@ -352,6 +343,16 @@ class PValuesOverOrders(Result):
         n = len(columns)
         drop = [n - 4, n - 1]
         return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=[note])]
+
+
+def names_of_pairs(
+    measures: Sequence[str], systems: Sequence[str], pairs: IntArray
+) -> dict[str, list[str]]:
+    """Measure, A and B of each row, for each measure and pair."""
+    first, second = np.array(systems, dtype=object)[pairs.T].tolist()
+    n = len(measures)
+    of = np.repeat(measures, len(pairs)).tolist()
+    return {"measure": of, "a": first * n, "b": second * n}
 
 
 #: values of all systems and measures that are held at a time

@@ -269,19 +269,14 @@ class RankBiasedOverlap(Result):
             of the average) and ``distance``, and ``n_queries`` in them.
         """
         there = ~np.isnan(self.expected)
-        values = {
-            name: getattr(self, name)[there] for name in (*_OF_QUERIES, "distance")
-        }
-        averages = {name: mean(of) for name, of in values.items()}
-        if np.isnan(values["residual"]).any():
-            averages["residual"] = np.nan
         at = "" if self.depth is None else f"@{self.depth}"
         cells: dict[str, Any] = {"overlap": f"RBO(p={self.p:g}){at}"}
-        cells |= {
-            "mean": averages.pop("expected"),
-            **averages,
-            "n_queries": there.sum(),
-        }
+        for name in (*_OF_QUERIES, "distance"):
+            values = getattr(self, name)[there]
+            unknown = name == "residual" and np.isnan(values).any()
+            shown = "mean" if name == "expected" else name
+            cells[shown] = np.nan if unknown else mean(values)
+        cells["n_queries"] = there.sum()
         columns = {name: np.array([cell]) for name, cell in cells.items()}
         return Summary(columns, ("overlap",), {}, _tables_of_means)
 

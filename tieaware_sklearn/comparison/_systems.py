@@ -547,30 +547,24 @@ def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
         n_resamples=options.n_resamples,
         random_state=options.seed,
     )
-    return _Pair(
-        mean(a) - mean(b),
-        std_of_mean(spread),
-        mean(smallest[:, 0]) - mean(largest[:, 1]),
-        mean(largest[:, 0]) - mean(smallest[:, 1]),
-        *tested,
-        *_difference_interval(difference, options),
-        paired_effect(difference),
-        int(there.sum()),
-    )
-
-
-def _difference_interval(
-    difference: FloatArray, options: Options
-) -> tuple[float, float]:
-    """Interval of the mean difference over queries."""
     if options.interval == "bootstrap":
-        return bootstrap_interval(
+        interval = bootstrap_interval(
             difference,
             None,
             n_resamples=options.n_resamples,
             random_state=options.seed,
             confidence=options.confidence,
         )
-    found = QueryMoments.of(difference[:, None]).interval(options.confidence)
-    low, high = found[0].tolist()
-    return low, high
+    else:
+        moments = QueryMoments.of(difference[:, None])
+        (interval,) = moments.interval(options.confidence).tolist()
+    return _Pair(
+        mean(a) - mean(b),
+        std_of_mean(spread),
+        mean(smallest[:, 0]) - mean(largest[:, 1]),
+        mean(largest[:, 0]) - mean(smallest[:, 1]),
+        *tested,
+        *interval,
+        paired_effect(difference),
+        int(there.sum()),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._engine import check_choices, check_share, is_number
 from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
-from ..score_precision import FORMATS, KINDS, CoarseSystems, parse_coarseness
+from ..score_precision import FORMATS, KINDS, coarse_values, parse_coarseness
 from ._query_objective import StudyCreator, optuna
 
 _LINEAR = "linear"
@@ -134,9 +135,11 @@ class ScorePrecisionObjective(StudyCreator):
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )
         self.max_rho = float(max_rho)
-        self._coarse = CoarseSystems(self._systems, existing_ties, scale)
+        self._measure = partial(
+            coarse_values, self._systems, 0, existing_ties=existing_ties, scale=scale
+        )
         (scores,) = self._systems.scores
-        self._exact = self._coarse.measure(0, None).values["expected"]
+        self._exact = self._measure(None).values["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -164,7 +167,7 @@ class ScorePrecisionObjective(StudyCreator):
         """
         self._check_directions(trial, self.measure, "the bits of scores")
         coarseness = parse_coarseness(self._suggest(trial))
-        measured = self._coarse.measure(0, coarseness, "best", "worst", "std")
+        measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
         value = mean(found["expected"])
         if math.isnan(value):
