@@ -500,17 +500,15 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     last = ["interval", "tie range"]
     if of.interval != "t" or ties != EXPECTED:
         last.reverse()
-    drop = ["tie std", "p", "d", *last]
     if _p_head(of) == f"p ({of.test})":
-        del columns["corrected p"]
-        drop.remove("p")
+        columns["corrected p"] = columns.pop("p")
     one_order = _is_one_order(ties, of.tie_std)
     if one_order:
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
-        drop = [name for name in drop if name in columns]
     names = _names_of_pairs(of)
     places = {name: len(names) + j for j, name in enumerate(columns)}
+    drop = [name for name in ("tie std", "p", "d", *last) if name in places]
     ranges = None
     if len(of) == 1 and not one_order:
         ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")

@@ -86,8 +86,8 @@ class MeasuredSystems:
         self.rules = TieRules(external, len(labels), self.names)
         self.labels = labels
         self._has_ids = qid is not None
-        self._n_jobs = n_jobs
-        self._prepared = Prepared(labels, self.queries, keep=True)
+        self.n_jobs = n_jobs
+        self.prepared = Prepared(labels, self.queries, keep=True)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Baselines, checked; warns if there are systems to compare but no ids."""
@@ -98,23 +98,6 @@ class MeasuredSystems:
             )
         return baselines
 
-    def values(
-        self,
-        scores: NDArray[Any],
-        statistics: Sequence[str],
-        ties: str = "expected",
-        *,
-        column: int = 0,
-    ) -> dict[str, FloatArray]:
-        """`expected` and each of `statistics` per query and measure.
-
-        `column` says to which system these scores belong, for rules by system.
-        """
-        return self.rules.values(
-            self._prepared, self.asked, scores, ties, statistics,
-            column=column, n_jobs=self._n_jobs,
-        )  # fmt: skip
-
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores without the documents that ``unjudged="drop"`` leaves out."""
         return not_retrieved(scores, np.flatnonzero(self.labels == DROPPED_LABEL))
@@ -124,8 +107,8 @@ class MeasuredSystems:
     ) -> dict[str, FloatArray]:
         """The same of every system, of shape (n_measures, n_queries, n_systems)."""
         return values_of_systems(
-            self._prepared, self.asked, self.rules, self.scores, ties, statistics,
-            n_jobs=self._n_jobs,
+            self.prepared, self.asked, self.rules, self.scores, ties, statistics,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
 
 
@@ -459,11 +442,14 @@ class _Pair(NamedTuple):
     least: float
     largest: float
     statistic: float
-    pvalue: float
+    pvalues: float
     low: float
     high: float
     effect: float
     n_queries: int
+
+
+_AS_THEY_ARE = ("difference", "tie_std", "statistic", "pvalues", "effect")
 
 
 def compared(
@@ -492,7 +478,7 @@ def compared(
             _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
             for pair in pairs
         ]
-        pvalues = np.array([pair.pvalue for pair in own])
+        pvalues = np.array([pair.pvalues for pair in own])
         rows += own
         if options.correction == "tukey":
             adjusted.append(tukey_pvalues(block["expected"][by_id], pairs))
@@ -512,15 +498,11 @@ def compared(
         },
         bounds=asked.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
-        difference=of["difference"],
+        **{name: of[name] for name in _AS_THEY_ARE},
         difference_interval=np.column_stack([of["low"], of["high"]]),
-        tie_std=of["tie_std"],
         tie_range=np.column_stack([of["least"], of["largest"]]),
         survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
-        statistic=of["statistic"],
-        pvalues=of["pvalue"],
         adjusted_pvalues=np.concatenate(adjusted),
-        effect=of["effect"],
         n_queries=of["n_queries"].astype(np.int64),
         baselines=baselines,
         test=options.test,

@@ -212,56 +212,20 @@ class SelectionCurve(Result):
     measure: str
     values: FloatArray
     all_features: FloatArray
+    mean: FloatArray
+    interval: FloatArray
+    mean_all: float
+    interval_all: FloatArray
+    difference: FloatArray
+    difference_interval: FloatArray
+    difference_from_all: FloatArray
+    difference_from_all_interval: FloatArray
     qid: NDArray[Any]
     query_weight: FloatArray | None
     feature_names: tuple[str, ...]
     selected: NDArray[np.bool_]
     bounds: FloatArray
     confidence: float
-
-    @property
-    def mean(self) -> FloatArray:
-        return self._moments(self.values).averages()
-
-    @property
-    def interval(self) -> FloatArray:
-        return np.clip(self._interval(self.values), *self.bounds)
-
-    @property
-    def mean_all(self) -> float:
-        return float(self._moments(self.all_features).averages())
-
-    @property
-    def interval_all(self) -> FloatArray:
-        return np.clip(self._interval(self.all_features), *self.bounds)
-
-    @property
-    def difference(self) -> FloatArray:
-        return self._moments(self._from_first()).averages()
-
-    @property
-    def difference_interval(self) -> FloatArray:
-        return self._interval(self._from_first())
-
-    @property
-    def difference_from_all(self) -> FloatArray:
-        return self._moments(self._from_all()).averages()
-
-    @property
-    def difference_from_all_interval(self) -> FloatArray:
-        return self._interval(self._from_all())
-
-    def _from_first(self) -> FloatArray:
-        return without_rounding(self.values - self.values[:, :1])
-
-    def _from_all(self) -> FloatArray:
-        return without_rounding(self.values - self.all_features[:, None, None])
-
-    def _moments(self, values: FloatArray) -> QueryMoments:
-        return QueryMoments.of(values, self.query_weight)
-
-    def _interval(self, values: FloatArray) -> FloatArray:
-        return self._moments(values).interval(self.confidence)
 
     def _columns(self) -> dict[str, Any]:
         n_sizes = len(self.n_features)
@@ -461,17 +425,36 @@ def selection_curve(
         count[test] += 1
     with np.errstate(invalid="ignore"):
         values = total / np.where(count > 0, count, np.nan)
+    table, alone = values[:, :-1].reshape(-1, len(named), len(sizes)), values[:, -1]
+
+    def averages(of: FloatArray) -> tuple[FloatArray, FloatArray]:
+        moments = QueryMoments.of(of, rows.weight)
+        return moments.averages(), moments.interval(confidence)
+
+    mean, interval = averages(table)
+    mean_all, interval_all = averages(alone)
+    from_first = averages(without_rounding(table - table[:, :1]))
+    from_all = averages(without_rounding(table - alone[:, None, None]))
+    bounds = asked.bounds[0]
     return SelectionCurve(
         selectors=tuple(named),
         n_features=tuple(sizes),
         measure=asked.names[0],
-        values=values[:, :-1].reshape(-1, len(named), len(sizes)),
-        all_features=values[:, -1],
+        values=table,
+        all_features=alone,
+        mean=mean,
+        interval=np.clip(interval, *bounds),
+        mean_all=float(mean_all),
+        interval_all=np.clip(interval_all, *bounds),
+        difference=from_first[0],
+        difference_interval=from_first[1],
+        difference_from_all=from_all[0],
+        difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
         selected=np.stack([selected for _, selected in done]),
-        bounds=asked.bounds[0],
+        bounds=bounds,
         confidence=float(confidence),
     )
 

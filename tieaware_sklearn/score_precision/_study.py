@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -381,7 +381,10 @@ def coarse_values(
     elif existing_ties == "order":
         # what bands of documents as they stand make coarser is this very order
         scores = in_order(scores, queries)
-    found = systems.values(scores, statistics, ties, column=system)
+    found = systems.rules.values(
+        systems.prepared, systems.asked, scores, ties, statistics,
+        column=system, n_jobs=systems.n_jobs,
+    )  # fmt: skip
     values = {name: column[:, 0] for name, column in found.items()}
     tied = score_ties(systems.ranked(scores), queries)
     return CoarseValues(values, tied.bits, tied.tied_documents)
@@ -510,17 +513,11 @@ def precision_study(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
+    ways = {"existing_ties": existing_ties, "scale": scale}
     studies = {
         treatment: _study(
-            systems,
-            partial(
-                coarse_values,
-                systems,
-                existing_ties=existing_ties,
-                scale=scale,
-                ties=treatment,
-            ),
-            levels, shares, float(alpha), min_share, test, treatment, progress,
+            systems, levels, shares, float(alpha), min_share, test, progress,
+            **ways, ties=treatment,
         )
         for treatment in systems.rules.check(ties)
     }  # fmt: skip
@@ -529,16 +526,16 @@ def precision_study(
 
 def _study(
     systems: MeasuredSystems,
-    measure: Callable[..., CoarseValues],
     levels: Sequence[Coarseness],
     shares: tuple[float, ...],
     alpha: float,
     min_share: float,
     test: str,
-    ties: str,
     progress: bool,
+    **ways: Any,
 ) -> PrecisionStudy:
     """The study under one treatment of ties."""
+    measure = partial(coarse_values, systems, **ways)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
@@ -585,7 +582,7 @@ def _study(
         tau_ap=tau_ap,
         alpha=alpha,
         test=test,
-        ties=ties,
+        ties=ways["ties"],
     )
 
 
