@@ -461,9 +461,8 @@ class OfficialVsExact(Result):
         return tables
 
     def _system_table(self, j: int, more: list[str]) -> Table:
-        official, exact, worst, best = (
-            getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")
-        )
+        names = ("official", "exact", "worst", "best")
+        shown = {name: getattr(self, name)[:, j] for name in names}
         notes = []
         if not np.isnan(self.tau_b[j]):
             notes.append(
@@ -473,12 +472,9 @@ class OfficialVsExact(Result):
         return Table.of(
             (self.measures[j], self.systems),
             ("tied", self.tied_documents, _percent),
-            ("official", official),
-            ("exact", exact),
-            ("worst", worst),
-            ("best", best),
+            *shown.items(),
             notes=notes + more,
-            ranges=Ranges(worst, exact, best),
+            ranges=Ranges(shown["worst"], shown["exact"], shown["best"]),
             terms=_TERMS,
         )
 

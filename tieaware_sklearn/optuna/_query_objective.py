@@ -231,12 +231,10 @@ class Measured(NamedTuple):
         )
 
 
-class Step(NamedTuple):
-    """Queries measured together, and the places in them of each of their buckets."""
-
-    measured: Measured
-    buckets: list[tuple[int, IntArray]]
-    is_last: bool
+#: the number of each bucket, and its places in what is measured together
+Buckets = list[tuple[int, IntArray]]
+#: queries measured together, their buckets, and whether they are the last
+Step = tuple[Measured, Buckets, bool]
 
 
 def is_paired(pruner: Any) -> bool:
@@ -427,12 +425,12 @@ class QueryObjective(StudyCreator):
         order = np.random.default_rng([self._seed, trial.number]) if paired else None
         parts: list[Measured] = []
         n_values, pruned = 0, False
-        for step in self._steps(trial, order, pruner is not None):
-            parts.append(step.measured)
+        for measured, buckets, is_last in self._steps(trial, order, pruner is not None):
+            parts.append(measured)
             if pruner is None:
                 continue
-            n_values += self._report(trial, step, parts, paired)
-            asks = not step.is_last and (n_values >= _LEAST_PAIRS or not paired)
+            n_values += self._report(trial, parts, buckets if paired else None)
+            asks = not is_last and (n_values >= _LEAST_PAIRS or not paired)
             if asks and trial.should_prune():
                 # a part of the queries must not pass for the best trial
                 pruned = not paired or self._is_behind(trial.study, parts)
@@ -496,12 +494,14 @@ class QueryObjective(StudyCreator):
         }
 
     def _report(
-        self, trial: Any, step: Step, parts: list[Measured], paired: bool
+        self, trial: Any, parts: list[Measured], buckets: Buckets | None
     ) -> int:
-        """Report what a step adds, by bucket or on the whole: the number of values."""
-        so_far = step.measured if paired else Measured.together(parts)
-        pieces = step.buckets if paired else [(len(so_far.chosen), slice(None))]
-        values = [(number, self._means(so_far, part)[0]) for number, part in pieces]
+        """Report the last part by its buckets, or the mean so far: how many values."""
+        if buckets is None:
+            so_far = Measured.together(parts)
+            values = [(len(so_far.chosen), self._means(so_far)[0])]
+        else:
+            values = [(number, self._means(parts[-1], at)[0]) for number, at in buckets]
         known = [(number, value) for number, value in values if not math.isnan(value)]
         for number, value in known:
             trial.report(value, step=number)
@@ -538,11 +538,7 @@ class QueryObjective(StudyCreator):
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
-        self._check_reports(study, pruner)
-        return pruner
-
-    def _check_reports(self, study: Any, pruner: Any) -> None:
-        """Refuse a study whose trials reported other things under the same steps."""
+        # trials must not have reported other things under the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"
         mine = f"{kind} of {self._measures[0]}, {self._data_digest}"
         theirs = study.user_attrs.get(_REPORTS)
@@ -555,6 +551,7 @@ class QueryObjective(StudyCreator):
                 "load_if_exists=True), or give optuna.load_study the pruner that it "
                 "began with"
             )
+        return pruner
 
     @cached_property
     def _data_digest(self) -> str:

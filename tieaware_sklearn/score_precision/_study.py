@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -535,7 +535,7 @@ def _study(
     **ways: Any,
 ) -> PrecisionStudy:
     """The study under one treatment of ties."""
-    measure = partial(coarse_values, systems, **ways)
+    measure: Callable[..., CoarseValues] = partial(coarse_values, systems, **ways)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
