@@ -408,12 +408,6 @@ class OfficialVsExact(Result):
     largest: FloatArray
     alpha: float
 
-    def _both(self, j: int) -> tuple[SystemComparison, SystemComparison]:
-        official, exact = (
-            self.comparisons[self.measures[j], ties] for ties in self.comparisons.ties
-        )
-        return official, exact
-
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
             **names_of_pairs(self.measures, self.systems, self.pairs)
@@ -479,7 +473,7 @@ class OfficialVsExact(Result):
         )
 
     def _pair_table(self, j: int, shown: IntArray) -> Table:
-        official, exact = self._both(j)
+        official, exact = list(self.comparisons)[2 * j : 2 * j + 2]
         first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
         level = f"p < {self.alpha:g}"
         columns: list[tuple[Any, ...]] = [
@@ -648,9 +642,9 @@ def official_vs_exact(
         for ties in (OFFICIAL, EXACT)
     )
     both = list(zip(official, exact, strict=True))
-    over = over_orders(
-        systems, pairs, found[EXACT], options, alpha, n_orders, n_jobs, progress
-    )
+    over = over_orders(systems, pairs, found[EXACT], options, alpha, n_orders, progress)
+    ranked = map(systems.ranked, systems.scores)
+    tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
     of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
     ups = [measure.greater_is_better for measure in systems.measures]
     each = zip(of_exact.T, of_official.T, ups, strict=True)
@@ -658,12 +652,7 @@ def official_vs_exact(
     return OfficialVsExact(
         systems=names,
         measures=comparisons.measures,
-        tied_documents=np.array(
-            [
-                score_ties(systems.ranked(column), systems.queries).tied_documents
-                for column in systems.scores
-            ]
-        ),
+        tied_documents=np.array(tied),
         official=of_official,
         exact=of_exact,
         worst=_means(exact, "worst"),

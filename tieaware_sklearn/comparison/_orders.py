@@ -340,9 +340,9 @@ class PValuesOverOrders(Result):
             # without the column of the measure there is room for the error
             del columns[0]
             note = f"{self.measures[0]}, {note}"
-        n = len(columns)
+        n, notes = len(columns), [note]
         drop = [n - 4, n - 1]
-        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=[note])]
+        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=notes)]
 
 
 def names_of_pairs(
@@ -499,9 +499,7 @@ def pvalues_over_orders(
         systems=systems.names,
         measures=systems.asked.names,
         pairs=pairs,
-        **over_orders(
-            systems, pairs, found, options, alpha, n_orders, n_jobs, progress
-        ),
+        **over_orders(systems, pairs, found, options, alpha, n_orders, progress),
         test=test,
         alternative=alternative,
         alpha=float(alpha),
@@ -515,7 +513,6 @@ def over_orders(
     options: Options,
     alpha: float,
     n_orders: int,
-    n_jobs: int | None,
     progress: bool,
 ) -> dict[str, Any]:
     """What `PValuesOverOrders` has of each measure and pair."""
@@ -542,7 +539,7 @@ def over_orders(
         for a, b in pairs.tolist()
     ]
     _enumerate_orders(cells, n_orders)
-    _draw_orders(cells, n_orders, n_jobs, progress)
+    _draw_orders(cells, n_orders, systems.n_jobs, progress)
     up = [measure.greater_is_better for measure in systems.measures]
     rows = [cell.figures(alpha, up[cell.m]) for cell in cells]
     columns = np.array(rows, dtype=float).reshape(len(rows), len(_FIGURES)).T

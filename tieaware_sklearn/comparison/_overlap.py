@@ -414,7 +414,10 @@ def overlap_values(
     a: RankedLists, b: RankedLists, codes: IntArray, p: float, depth: int | None
 ) -> dict[str, FloatArray]:
     """All values of each query, NaN where a ranking retrieves nothing."""
-    lists = _Lists.of(a, b, depth)
+    lengths = np.stack([a.length, b.length])
+    if depth is not None:
+        lengths = np.minimum(lengths, min(depth, int(lengths.max())))
+    lists = _Lists(lengths.min(axis=0), lengths.max(axis=0))
     overlaps = mean_overlaps(a, b, codes, lists.longer)
     worst, best = (
         lists.extrapolated(
@@ -445,13 +448,6 @@ class _Lists(NamedTuple):
 
     shorter: IntArray
     longer: IntArray
-
-    @classmethod
-    def of(cls, a: RankedLists, b: RankedLists, depth: int | None) -> _Lists:
-        lengths = np.stack([a.length, b.length])
-        if depth is not None:
-            lengths = np.minimum(lengths, min(depth, int(lengths.max())))
-        return cls(lengths.min(axis=0), lengths.max(axis=0))
 
     def extrapolated(self, overlaps: FloatArray, p: float) -> FloatArray:
         """RBO_EXT: the shorter list goes on as its end agrees with the other.
@@ -592,11 +588,12 @@ class OverlapMatrix(Result):
 
     def _tables(self) -> list[Table]:
         cells = self._columns()
-        heads = [("A", "a"), ("B", "b"), ("queries", "n_queries")]
-        heads[2:2] = [(name, name) for name in ("mean", "worst", "best")]
         return [
             Table.of(
-                *((head, cells[name]) for head, name in heads),
+                ("A", cells["a"]),
+                ("B", cells["b"]),
+                *((name, cells[name]) for name in ("mean", "worst", "best")),
+                ("queries", cells["n_queries"]),
                 left=2,
                 ranges=Ranges(cells["worst"], cells["mean"], cells["best"]),
             )

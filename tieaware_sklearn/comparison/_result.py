@@ -27,50 +27,6 @@ from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, QueryMoments, Summary, means, stds_of_means
 from ..measures import parse_measure
 
-
-def posterior_of(
-    differences: QueryMoments, rope: Any, *, greater_is_better: bool
-) -> dict[str, Any]:
-    """What `SystemComparison.posterior` says of each pair.
-
-    Under Jeffreys' prior the mean difference of n queries, with mean d̄ and standard
-    deviation s, has Student's t distribution with n - 1 degrees of freedom, location
-    d̄ and scale s/√n (Corani and Benavoli 2015, without their correlation; Sakai, SIGIR
-    2017).
-
-    Parameters
-    ----------
-    differences : QueryMoments
-        Of the differences A - B; columns (n_pairs,).
-    rope : float
-    greater_is_better : bool
-    """
-    if not is_number(rope, least=0):
-        raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
-    n, average = differences.count, differences.averages()
-    error = differences.standard_error()
-    steady = error <= NO_DIFFERENCE
-    # where nothing spreads, all is at the mean
-    edge = rope + NO_DIFFERENCE * steady
-    scale, degrees = np.where(steady, 1.0, error), np.maximum(n - 1, 1)
-
-    def beyond(at: FloatArray) -> FloatArray:
-        """P(mean > edge) of a mean that is estimated to be `at`."""
-        share = stats.t.sf((edge - at) / scale, degrees)
-        sure = np.where(at > edge, 1.0, 0.0)
-        return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
-
-    above, below = beyond(average), beyond(-average)
-    better, worse = (above, below) if greater_is_better else (below, above)
-    return {
-        "difference": average,
-        "better": better,
-        "equivalent": np.maximum(1 - (above + below), 0.0),
-        "worse": worse,
-        "n_queries": n.astype(np.int64),
-    }
-
-
 #: the treatment of ties that needs no word
 EXPECTED = "expected"
 #: values of each query and system
@@ -289,14 +245,16 @@ class SystemComparison(Result):
 
         Notes
         -----
-        The posterior of the mean difference over queries is Student's t distribution,
-        as follows from normal differences and Jeffreys' prior (Corani and Benavoli
-        2015; Sakai, SIGIR 2017). With ``rope=0``, the probability that A is worse is
-        the one-tailed p-value of the paired t test for "A is better"; unlike a p-value,
-        the probabilities can also speak for equivalence. The Bayesian signed-rank test
-        of the package baycomp 1.0.3 is not offered: its time grows with the square of
-        the number of queries (about an hour per pair for 2,000), and without a rope it
-        prefers one of two systems that are alike on every query.
+        The posterior of the mean difference over n queries is Student's t distribution
+        with n - 1 degrees of freedom, around the mean, scaled by its standard error, as
+        follows from normal differences and Jeffreys' prior (Corani and Benavoli 2015,
+        without their correlation; Sakai, SIGIR 2017). With ``rope=0``, the probability
+        that A is worse is the one-tailed p-value of the paired t test for "A is
+        better"; unlike a p-value, the probabilities can also speak for equivalence. The
+        Bayesian signed-rank test of the package baycomp 1.0.3 is not offered: its time
+        grows with the square of the number of queries (about an hour per pair for
+        2,000), and without a rope it prefers one of two systems that are alike on every
+        query.
 
         Examples
         --------
@@ -316,16 +274,36 @@ class SystemComparison(Result):
                 "posterior is of one measure under one treatment of ties: choose one "
                 f"by its key, such as comparison{list(self._keys()[0])}"
             )
+        if not is_number(rope, least=0):
+            raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
         first, second = self.pairs.T
-        found = posterior_of(
-            QueryMoments.of(self.expected[:, first] - self.expected[:, second]),
-            rope,
-            greater_is_better=bool(self.greater_is_better[0]),
-        )
+        moments = QueryMoments.of(self.expected[:, first] - self.expected[:, second])
+        average, error = moments.averages(), moments.standard_error()
+        steady = error <= NO_DIFFERENCE
+        # where nothing spreads, all is at the mean
+        edge = rope + NO_DIFFERENCE * steady
+        # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
+        scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
+
+        def beyond(at: FloatArray) -> FloatArray:
+            """P(mean > edge) of a mean that is estimated to be `at`."""
+            share = stats.t.sf((edge - at) / scale, degrees)
+            sure = np.where(at > edge, 1.0, 0.0)
+            return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
+
+        above, below = beyond(average), beyond(-average)
+        up = self.greater_is_better[0]
+        names = {name: self._names()[name] for name in ("a", "b")}
+        columns = names | {
+            "difference": average,
+            "better": above if up else below,
+            "equivalent": np.maximum(1 - (above + below), 0.0),
+            "worse": below if up else above,
+            "n_queries": moments.count.astype(np.int64),
+        }
         about = {"systems": self.systems, "pairs": self.pairs, "rope": float(rope)}
         about |= {"measure": self.measures[0], "ties": self.ties[0]}
-        names = {name: self._names()[name] for name in ("a", "b")}
-        return Summary(names | found, ("a", "b"), about, _table_of_posterior)
+        return Summary(columns, ("a", "b"), about, _table_of_posterior)
 
     def by_query(self) -> Any:
         """The values of each query and system, for tables and tests of your own.

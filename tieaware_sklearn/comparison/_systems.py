@@ -80,14 +80,14 @@ class MeasuredSystems:
     ) -> None:
         self.measures = measures
         self.asked = ask(measures, zero_relevance, unjudged)
-        labels = check_labels(y_true, unjudged=self.asked.unjudged)
-        self.names, self.scores = check_systems(y_score, len(labels))
-        self.queries = check_qid(qid, n_rows=len(labels))
-        self.rules = TieRules(external, len(labels), self.names)
-        self.labels = labels
+        self.labels = check_labels(y_true, unjudged=self.asked.unjudged)
+        n_rows = len(self.labels)
+        self.names, self.scores = check_systems(y_score, n_rows)
+        self.queries = check_qid(qid, n_rows=n_rows)
+        self.rules = TieRules(external, n_rows, self.names)
         self._has_ids = qid is not None
         self.n_jobs = n_jobs
-        self.prepared = Prepared(labels, self.queries, keep=True)
+        self.prepared = Prepared(self.labels, self.queries, keep=True)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Baselines, checked; warns if there are systems to compare but no ids."""

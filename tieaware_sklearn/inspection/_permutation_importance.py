@@ -236,10 +236,9 @@ class PermutationImportance(Result):
     def _table(self, m: int) -> Table:
         order = self._order(m)
         shown, more = order[:_SHOWN], len(order) - _SHOWN
-        pvalues: tuple[str, FloatArray] = ("p", self.pvalues)
+        head, pvalues = "p", self.pvalues
         if self.correction is not None and len(order) > 1:
-            pvalues = (f"p ({self.correction})", self.adjusted_pvalues)
-        head, corrected = pvalues
+            head, pvalues = f"p ({self.correction})", self.adjusted_pvalues
         lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
         interval = f"{self.confidence:.0%} interval"
         return Table.of(
@@ -250,7 +249,7 @@ class PermutationImportance(Result):
             ("loss", lost),
             (interval, self.interval[shown, m]),
             ("±repeats", self.importances_std[shown, m]),
-            (head, corrected[shown, m], probability),
+            (head, pvalues[shown, m], probability),
             drop=(3,),
             notes=[f"... and {more} more"] if more > 0 else [],
             ranges=Ranges(low, lost, high, head=interval),

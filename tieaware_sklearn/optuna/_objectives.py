@@ -156,9 +156,6 @@ class ScoringObjective(QueryObjective):
             buckets = list(zip(block, places, strict=True))
             yield measured, buckets, is_last
 
-    def _step_queries(self) -> list[IntArray]:
-        return self._dealt
-
     def _scored(self, trial: Any, X: Any) -> Any:
         """Checked scores."""
         if isinstance(X, np.ndarray):  # what is written is written into our own data
@@ -526,6 +523,7 @@ class RankerObjective(QueryObjective):
             np.arange(self._queries.n_queries), self._queries.sizes
         )
         self._folds = self._deal(X, cv)
+        self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
 
     def _ordered(self, given: QueryRows) -> Queries:
         return by_content(given.X, given.queries, given.labels)
@@ -575,9 +573,6 @@ class RankerObjective(QueryObjective):
             )
             measured = self._measured(held_out, scores)
             yield measured, buckets, number == numbers[-1]
-
-    def _step_queries(self) -> list[IntArray]:
-        return [own[part] for _, own, buckets in self._folds for _, part in buckets]
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if not callable(self.space):

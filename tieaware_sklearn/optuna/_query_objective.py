@@ -325,6 +325,9 @@ class QueryObjective(StudyCreator):
     True
     """
 
+    #: the queries of each bucket
+    _dealt: list[IntArray]
+
     def __init__(
         self,
         X: Any,
@@ -398,10 +401,6 @@ class QueryObjective(StudyCreator):
 
         `order` draws the order of buckets; without it they stand as they are.
         """
-
-    @abstractmethod
-    def _step_queries(self) -> list[IntArray]:
-        """The queries of each bucket."""
 
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
         """The exact mean of the measure, or of the queries before pruning.
@@ -562,7 +561,7 @@ class QueryObjective(StudyCreator):
         digest.update(repr((self._zero_relevance, data.weight is None)).encode())
         if data.weight is not None:
             digest.update(data.weight.tobytes())
-        for bucket in self._step_queries():
+        for bucket in self._dealt:
             digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
         return f"data {digest.hexdigest()}"
 
