@@ -406,10 +406,8 @@ def _check_correction(
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
     if correction != "tukey":
         return
-    for name, value, needed in (
-        ("test", test, "t"),
-        ("alternative", alternative, "two-sided"),
-    ):
+    must = {"test": (test, "t"), "alternative": (alternative, "two-sided")}
+    for name, (value, needed) in must.items():
         if value != needed:
             raise ValueError(
                 f"{name} must be {needed!r} with correction='tukey', got {value!r}"
@@ -522,20 +520,11 @@ def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
     smallest, largest = ends.min(axis=0), ends.max(axis=0)
     spread = np.hypot(*values["std"][there].T)
     difference = a - b
-    tested = paired_test(
-        difference,
-        options.test,
-        options.alternative,
-        n_resamples=options.n_resamples,
-        random_state=options.seed,
-    )
+    drawn = {"n_resamples": options.n_resamples, "random_state": options.seed}
+    tested = paired_test(difference, options.test, options.alternative, **drawn)
     if options.interval == "bootstrap":
         interval = bootstrap_interval(
-            difference,
-            None,
-            n_resamples=options.n_resamples,
-            random_state=options.seed,
-            confidence=options.confidence,
+            difference, None, confidence=options.confidence, **drawn
         )
     else:
         moments = QueryMoments.of(difference[:, None])
