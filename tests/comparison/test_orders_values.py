@@ -30,10 +30,8 @@ def values_of(labels, scores, qid, names=tuple(PLAIN), seed=(0, 0)):
         labels, scores, qid, [parse_measure(name) for name in names], 0.0, "raise", None
     )
     found = systems.all_values(("best", "worst"))
-    return OrderValues(
-        systems.labels, systems.scores[0], systems.queries, systems.measures,
-        {name: values[..., 0] for name, values in found.items()}, seed,
-    )  # fmt: skip
+    found = {name: values[..., 0] for name, values in found.items()}
+    return OrderValues(systems, 0, found, seed)
 
 
 def by_definition(labels, scores, qid, name):
@@ -144,7 +142,7 @@ def test_documents_without_relevance_that_are_not_retrieved():
         alone = values_of(labels, scores, qid, [name])
         assert np.array_equal(found[m], alone.draw(10)[0]), name
     # Fallout and BPref count them
-    measures = [sorted(part.numbers) for part in together._parts]
+    measures = [numbers for numbers, _ in together._parts]
     assert measures == [[0, 3, 4], [1, 2]]
-    rows = [len(part.scores) for part in together._parts]
+    rows = [len(part.scores) for _, part in together._parts]
     assert rows[0] < rows[1] == 200

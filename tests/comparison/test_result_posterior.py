@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,20 +13,20 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from tieaware_sklearn import compare_systems
-from tieaware_sklearn.comparison._result import posterior_of
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._intervals import QueryMoments
 
 WEB = make_web_search(n_queries=40, random_state=3)
 SYSTEMS = dict(zip(WEB.feature_names[:4], WEB.data.T[:4], strict=True))
 VALUES = [st.integers(-8, 8).map(lambda x: x / 8)] * 8
 
 
-def posterior(values, rope, **options):
-    options = {"greater_is_better": True} | options
-    differences = QueryMoments.of(np.array(values, dtype=float)[:, None])
-    found = posterior_of(differences, rope, **options)
-    return [found[name][0] for name in ("better", "equivalent", "worse")]
+def posterior(values, rope, greater_is_better=True):
+    """Of differences to a system whose values are all 0."""
+    given = compare_systems([1, 0], {"a": [2, 1], "b": [1, 2]}, qid=[1, 1])
+    expected = np.column_stack([values, np.zeros(len(values))])
+    up = np.array([greater_is_better])
+    found = replace(given, expected=expected, greater_is_better=up).posterior(rope)
+    return [found.columns[name][0] for name in ("better", "equivalent", "worse")]
 
 
 def test_the_posterior_from_likelihood_and_prior():

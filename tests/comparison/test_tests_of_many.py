@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from tieaware_sklearn.comparison._tests import (
     TESTS,
     paired_pvalues,
     paired_test,
+    random_signs,
 )
 
 
@@ -24,12 +27,13 @@ def test_to_the_last_bit(test, alternative, n):
     rows = np.round(rng.normal(0.1, 1, (8, n)), 1) / 3
     rows[0], rows[1, 1:], rows[2] = 0, 0, 1e-13
     rows[3:6] = rng.normal(0.1, 1, (3, n))
-    found = paired_pvalues(rows, test, alternative, n_resamples=199, random_state=3)
     options = {"n_resamples": 199, "random_state": 3}
+    signs = partial(random_signs, **options)
+    found = paired_pvalues(rows, test, alternative, signs=signs)
     alone = [paired_test(row, test, alternative, **options).pvalue for row in rows]
     assert np.array_equal(found, alone, equal_nan=True)
     halves = [
-        paired_pvalues(part, test, alternative, n_resamples=199, random_state=3)
+        paired_pvalues(part, test, alternative, signs=signs)
         for part in np.array_split(rows, 5)
     ]
     assert np.array_equal(found, np.concatenate(halves), equal_nan=True)
@@ -45,6 +49,7 @@ def test_to_the_last_bit(test, alternative, n):
     st.sampled_from(ALTERNATIVES),
 )  # fmt: skip
 def test_few_differences(rows, test, alternative):
-    found = paired_pvalues(np.array(rows), test, alternative)
+    signs = partial(random_signs, n_resamples=9999, random_state=0)
+    found = paired_pvalues(np.array(rows), test, alternative, signs=signs)
     alone = [paired_test(np.array(row), test, alternative).pvalue for row in rows]
     assert np.array_equal(found, alone)

@@ -39,6 +39,12 @@ def importance(estimator=TREE, X=X, y=Y, qid=QID, **options):
     return query_permutation_importance(estimator, X, y, qid=qid, **options)
 
 
+def canonical(X, y, qid):
+    """The rows in the order in which they are permuted."""
+    rows = module.QueryRows.of(X, y, qid)
+    return rows.sorted(module.by_content(X, rows.queries, rows.labels))
+
+
 def assert_same(one, other, names=FIGURES):
     for name in names:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
@@ -51,10 +57,10 @@ def test_against_a_plain_loop(within):
     X_, y, qid = X[order], Y[order], QID[order]
     found = importance(X=X_, y=y, qid=qid, within_queries=within)
     n_queries = len(np.unique(qid))
-    model = module.Measured(TREE.predict, module.ask([]), X_, y, qid)
-    X_, y = model.X, model.prepared.labels
+    ordered = canonical(X_, y, qid)
+    X_, y = ordered.X, ordered.labels
     rows = module.permutations(
-        model.prepared.queries, 3, np.random.RandomState(0), within=within
+        ordered.queries, 3, np.random.RandomState(0), within=within
     )
     for m, (measure, sign) in enumerate([("ndcg@5", 1), ("esl", -1)]):
 
@@ -88,8 +94,8 @@ def test_against_a_plain_loop(within):
 
 def test_scikit_learns_own_on_one_query(monkeypatch):
     """With its permutations, which it composes anew for every repeat."""
-    model = module.Measured(TREE.predict, module.ask([]), X, Y, None)
-    X_, y = model.X, model.prepared.labels
+    ordered = canonical(X, Y, None)
+    X_, y = ordered.X, ordered.labels
     theirs = permutation_importance(
         TREE,
         X_,

@@ -15,7 +15,7 @@ from ._overlap import (
     pairwise_overlap,
     rank_biased_overlap,
 )
-from ._result import EXPECTED, STATISTICS, ComparisonPosterior, SystemComparison
+from ._result import EXPECTED, STATISTICS, SystemComparison
 from ._systems import (
     ONE_SYSTEM,
     MeasuredSystems,
@@ -31,7 +31,6 @@ from ._systems import (
 from ._tests import CORRECTIONS, TESTS, QueryLosses, paired_test
 
 __all__ = [
-    "ComparisonPosterior",
     "OfficialVsExact",
     "OrderingCorrelation",
     "OverlapMatrix",

@@ -291,7 +291,9 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     inside = [
         math.fsum(x / (lo + x) for x in range(1, size)) / 2 for lo, size in groups
     ]
-    above = _agreeing_above(right, starts, sizes)
+    # pairs with a document above that agree, ties halved
+    greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
+    above = (greater + (starts * sizes - less)) / 2
     total = math.fsum([*(weights * above).tolist(), *inside])
     value = 2 * total / (n - 1) - 1
     if n <= _FEW:
@@ -334,12 +336,6 @@ _OF_RANKS: dict[str, Callable[[IntArray, IntArray], tuple[float, float]]] = {
 def _weight(lo: int, size: int) -> float:
     """Mean of 1/(i - 1) over the places i of a group; nothing is above the first."""
     return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
-
-
-def _agreeing_above(right: IntArray, starts: IntArray, sizes: IntArray) -> FloatArray:
-    """Per group: pairs with a document above it that agree, ties halved."""
-    greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
-    return (greater + (starts * sizes - less)) / 2
 
 
 def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:

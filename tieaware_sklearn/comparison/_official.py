@@ -32,17 +32,15 @@ from .._engine import (
     reject,
     rises,
     show,
-    warn_one_query,
 )
 from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, TieRules, means
 from ..measures import Measure, parse_measures
 from ._correlation import order_agreement
-from ._orders import over_orders
+from ._orders import names_of_pairs, over_orders
 from ._result import STATISTICS, SystemComparison
 from ._systems import (
     MeasuredSystems,
-    check_baselines,
     check_options,
     check_systems,
     compared,
@@ -164,17 +162,14 @@ class TieStatistics(Result):
         return shares
 
     def _tables(self) -> list[Table]:
-        def share(value: float) -> str:
-            return f"{100 * value:.1f} %"
-
         tables = [
             Table.of(
                 ("system", self.systems),
                 ("queries", self.n_queries),
-                ("with ties", self.tied_queries, share),
+                ("with ties", self.tied_queries, _percent),
                 ("documents", self.n_documents),
-                ("tied", self.tied_documents, share),
-                ("as before", self.repeated_documents, share),
+                ("tied", self.tied_documents, _percent),
+                ("as before", self.repeated_documents, _percent),
                 terms=_TERMS_OF_TIES,
             )
         ]
@@ -188,7 +183,7 @@ class TieStatistics(Result):
                 )
             )
         names, shares = zip(*self.overall().items(), strict=True)
-        return [*tables, Table.of(("share with ties", names), ("", shares, share))]
+        return [*tables, Table.of(("share with ties", names), ("", shares, _percent))]
 
     @property
     def _has_ranks(self) -> bool:
@@ -326,6 +321,7 @@ CHANGES = {
 }
 #: of more pairs, only those with a change are shown
 _MOST_PAIRS = 10
+_OVER_ORDERS = ("share", "share_error", "smallest", "largest")
 
 
 def changes_of(
@@ -412,27 +408,19 @@ class OfficialVsExact(Result):
     largest: FloatArray
     alpha: float
 
-    def _both(self, j: int) -> tuple[SystemComparison, SystemComparison]:
-        official, exact = (
-            self.comparisons[self.measures[j], ties] for ties in self.comparisons.ties
-        )
-        return official, exact
-
     def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        n = len(self.measures)
         columns: dict[str, Any] = {
-            "measure": np.repeat(self.measures, len(self.pairs)),
-            "a": np.tile(first, n),
-            "b": np.tile(second, n),
+            **names_of_pairs(self.measures, self.systems, self.pairs)
         }
-        for number, ties in enumerate(("official", "exact")):
-            each = [self._both(j)[number] for j in range(n)]
-            columns[f"{ties}_difference"] = np.ravel([one.difference for one in each])
-            columns[f"{ties}_pvalue"] = np.ravel([one.pvalues for one in each])
-        ranges = np.concatenate([self._both(j)[1].tie_range for j in range(n)])
+        # of each measure: official, exact
+        shape = len(self.measures), 2, len(self.pairs)
+        for i, ties in enumerate(("official", "exact")):
+            for name in ("difference", "pvalues"):
+                values = getattr(self.comparisons, name).reshape(shape)[:, i]
+                columns[f"{ties}_{name.removesuffix('s')}"] = values.ravel()
+        ranges = self.comparisons.tie_range.reshape(*shape, 2)[:, 1].reshape(-1, 2)
         columns["tie_range_low"], columns["tie_range_high"] = ranges.T
-        for name in ("share", "share_error", "smallest", "largest"):
+        for name in _OVER_ORDERS:
             columns[name] = getattr(self, name).ravel()
         columns["change"] = self.change.ravel()
         return columns
@@ -467,9 +455,8 @@ class OfficialVsExact(Result):
         return tables
 
     def _system_table(self, j: int, more: list[str]) -> Table:
-        official, exact, worst, best = (
-            getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")
-        )
+        names = ("official", "exact", "worst", "best")
+        shown = {name: getattr(self, name)[:, j] for name in names}
         notes = []
         if not np.isnan(self.tau_b[j]):
             notes.append(
@@ -479,17 +466,14 @@ class OfficialVsExact(Result):
         return Table.of(
             (self.measures[j], self.systems),
             ("tied", self.tied_documents, _percent),
-            ("official", official),
-            ("exact", exact),
-            ("worst", worst),
-            ("best", best),
+            *shown.items(),
             notes=notes + more,
-            ranges=Ranges(worst, exact, best),
+            ranges=Ranges(shown["worst"], shown["exact"], shown["best"]),
             terms=_TERMS,
         )
 
     def _pair_table(self, j: int, shown: IntArray) -> Table:
-        official, exact = self._both(j)
+        official, exact = list(self.comparisons)[2 * j : 2 * j + 2]
         first, second = np.array(self.systems, dtype=object)[self.pairs[shown].T]
         level = f"p < {self.alpha:g}"
         columns: list[tuple[Any, ...]] = [
@@ -635,9 +619,7 @@ def official_vs_exact(
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
     check_flag(progress, "progress")
-    options = check_options(
-        test, "two-sided", None, "t", 0.95, n_resamples, random_state, baseline
-    )
+    options = check_options(test, n_resamples=n_resamples, random_state=random_state)
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measures), zero_relevance, unjudged, n_jobs
     )
@@ -647,12 +629,8 @@ def official_vs_exact(
     rule = {OFFICIAL: (_ids(docno, systems.scores), "descending")}
     systems.scores = [in_32_bits(column) for column in systems.scores]
     systems.rules = TieRules(rule, len(systems.labels), names)
-    baselines = check_baselines(baseline, names)
+    baselines = systems.baselines(baseline)
     pairs = pairs_with(baselines, names)
-    if qid is None:
-        warn_one_query(
-            systems.queries.n_rows, "pass qid, because the test is over queries"
-        )
     found = {
         ties: systems.all_values(STATISTICS[1:], ties) for ties in (OFFICIAL, EXACT)
     }
@@ -664,23 +642,19 @@ def official_vs_exact(
         for ties in (OFFICIAL, EXACT)
     )
     both = list(zip(official, exact, strict=True))
-    over = over_orders(
-        systems, pairs, test=test, alpha=alpha, n_orders=n_orders,
-        n_resamples=n_resamples, seed=options.seed, n_jobs=n_jobs,
-        progress=progress, found=found[EXACT],
-    )  # fmt: skip
-    tau_b, tau_ap = np.transpose([_agreement(*pair) for pair in both])
+    over = over_orders(systems, pairs, found[EXACT], options, alpha, n_orders, progress)
+    ranked = map(systems.ranked, systems.scores)
+    tied = [score_ties(scores, systems.queries).tied_documents for scores in ranked]
+    of_official, of_exact = _means(official, "expected"), _means(exact, "expected")
+    ups = [measure.greater_is_better for measure in systems.measures]
+    each = zip(of_exact.T, of_official.T, ups, strict=True)
+    tau_b, tau_ap = np.transpose([order_agreement(*one) for one in each])
     return OfficialVsExact(
         systems=names,
         measures=comparisons.measures,
-        tied_documents=np.array(
-            [
-                score_ties(systems.ranked(column), systems.queries).tied_documents
-                for column in systems.scores
-            ]
-        ),
-        official=_means(official, "expected"),
-        exact=_means(exact, "expected"),
+        tied_documents=np.array(tied),
+        official=of_official,
+        exact=of_exact,
         worst=_means(exact, "worst"),
         best=_means(exact, "best"),
         tau_b=tau_b,
@@ -688,10 +662,7 @@ def official_vs_exact(
         pairs=pairs,
         change=np.array([changes_of(*pair, alpha) for pair in both]),
         comparisons=comparisons,
-        share=over.share,
-        share_error=over.share_error,
-        smallest=over.smallest,
-        largest=over.largest,
+        **{name: over[name] for name in _OVER_ORDERS},
         alpha=float(alpha),
     )
 
@@ -724,11 +695,3 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
 def _means(comparisons: list[SystemComparison], statistic: str) -> Any:
     """Averages over queries, (n_systems, n_measures)."""
     return np.stack([means(getattr(one, statistic)) for one in comparisons], axis=-1)
-
-
-def _agreement(official: SystemComparison, exact: SystemComparison) -> Any:
-    return order_agreement(
-        means(exact.expected),
-        means(official.expected),
-        bool(exact.greater_is_better[0]),
-    )

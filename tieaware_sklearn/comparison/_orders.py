@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,24 +16,26 @@ from scipy.special import gammaln
 
 from .._display import Result, Table, probability, show_progress
 from .._engine import (
-    DROPPED_LABEL,
     FloatArray,
     IntArray,
     Queries,
     begins,
-    check_choice,
     check_count,
     check_flag,
     check_share,
     offsets_of,
     runs,
-    seed_of,
-    warn_one_query,
 )
-from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries, not_retrieved
+from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries
 from ..measures import Measure, parse_measures
-from ._systems import MeasuredSystems, check_baselines, pairs_with, warn_undefined
-from ._tests import ALTERNATIVES, TESTS, paired_pvalues, random_signs
+from ._systems import (
+    MeasuredSystems,
+    Options,
+    check_options,
+    pairs_with,
+    warn_undefined,
+)
+from ._tests import WORDS_OF_TESTS, paired_pvalues, random_signs
 
 #: scores of all orders that are ranked at a time
 _CELLS = 1 << 20
@@ -45,9 +48,9 @@ class OrderValues:
 
     Parameters
     ----------
-    labels, scores : ndarray of shape (n_rows,)
-    queries : Queries
-    measures : sequence of Measure
+    systems : MeasuredSystems
+    j : int
+        Number of the system.
     found : dict of str to ndarray of shape (n_measures, n_queries)
         "expected", "best" and "worst", the queries in order of first appearance.
     seed : list of int
@@ -63,15 +66,13 @@ class OrderValues:
 
     def __init__(
         self,
-        labels: FloatArray,
-        scores: NDArray[Any],
-        queries: Queries,
-        measures: Sequence[Measure],
+        systems: MeasuredSystems,
+        j: int,
         found: dict[str, FloatArray],
         seed: Sequence[int],
     ) -> None:
-        dropped = np.flatnonzero(labels == DROPPED_LABEL)
-        rows = CanonicalRows(labels, not_retrieved(scores, dropped), queries)
+        scores = systems.ranked(systems.scores[j])
+        rows = CanonicalRows(systems.labels, scores, systems.queries)
         by_id = {name: values[:, rows.by_id] for name, values in found.items()}
         self.expected = by_id["expected"]
         apart = np.abs(by_id["best"] - by_id["worst"]) > NO_DIFFERENCE
@@ -90,7 +91,7 @@ class OrderValues:
         starts, sizes = runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
         self._log_orders = _log_arrangements(rows.label[tied], starts, sizes)
-        self._parts = _parts(rows, self._open, mixed, measures)
+        self._parts = _parts(rows, self._open, mixed, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
         """The values in every order, if there are no more than so many.
@@ -110,7 +111,7 @@ class OrderValues:
         """The values in so many more random orders, of the same shape."""
         if not len(self._open):
             return np.repeat(self.expected[:, None], number, axis=1)
-        n_rows = max(len(part.scores) for part in self._parts)
+        n_rows = max(len(part.scores) for _, part in self._parts)
         n_at_once = max(1, _CELLS // max(n_rows, self._n_drawn))
         parts = []
         for start in range(0, number, n_at_once):
@@ -126,75 +127,53 @@ class OrderValues:
         is worth its exact mean.
         """
         out = np.repeat(self.expected[:, None], len(places), axis=1)
-        for part in self._parts:
-            for m, values in zip(part.numbers, part.values(places), strict=True):
+        for numbers, part in self._parts:
+            scores = np.repeat(part.scores[None], len(places), axis=0)
+            scores[:, part.tied] += places
+            (found,) = part.statistics(numbers, scores, ["expected"])
+            for m, values in zip(numbers, found, strict=True):
                 there = self.varies[m, self._open]
                 out[m][:, self._open[there]] = values[there].T
         return out
 
 
-class _Part(NamedTuple):
-    """Measures, and the rows that they need of queries that vary.
+class _Part:
+    """Rows of queries that vary.
 
     Attributes
     ----------
-    numbers : list of int
-        Which of the measures.
-    measures : list of Measure
-    labelled : LabelledQueries
     scores : ndarray of shape (n_rows,)
         They tie as the scores of the system do, and tied ones are 1 apart.
     tied : ndarray of shape (n_tied,)
         The rows in tie groups that mix labels.
     """
 
-    numbers: list[int]
-    measures: list[Measure]
-    labelled: LabelledQueries
-    scores: FloatArray
-    tied: IntArray
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         rows: CanonicalRows,
         chosen: IntArray,
         at: IntArray,
         mixed: NDArray[np.bool_],
         measures: Sequence[Measure],
-    ) -> _Part:
-        """All measures, of the canonical rows `at` of the chosen queries."""
+    ) -> None:
+        """Of the canonical rows `at` of the chosen queries."""
         sizes = np.diff(np.searchsorted(at, rows.queries.offsets))[chosen]
         own = Queries(rows.queries.qid[chosen], offsets_of(sizes), None)
         # the groups of each query from 0 down: a place in a group is added to them
         group = rows.group[at]
-        first = np.repeat(group[own.offsets[:-1]], own.sizes)
-        return cls(
-            list(range(len(measures))),
-            list(measures),
-            LabelledQueries(rows.label[at], own, keep=True),
-            np.where(rows.retrieved[at], (first - group).astype(np.float64), -np.inf),
-            np.flatnonzero(mixed[at]),
-        )
+        down = (np.repeat(group[own.offsets[:-1]], own.sizes) - group).astype(float)
+        self._measures = measures
+        self._labelled = LabelledQueries(rows.label[at], own, keep=True)
+        self.scores = np.where(rows.retrieved[at], down, -np.inf)
+        self.tied = np.flatnonzero(mixed[at])
 
-    def some(self, chosen: NDArray[np.bool_]) -> _Part:
-        """The same for some of the measures."""
-        numbers = np.flatnonzero(chosen).tolist()
-        measures = [self.measures[m] for m in numbers]
-        return self._replace(numbers=numbers, measures=measures)
-
-    def values(self, places: FloatArray) -> FloatArray:
-        """Of shape (n_measures, n_queries, n_orders)."""
-        scores = np.repeat(self.scores[None], len(places), axis=0)
-        scores[:, self.tied] += places
-        found = self.labelled.values(self.measures, scores, statistics=("expected",))
-        return found["expected"].T
-
-    def statistics(self) -> FloatArray:
-        """What tells measures that need more rows, of shape (n_measures, ...)."""
-        names = ("expected", "best", "worst", "normaliser")
-        found = self.labelled.values(self.measures, self.scores, statistics=names)
-        return np.stack([found[name].T for name in names], axis=1)
+    def statistics(
+        self, numbers: Sequence[int], scores: FloatArray, names: Sequence[str]
+    ) -> list[FloatArray]:
+        """Each of shape (n_measures, n_queries, ...), of the measures so numbered."""
+        chosen = [self._measures[m] for m in numbers]
+        found = self._labelled.values(chosen, scores, statistics=names)
+        return [found[name].T for name in names]
 
 
 def _parts(
@@ -202,27 +181,33 @@ def _parts(
     chosen: IntArray,
     mixed: NDArray[np.bool_],
     measures: Sequence[Measure],
-) -> list[_Part]:
-    """Parts that together have all measures.
+) -> list[tuple[list[int], _Part]]:
+    """The rows that measures need: numbers of measures, of all together, and the rows.
 
     A run is often a small part of the documents judged. Most measures have no use for
     documents without relevance that are not retrieved: those whose mean, best, worst
     and normaliser are the same without them, to the last bit.
     """
-    at = rows.queries.rows(chosen)
-    every = _Part.of(rows, chosen, at, mixed, measures)
+    at, numbers = rows.queries.rows(chosen), range(len(measures))
+    every = _Part(rows, chosen, at, mixed, measures)
     of_use = rows.retrieved[at] | (rows.label[at] > 0)
     if of_use.all():
-        return [every]
-    fewer = _Part.of(rows, chosen, at[of_use], mixed, measures)
-    same = np.array(
-        [
-            np.array_equal(*both, equal_nan=True)
-            for both in zip(every.statistics(), fewer.statistics(), strict=True)
-        ]
-    )
-    parts = [(fewer, same), (every, ~same)]
-    return [part.some(own) for part, own in parts if own.any()]
+        return [(list(numbers), every)]
+    fewer = _Part(rows, chosen, at[of_use], mixed, measures)
+    names = ("expected", "best", "worst", "normaliser")
+    both = [part.statistics(numbers, part.scores, names) for part in (every, fewer)]
+    same = [
+        all(
+            np.array_equal(a[m], b[m], equal_nan=True)
+            for a, b in zip(*both, strict=True)
+        )
+        for m in numbers
+    ]
+    parts = [
+        ([m for m in numbers if same[m] == alike], part)
+        for alike, part in ((True, fewer), (False, every))
+    ]
+    return [(own, part) for own, part in parts if own]
 
 
 def _log_arrangements(label: FloatArray, starts: Any, sizes: Any) -> float:
@@ -250,11 +235,6 @@ def _places(labels: FloatArray) -> Iterator[FloatArray]:
         order[at + 1 :] = order[:at:-1]
 
 
-_TESTS = {
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "randomization": "Fisher's randomisation test",
-}
 _FIGURES = (
     *("pvalues", "share", "share_error", "share_a", "share_b", "smallest", "largest"),
     *("mean", "combined", "n_orders", "is_exact"),
@@ -331,23 +311,14 @@ class PValuesOverOrders(Result):
     alternative: str
     alpha: float
 
-    def _names(self) -> dict[str, list[str]]:
-        """Measure, A and B of each row."""
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T].tolist()
-        n_measures = len(self.measures)
-        return {
-            "measure": np.repeat(self.measures, len(self.pairs)).tolist(),
-            "a": first * n_measures,
-            "b": second * n_measures,
-        }
-
     def _columns(self) -> dict[str, Any]:
         figures = {name: getattr(self, name).ravel() for name in _FIGURES}
-        return {**self._names(), **figures}
+        return {**names_of_pairs(self.measures, self.systems, self.pairs), **figures}
 
     def _tables(self) -> list[Table]:
+        names = names_of_pairs(self.measures, self.systems, self.pairs)
         columns: list[tuple[Any, ...]] = [
-            *zip(("measure", "A", "B"), self._names().values(), strict=True),
+            *zip(("measure", "A", "B"), names.values(), strict=True),
             ("p", self.pvalues.ravel(), probability),
             (f"p < {self.alpha:g}", self.share.ravel()),
             ("error", self.share_error.ravel()),
@@ -364,14 +335,24 @@ class PValuesOverOrders(Result):
             "combined": "a p-value for ties broken at random: twice the mean of the "
             "p-values over the orders, at most 1",
         }
-        note = f"{_TESTS[self.test]}, {self.alternative}"
+        note = f"{WORDS_OF_TESTS[self.test]}, {self.alternative}"
         if len(self.measures) == 1:
             # without the column of the measure there is room for the error
             del columns[0]
             note = f"{self.measures[0]}, {note}"
-        n = len(columns)
+        n, notes = len(columns), [note]
         drop = [n - 4, n - 1]
-        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=[note])]
+        return [Table.of(*columns, left=n - 6, drop=drop, terms=terms, notes=notes)]
+
+
+def names_of_pairs(
+    measures: Sequence[str], systems: Sequence[str], pairs: IntArray
+) -> dict[str, list[str]]:
+    """Measure, A and B of each row, for each measure and pair."""
+    first, second = np.array(systems, dtype=object)[pairs.T].tolist()
+    n = len(measures)
+    of = np.repeat(measures, len(pairs)).tolist()
+    return {"measure": of, "a": first * n, "b": second * n}
 
 
 #: values of all systems and measures that are held at a time
@@ -501,218 +482,116 @@ def pvalues_over_orders(
     degree  slashes  0.3374    0.0290  0.0054  0.0083  0.9997    0.9195
     RR, paired t test, two-sided
     """
-    check_choice(test, "test", TESTS)
-    check_choice(alternative, "alternative", ALTERNATIVES)
     check_share(alpha, "alpha")
     check_count(n_orders, "n_orders")
-    check_count(n_resamples, "n_resamples")
     check_flag(progress, "progress")
+    options = check_options(
+        test, alternative, n_resamples=n_resamples, random_state=random_state
+    )
     systems = MeasuredSystems(
         y_true, y_score, qid, parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs,
     )  # fmt: skip
-    pairs = pairs_with(check_baselines(baseline, systems.names), systems.names)
-    if qid is None and len(pairs):
-        warn_one_query(
-            systems.queries.n_rows, "pass qid, because the test is over queries"
-        )
-    found = over_orders(
-        systems, pairs, test=test, alternative=alternative, alpha=alpha,
-        n_orders=n_orders, n_resamples=n_resamples, seed=seed_of(random_state),
-        n_jobs=n_jobs, progress=progress,
-    )  # fmt: skip
+    pairs = pairs_with(systems.baselines(baseline), systems.names)
+    found = systems.all_values(("best", "worst"))
+    warn_undefined(systems.asked, found["expected"])
     return PValuesOverOrders(
         systems=systems.names,
-        measures=tuple(map(str, systems.measures)),
+        measures=systems.asked.names,
         pairs=pairs,
-        **found._asdict(),
+        **over_orders(systems, pairs, found, options, alpha, n_orders, progress),
         test=test,
         alternative=alternative,
         alpha=float(alpha),
     )
 
 
-class OverOrders(NamedTuple):
-    """Figures of each measure and pair, of shape (n_measures, n_pairs).
-
-    See `PValuesOverOrders`.
-    """
-
-    pvalues: FloatArray
-    share: FloatArray
-    share_error: FloatArray
-    share_a: FloatArray
-    share_b: FloatArray
-    smallest: FloatArray
-    largest: FloatArray
-    mean: FloatArray
-    combined: FloatArray
-    n_orders: IntArray
-    is_exact: NDArray[np.bool_]
-
-
 def over_orders(
     systems: MeasuredSystems,
     pairs: IntArray,
-    *,
-    test: str = "t",
-    alternative: str = "two-sided",
-    alpha: float = 0.05,
-    n_orders: int = 1000,
-    n_resamples: int = 9999,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    progress: bool = False,
-    found: dict[str, FloatArray] | None = None,
-) -> OverOrders:
-    """What `pvalues_over_orders` finds for pairs of systems, measured before or now."""
-    if found is None:
-        found = systems.all_values(("best", "worst"))
-        warn_undefined(systems.asked, found["expected"])
+    found: dict[str, FloatArray],
+    options: Options,
+    alpha: float,
+    n_orders: int,
+    progress: bool,
+) -> dict[str, Any]:
+    """What `PValuesOverOrders` has of each measure and pair."""
     each = [
         OrderValues(
-            systems.labels,
-            scores,
-            systems.queries,
-            systems.measures,
+            systems,
+            j,
             {name: found[name][..., j] for name in ("expected", "best", "worst")},
-            [seed, j],
+            [options.seed, j],
         )
-        for j, scores in enumerate(systems.scores)
+        for j in range(len(systems.names))
     ]
-    tested = _Tests(each, pairs, systems, test, alternative, n_resamples, seed)
-    tested.enumerate_orders(n_orders)
-    tested.draw_orders(n_orders, n_jobs, progress)
-    return tested.figures(alpha)
+    signs = cache(
+        partial(
+            random_signs, n_resamples=options.n_resamples, random_state=options.seed
+        )
+    )
+    test = partial(
+        paired_pvalues, test=options.test, alternative=options.alternative, signs=signs
+    )
+    cells = [
+        _Cell(m, each[a], each[b], test)
+        for m in range(len(systems.measures))
+        for a, b in pairs.tolist()
+    ]
+    _enumerate_orders(cells, n_orders)
+    _draw_orders(cells, n_orders, systems.n_jobs, progress)
+    up = [measure.greater_is_better for measure in systems.measures]
+    rows = [cell.figures(alpha, up[cell.m]) for cell in cells]
+    columns = np.array(rows, dtype=float).reshape(len(rows), len(_FIGURES)).T
+    of = {
+        name: column.reshape(len(systems.measures), len(pairs))
+        for name, column in zip(_FIGURES, columns, strict=True)
+    }
+    kinds = {"n_orders": np.int64, "is_exact": np.bool_}
+    return of | {name: of[name].astype(kind) for name, kind in kinds.items()}
 
 
-class _Tests:
-    """The p-values of pairs, found once in all orders or in each block of orders."""
+class _Cell:
+    """A pair of systems by a measure, and what was tested of it so far."""
 
     def __init__(
         self,
-        each: list[OrderValues],
-        pairs: IntArray,
-        systems: MeasuredSystems,
-        test: str,
-        alternative: str,
-        n_resamples: int,
-        seed: int,
+        m: int,
+        a: OrderValues,
+        b: OrderValues,
+        test: Callable[[FloatArray], FloatArray],
     ) -> None:
-        self._each = each
-        self._pairs = pairs.tolist()
-        # whether more is better
-        self._rises = [measure.greater_is_better for measure in systems.measures]
-        self._options = test, alternative, n_resamples, seed
-        self._signs: dict[int, NDArray[np.int8]] = {}
-        shape = len(systems.measures), len(self._pairs)
-        self._cells = list(np.ndindex(shape))
-        self._found: dict[tuple[int, int], list[tuple[FloatArray, FloatArray]]] = {
-            cell: [] for cell in self._cells
-        }
-        self._exact = np.zeros(shape, dtype=bool)
-        # p-values of the exact means
-        self._of_means = np.full(shape, np.nan)
-        for m, i in self._cells:
-            a, b = self._systems(i)
-            difference = self._difference(a.expected[m], b.expected[m], m, i)
-            self._of_means[m, i] = self._test(difference[None])[0]
-            varies = (a.varies[m] | b.varies[m])[self._there(m, i)]
-            if not varies.any():
-                self._exact[m, i] = True
-                self._add(m, i, difference[None])
+        self.m, self.a, self.b, self._test = m, a, b, test
+        self._found: list[tuple[FloatArray, FloatArray]] = []
+        means = a.expected[m] - b.expected[m]
+        self._there = ~np.isnan(means)
+        self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
+        if self.is_exact:
+            self.add(means[None])
+            self._of_means = float(self._found[0][0][0])
+        else:
+            self._of_means = float(test(means[self._there][None])[0])
 
-    def _systems(self, i: int) -> tuple[OrderValues, OrderValues]:
-        a, b = self._pairs[i]
-        return self._each[a], self._each[b]
+    def add(self, differences: FloatArray) -> None:
+        """Test differences in more orders, of shape (n_orders, n_queries)."""
+        own = np.ascontiguousarray(differences[:, self._there])
+        self._found.append((self._test(own), np.sign(own.sum(axis=1))))
 
-    def _there(self, m: int, i: int) -> NDArray[np.bool_]:
-        """The queries where the measure is defined for both systems."""
-        a, b = self._systems(i)
-        there: NDArray[np.bool_] = ~np.isnan(a.expected[m] - b.expected[m])
-        return there
-
-    def _difference(self, a: FloatArray, b: FloatArray, m: int, i: int) -> FloatArray:
-        there = self._there(m, i)
-        return np.ascontiguousarray((a - b)[..., there])
-
-    def _test(self, differences: FloatArray) -> FloatArray:
-        test, alternative, n_resamples, seed = self._options
-        n, signs = differences.shape[1], None
-        if test == "randomization" and n >= 2:
-            if n not in self._signs:
-                self._signs[n] = random_signs(n, n_resamples, seed)
-            signs = self._signs[n]
-        return paired_pvalues(differences, test, alternative, signs=signs)
-
-    def _add(self, m: int, i: int, differences: FloatArray) -> None:
-        """The p-values of orders, and the signs of the differences found there."""
-        means = differences.sum(axis=1)
-        self._found[m, i].append((self._test(differences), np.sign(means)))
-
-    def enumerate_orders(self, most: int) -> None:
-        """Test the pairs that have no more orders than so many in each of them."""
-        orders: dict[int, FloatArray | None] = {}
-        for i, pair in enumerate(self._pairs):
-            open_measures = np.flatnonzero(~self._exact[:, i]).tolist()
-            if not open_measures:
-                continue
-            for j in pair:
-                if j not in orders:
-                    orders[j] = self._each[j].enumerated(most)
-            a, b = (orders[j] for j in pair)
-            if a is None or b is None or a.shape[1] * b.shape[1] > most:
-                continue
-            for m in open_measures:
-                self._exact[m, i] = True
-                of_a = np.repeat(a[m], b.shape[1], axis=0)
-                of_b = np.tile(b[m], (a.shape[1], 1))
-                self._add(m, i, self._difference(of_a, of_b, m, i))
-
-    def draw_orders(self, number: int, n_jobs: int | None, progress: bool) -> None:
-        """Test the other pairs in random orders, the same for all of them."""
-        left = [cell for cell in self._cells if not self._exact[cell]]
-        if not left:
-            return
-        used = sorted({j for _, i in left for j in self._pairs[i]})
-        of_an_order = self._each[0].expected.size * len(used)
-        step = max(1, _VALUES // max(of_an_order, 1))
-        sizes = [min(step, number - done) for done in range(0, number, step)]
-        for size in show_progress(sizes, progress, number, "order", size=int):
-            drawn = Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(self._each[j].draw)(size) for j in used
-            )
-            values = dict(zip(used, drawn, strict=True))
-            for m, i in left:
-                a, b = (values[j][m] for j in self._pairs[i])
-                self._add(m, i, self._difference(a, b, m, i))
-
-    def figures(self, alpha: float) -> OverOrders:
-        """All figures of all pairs."""
-        rows = [self._figures(m, i, alpha) for m, i in self._cells]
-        names = OverOrders._fields[1:-1]
-        found = np.array(rows, dtype=float).reshape(*self._exact.shape, len(names))
-        of = dict(zip(names, np.moveaxis(found, -1, 0), strict=True))
-        return OverOrders(
-            pvalues=self._of_means,
-            **of | {"n_orders": of["n_orders"].astype(np.int64)},
-            is_exact=self._exact,
-        )
-
-    def _figures(self, m: int, i: int, alpha: float) -> tuple[float, ...]:
-        """Those of one pair, in the order of the fields of `OverOrders`."""
-        pvalues, signs = map(np.concatenate, zip(*self._found[m, i], strict=True))
+    def figures(self, alpha: float, up: bool) -> tuple[float, ...]:
+        """The p-value of the means, and what holds of the p-values of all orders."""
+        pvalues, signs = map(np.concatenate, zip(*self._found, strict=True))
         n = len(pvalues)
         if np.isnan(pvalues).any():
-            return (*(math.nan,) * 8, n)
-        better = signs if self._rises[m] else -signs
+            return (self._of_means, *(math.nan,) * 8, n, self.is_exact)
+        better = signs if up else -signs
         significant = pvalues < alpha
         x = int(significant.sum())
         error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
         mean = math.fsum(pvalues) / n
         return (
+            self._of_means,
             x / n,
-            0.0 if self._exact[m, i] else error,
+            0.0 if self.is_exact else error,
             np.count_nonzero(significant & (better > 0)) / n,
             np.count_nonzero(significant & (better < 0)) / n,
             float(pvalues.min()),
@@ -721,4 +600,43 @@ class _Tests:
             # of a single order it is valid by itself
             mean if n == 1 else min(1.0, 2 * mean),
             n,
+            self.is_exact,
         )
+
+
+def _left(cells: list[_Cell]) -> tuple[list[_Cell], list[OrderValues]]:
+    """Those without all orders, and their systems."""
+    left = [cell for cell in cells if not cell.is_exact]
+    return left, list(dict.fromkeys(one for cell in left for one in (cell.a, cell.b)))
+
+
+def _enumerate_orders(cells: list[_Cell], most: int) -> None:
+    """All orders where there are no more than so many."""
+    left, systems = _left(cells)
+    orders = {one: one.enumerated(most) for one in systems}
+    for cell in left:
+        a, b = orders[cell.a], orders[cell.b]
+        if a is None or b is None or a.shape[1] * b.shape[1] > most:
+            continue
+        cell.is_exact = True
+        of_a = np.repeat(a[cell.m], b.shape[1], axis=0)
+        cell.add(of_a - np.tile(b[cell.m], (a.shape[1], 1)))
+
+
+def _draw_orders(
+    cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
+) -> None:
+    """So many random orders for the others, the same for all measures and pairs."""
+    left, systems = _left(cells)
+    if not left:
+        return
+    of_an_order = systems[0].expected.size * len(systems)
+    step = max(1, _VALUES // max(of_an_order, 1))
+    sizes = [min(step, number - done) for done in range(0, number, step)]
+    for size in show_progress(sizes, progress, number, "order", size=int):
+        drawn = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(one.draw)(size) for one in systems
+        )
+        values = dict(zip(systems, drawn, strict=True))
+        for cell in left:
+            cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])

@@ -269,19 +269,14 @@ class RankBiasedOverlap(Result):
             of the average) and ``distance``, and ``n_queries`` in them.
         """
         there = ~np.isnan(self.expected)
-        values = {
-            name: getattr(self, name)[there] for name in (*_OF_QUERIES, "distance")
-        }
-        averages = {name: mean(of) for name, of in values.items()}
-        if np.isnan(values["residual"]).any():
-            averages["residual"] = np.nan
         at = "" if self.depth is None else f"@{self.depth}"
         cells: dict[str, Any] = {"overlap": f"RBO(p={self.p:g}){at}"}
-        cells |= {
-            "mean": averages.pop("expected"),
-            **averages,
-            "n_queries": there.sum(),
-        }
+        for name in (*_OF_QUERIES, "distance"):
+            values = getattr(self, name)[there]
+            unknown = name == "residual" and np.isnan(values).any()
+            shown = "mean" if name == "expected" else name
+            cells[shown] = np.nan if unknown else mean(values)
+        cells["n_queries"] = there.sum()
         columns = {name: np.array([cell]) for name, cell in cells.items()}
         return Summary(columns, ("overlap",), {}, _tables_of_means)
 
@@ -419,7 +414,10 @@ def overlap_values(
     a: RankedLists, b: RankedLists, codes: IntArray, p: float, depth: int | None
 ) -> dict[str, FloatArray]:
     """All values of each query, NaN where a ranking retrieves nothing."""
-    lists = _Lists.of(a, b, depth)
+    lengths = np.stack([a.length, b.length])
+    if depth is not None:
+        lengths = np.minimum(lengths, min(depth, int(lengths.max())))
+    lists = _Lists(lengths.min(axis=0), lengths.max(axis=0))
     overlaps = mean_overlaps(a, b, codes, lists.longer)
     worst, best = (
         lists.extrapolated(
@@ -450,13 +448,6 @@ class _Lists(NamedTuple):
 
     shorter: IntArray
     longer: IntArray
-
-    @classmethod
-    def of(cls, a: RankedLists, b: RankedLists, depth: int | None) -> _Lists:
-        lengths = np.stack([a.length, b.length])
-        if depth is not None:
-            lengths = np.minimum(lengths, min(depth, int(lengths.max())))
-        return cls(lengths.min(axis=0), lengths.max(axis=0))
 
     def extrapolated(self, overlaps: FloatArray, p: float) -> FloatArray:
         """RBO_EXT: the shorter list goes on as its end agrees with the other.
@@ -597,11 +588,12 @@ class OverlapMatrix(Result):
 
     def _tables(self) -> list[Table]:
         cells = self._columns()
-        heads = [("A", "a"), ("B", "b"), ("queries", "n_queries")]
-        heads[2:2] = [(name, name) for name in ("mean", "worst", "best")]
         return [
             Table.of(
-                *((head, cells[name]) for head, name in heads),
+                ("A", cells["a"]),
+                ("B", cells["b"]),
+                *((name, cells[name]) for name in ("mean", "worst", "best")),
+                ("queries", cells["n_queries"]),
                 left=2,
                 ranges=Ranges(cells["worst"], cells["mean"], cells["best"]),
             )

@@ -27,131 +27,6 @@ from .._optional import import_optional
 from ..evaluation import NO_DIFFERENCE, QueryMoments, Summary, means, stds_of_means
 from ..measures import parse_measure
 
-_OF_POSTERIORS = ("difference", "better", "equivalent", "worse", "n_queries")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ComparisonPosterior(Result):
-    """Posterior probabilities that systems are better or equivalent; prints as a table.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    measure : str
-        Canonical name.
-    ties : str
-        Treatment of ties.
-    pairs : ndarray of shape (n_pairs, 2), int
-        Indices, into `systems`, of the systems A and B of each pair.
-    rope : float
-        Differences of at most this much are equivalent (region of practical
-        equivalence).
-    difference : ndarray of shape (n_pairs,)
-        Mean of the differences A - B over the queries where both are defined.
-    better, equivalent, worse : ndarray of shape (n_pairs,)
-        Posterior probabilities that A is better than B by more than `rope`, that they
-        are equivalent, and that A is worse by more than `rope`. They add up to 1, and
-        are NaN for fewer than two queries.
-    n_queries : ndarray of shape (n_pairs,), int
-        Number of queries where both systems are defined.
-
-    See Also
-    --------
-    SystemComparison.posterior : The method that returns this result.
-
-    Examples
-    --------
-    >>> from tieaware_sklearn import compare_systems
-    >>> systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
-    >>> found = compare_systems([1, 0, 1, 0], systems, qid=[1, 1, 2, 2], measure="rr")
-    >>> found.posterior(rope=0.1).better.round(4)
-    array([0.8642])
-    """
-
-    systems: tuple[str, ...]
-    measure: str
-    ties: str
-    pairs: IntArray
-    rope: float
-    difference: FloatArray
-    better: FloatArray
-    equivalent: FloatArray
-    worse: FloatArray
-    n_queries: IntArray
-
-    def _columns(self) -> dict[str, Any]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        values = {name: getattr(self, name) for name in _OF_POSTERIORS}
-        return as_columns({"a": first, "b": second, **values})
-
-    def _tables(self) -> list[Table]:
-        first, second = np.array(self.systems, dtype=object)[self.pairs.T]
-        note = f"equivalent: differences of {self.measure} of at most {self.rope:g}"
-        if self.ties != "expected":
-            note += f"; ties: {self.ties}"
-        return [
-            Table.of(
-                ("A", first),
-                ("B", second),
-                ("A - B", self.difference),
-                ("A better", self.better),
-                ("equivalent", self.equivalent),
-                ("B better", self.worse),
-                left=2,
-                notes=[note],
-                terms={
-                    "A better": "posterior probability that A is better",
-                    "equivalent": "posterior probability that both are equivalent",
-                    "B better": "posterior probability that B is better",
-                },
-            )
-        ]
-
-
-def posterior_of(
-    differences: QueryMoments, rope: Any, *, greater_is_better: bool
-) -> dict[str, Any]:
-    """What a `ComparisonPosterior` has of each pair.
-
-    Under Jeffreys' prior the mean difference of n queries, with mean d̄ and standard
-    deviation s, has Student's t distribution with n - 1 degrees of freedom, location
-    d̄ and scale s/√n (Corani and Benavoli 2015, without their correlation; Sakai, SIGIR
-    2017).
-
-    Parameters
-    ----------
-    differences : QueryMoments
-        Of the differences A - B; columns (n_pairs,).
-    rope : float
-    greater_is_better : bool
-    """
-    if not is_number(rope, least=0):
-        raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
-    n, average = differences.count, differences.averages()
-    error = differences.standard_error()
-    steady = error <= NO_DIFFERENCE
-    # where nothing spreads, all is at the mean
-    edge = rope + NO_DIFFERENCE * steady
-    scale, degrees = np.where(steady, 1.0, error), np.maximum(n - 1, 1)
-
-    def beyond(at: FloatArray) -> FloatArray:
-        """P(mean > edge) of a mean that is estimated to be `at`."""
-        share = stats.t.sf((edge - at) / scale, degrees)
-        sure = np.where(at > edge, 1.0, 0.0)
-        return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
-
-    above, below = beyond(average), beyond(-average)
-    better, worse = (above, below) if greater_is_better else (below, above)
-    return {
-        "difference": average,
-        "better": better,
-        "equivalent": np.maximum(1 - (above + below), 0.0),
-        "worse": worse,
-        "n_queries": n.astype(np.int64),
-    }
-
-
 #: the treatment of ties that needs no word
 EXPECTED = "expected"
 #: values of each query and system
@@ -344,7 +219,7 @@ class SystemComparison(Result):
         }
         return Summary(columns, ("measure", "ties", "system"), {}, _tables_of_systems)
 
-    def posterior(self, rope: float = 0.01) -> ComparisonPosterior:
+    def posterior(self, rope: float = 0.01) -> Summary:
         """Compute how probable it is that A is better than B, or equivalent to it.
 
         Parameters
@@ -355,8 +230,12 @@ class SystemComparison(Result):
 
         Returns
         -------
-        ComparisonPosterior
-            Three probabilities for each pair.
+        Summary
+            A row for each pair of ``a`` and ``b``: the mean ``difference`` A - B over
+            the ``n_queries`` where both are defined, and the posterior probabilities
+            that A is ``better`` than B by more than `rope`, that they are
+            ``equivalent``, and that A is ``worse`` by more than `rope`. They add up to
+            1, and are NaN for fewer than two queries.
 
         Raises
         ------
@@ -366,14 +245,16 @@ class SystemComparison(Result):
 
         Notes
         -----
-        The posterior of the mean difference over queries is Student's t distribution,
-        as follows from normal differences and Jeffreys' prior (Corani and Benavoli
-        2015; Sakai, SIGIR 2017). With ``rope=0``, the probability that A is worse is
-        the one-tailed p-value of the paired t test for "A is better"; unlike a p-value,
-        the probabilities can also speak for equivalence. The Bayesian signed-rank test
-        of the package baycomp 1.0.3 is not offered: its time grows with the square of
-        the number of queries (about an hour per pair for 2,000), and without a rope it
-        prefers one of two systems that are alike on every query.
+        The posterior of the mean difference over n queries is Student's t distribution
+        with n - 1 degrees of freedom, around the mean, scaled by its standard error, as
+        follows from normal differences and Jeffreys' prior (Corani and Benavoli 2015,
+        without their correlation; Sakai, SIGIR 2017). With ``rope=0``, the probability
+        that A is worse is the one-tailed p-value of the paired t test for "A is
+        better"; unlike a p-value, the probabilities can also speak for equivalence. The
+        Bayesian signed-rank test of the package baycomp 1.0.3 is not offered: its time
+        grows with the square of the number of queries (about an hour per pair for
+        2,000), and without a rope it prefers one of two systems that are alike on every
+        query.
 
         Examples
         --------
@@ -393,16 +274,36 @@ class SystemComparison(Result):
                 "posterior is of one measure under one treatment of ties: choose one "
                 f"by its key, such as comparison{list(self._keys()[0])}"
             )
+        if not is_number(rope, least=0):
+            raise ValueError(f"rope must be a number >= 0, got {show(rope)}")
         first, second = self.pairs.T
-        found = posterior_of(
-            QueryMoments.of(self.expected[:, first] - self.expected[:, second]),
-            rope,
-            greater_is_better=bool(self.greater_is_better[0]),
-        )
-        (measure,), (ties,) = self.measures, self.ties
-        return ComparisonPosterior(
-            self.systems, measure, ties, self.pairs, float(rope), **found
-        )
+        moments = QueryMoments.of(self.expected[:, first] - self.expected[:, second])
+        average, error = moments.averages(), moments.standard_error()
+        steady = error <= NO_DIFFERENCE
+        # where nothing spreads, all is at the mean
+        edge = rope + NO_DIFFERENCE * steady
+        # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
+        scale, degrees = np.where(steady, 1.0, error), np.maximum(moments.count - 1, 1)
+
+        def beyond(at: FloatArray) -> FloatArray:
+            """P(mean > edge) of a mean that is estimated to be `at`."""
+            share = stats.t.sf((edge - at) / scale, degrees)
+            sure = np.where(at > edge, 1.0, 0.0)
+            return np.where(np.isnan(error), np.nan, np.where(steady, sure, share))
+
+        above, below = beyond(average), beyond(-average)
+        up = self.greater_is_better[0]
+        names = {name: self._names()[name] for name in ("a", "b")}
+        columns = names | {
+            "difference": average,
+            "better": above if up else below,
+            "equivalent": np.maximum(1 - (above + below), 0.0),
+            "worse": below if up else above,
+            "n_queries": moments.count.astype(np.int64),
+        }
+        about = {"systems": self.systems, "pairs": self.pairs, "rope": float(rope)}
+        about |= {"measure": self.measures[0], "ties": self.ties[0]}
+        return Summary(columns, ("a", "b"), about, _table_of_posterior)
 
     def by_query(self) -> Any:
         """The values of each query and system, for tables and tests of your own.
@@ -459,6 +360,20 @@ class SystemComparison(Result):
             return averages
         pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
         return [*averages, pairs(self)]
+
+
+def _table_of_posterior(of: Summary) -> list[Table]:
+    note = f"equivalent: differences of {of.measure} of at most {of.rope:g}"
+    if of.ties != EXPECTED:
+        note += f"; ties: {of.ties}"
+    columns = {"A": of.a, "B": of.b, "A - B": of.difference, "A better": of.better}
+    columns |= {"equivalent": of.equivalent, "B better": of.worse}
+    terms = {
+        "A better": "posterior probability that A is better",
+        "equivalent": "posterior probability that both are equivalent",
+        "B better": "posterior probability that B is better",
+    }
+    return [Table.of(*columns.items(), left=2, notes=[note], terms=terms)]
 
 
 def _tables_of_systems(of: Summary) -> list[Table]:
@@ -563,17 +478,15 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     last = ["interval", "tie range"]
     if of.interval != "t" or ties != EXPECTED:
         last.reverse()
-    drop = ["tie std", "p", "d", *last]
     if _p_head(of) == f"p ({of.test})":
-        del columns["corrected p"]
-        drop.remove("p")
+        columns["corrected p"] = columns.pop("p")
     one_order = _is_one_order(ties, of.tie_std)
     if one_order:
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
-        drop = [name for name in drop if name in columns]
     names = _names_of_pairs(of)
     places = {name: len(names) + j for j, name in enumerate(columns)}
+    drop = [name for name in ("tie std", "p", "d", *last) if name in places]
     ranges = None
     if len(of) == 1 and not one_order:
         ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")

@@ -80,47 +80,35 @@ class MeasuredSystems:
     ) -> None:
         self.measures = measures
         self.asked = ask(measures, zero_relevance, unjudged)
-        labels = check_labels(y_true, unjudged=self.asked.unjudged)
-        self.names, self.scores = check_systems(y_score, len(labels))
-        self.queries = check_qid(qid, n_rows=len(labels))
-        self.rules = TieRules(external, len(labels), self.names)
-        self._n_jobs = n_jobs
-        self._prepared = Prepared(labels, self.queries, keep=True)
+        self.labels = check_labels(y_true, unjudged=self.asked.unjudged)
+        n_rows = len(self.labels)
+        self.names, self.scores = check_systems(y_score, n_rows)
+        self.queries = check_qid(qid, n_rows=n_rows)
+        self.rules = TieRules(external, n_rows, self.names)
+        self._has_ids = qid is not None
+        self.n_jobs = n_jobs
+        self.prepared = Prepared(self.labels, self.queries, keep=True)
 
-    def values(
-        self,
-        scores: NDArray[Any],
-        statistics: Sequence[str],
-        ties: str = "expected",
-        *,
-        column: int = 0,
-    ) -> dict[str, FloatArray]:
-        """`expected` and each of `statistics` per query and measure.
-
-        `column` says to which system these scores belong, for rules by system.
-        """
-        return self.rules.values(
-            self._prepared, self.asked, scores, ties, statistics,
-            column=column, n_jobs=self._n_jobs,
-        )  # fmt: skip
+    def baselines(self, given: Any) -> tuple[str, ...]:
+        """Baselines, checked; warns if there are systems to compare but no ids."""
+        baselines = check_baselines(given, self.names)
+        if not self._has_ids and len(self.names) > 1:
+            warn_one_query(
+                self.queries.n_rows, "pass qid, because the test is over queries"
+            )
+        return baselines
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores without the documents that ``unjudged="drop"`` leaves out."""
-        dropped = np.flatnonzero(self._prepared.labels == DROPPED_LABEL)
-        return not_retrieved(scores, dropped)
-
-    @property
-    def labels(self) -> FloatArray:
-        """The checked labels of the documents."""
-        return self._prepared.labels
+        return not_retrieved(scores, np.flatnonzero(self.labels == DROPPED_LABEL))
 
     def all_values(
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """The same of every system, of shape (n_measures, n_queries, n_systems)."""
         return values_of_systems(
-            self._prepared, self.asked, self.rules, self.scores, ties, statistics,
-            n_jobs=self._n_jobs,
+            self.prepared, self.asked, self.rules, self.scores, ties, statistics,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
 
 
@@ -381,11 +369,7 @@ def compare_systems(
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
-    baselines = check_baselines(baseline, systems.names)
-    if qid is None and len(pairs_with(baselines, systems.names)):
-        warn_one_query(
-            systems.queries.n_rows, "pass qid, because the test is over queries"
-        )
+    baselines = systems.baselines(baseline)
     found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
     return compared(
         systems.names, systems.asked, systems.queries, found, baselines, options
@@ -394,13 +378,13 @@ def compare_systems(
 
 def check_options(
     test: str,
-    alternative: str,
-    correction: str | None,
-    interval: str,
-    confidence: float,
-    n_resamples: int,
-    random_state: Any,
-    baseline: Any,
+    alternative: str = "two-sided",
+    correction: str | None = None,
+    interval: str = "t",
+    confidence: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: Any = 0,
+    baseline: Any = None,
 ) -> Options:
     """How pairs are tested, checked."""
     check_choice(test, "test", TESTS)
@@ -422,10 +406,8 @@ def _check_correction(
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
     if correction != "tukey":
         return
-    for name, value, needed in (
-        ("test", test, "t"),
-        ("alternative", alternative, "two-sided"),
-    ):
+    must = {"test": (test, "t"), "alternative": (alternative, "two-sided")}
+    for name, (value, needed) in must.items():
         if value != needed:
             raise ValueError(
                 f"{name} must be {needed!r} with correction='tukey', got {value!r}"
@@ -458,11 +440,14 @@ class _Pair(NamedTuple):
     least: float
     largest: float
     statistic: float
-    pvalue: float
+    pvalues: float
     low: float
     high: float
     effect: float
     n_queries: int
+
+
+_AS_THEY_ARE = ("difference", "tie_std", "statistic", "pvalues", "effect")
 
 
 def compared(
@@ -491,7 +476,7 @@ def compared(
             _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
             for pair in pairs
         ]
-        pvalues = np.array([pair.pvalue for pair in own])
+        pvalues = np.array([pair.pvalues for pair in own])
         rows += own
         if options.correction == "tukey":
             adjusted.append(tukey_pvalues(block["expected"][by_id], pairs))
@@ -511,15 +496,11 @@ def compared(
         },
         bounds=asked.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
-        difference=of["difference"],
+        **{name: of[name] for name in _AS_THEY_ARE},
         difference_interval=np.column_stack([of["low"], of["high"]]),
-        tie_std=of["tie_std"],
         tie_range=np.column_stack([of["least"], of["largest"]]),
         survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
-        statistic=of["statistic"],
-        pvalues=of["pvalue"],
         adjusted_pvalues=np.concatenate(adjusted),
-        effect=of["effect"],
         n_queries=of["n_queries"].astype(np.int64),
         baselines=baselines,
         test=options.test,
@@ -539,37 +520,22 @@ def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
     smallest, largest = ends.min(axis=0), ends.max(axis=0)
     spread = np.hypot(*values["std"][there].T)
     difference = a - b
-    tested = paired_test(
-        difference,
-        options.test,
-        options.alternative,
-        n_resamples=options.n_resamples,
-        random_state=options.seed,
-    )
+    drawn = {"n_resamples": options.n_resamples, "random_state": options.seed}
+    tested = paired_test(difference, options.test, options.alternative, **drawn)
+    if options.interval == "bootstrap":
+        interval = bootstrap_interval(
+            difference, None, confidence=options.confidence, **drawn
+        )
+    else:
+        moments = QueryMoments.of(difference[:, None])
+        (interval,) = moments.interval(options.confidence).tolist()
     return _Pair(
         mean(a) - mean(b),
         std_of_mean(spread),
         mean(smallest[:, 0]) - mean(largest[:, 1]),
         mean(largest[:, 0]) - mean(smallest[:, 1]),
         *tested,
-        *_difference_interval(difference, options),
+        *interval,
         paired_effect(difference),
         int(there.sum()),
     )
-
-
-def _difference_interval(
-    difference: FloatArray, options: Options
-) -> tuple[float, float]:
-    """Interval of the mean difference over queries."""
-    if options.interval == "bootstrap":
-        return bootstrap_interval(
-            difference,
-            None,
-            n_resamples=options.n_resamples,
-            random_state=options.seed,
-            confidence=options.confidence,
-        )
-    found = QueryMoments.of(difference[:, None]).interval(options.confidence)
-    low, high = found[0].tolist()
-    return low, high

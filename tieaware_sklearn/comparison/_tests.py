@@ -1,9 +1,10 @@
-"""Tests of differences per query: of one pair, of many at once, of all pairs."""
+"""Paired tests over queries: the t test, Wilcoxon's, randomisation, and Tukey's."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +109,13 @@ def whole_numbers(rows: FloatArray) -> FloatArray:
     return np.asarray(np.rint(np.ldexp(rows, spare - exponent)))
 
 
-TESTS = ("t", "wilcoxon", "randomization")
+#: the tests of pairs, by the names that users give
+WORDS_OF_TESTS = {
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomization": "Fisher's randomisation test",
+}
+TESTS = tuple(WORDS_OF_TESTS)
 CORRECTIONS = ("holm", "bh", "by", None)
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: of differences that are told apart, as `NO_DIFFERENCE` has it
@@ -139,18 +146,30 @@ def paired_test(
         # alike on every query: scipy's tests would divide by 0
         return PairedTest(0.0, 1.0)
     if test == "t":
-        average = difference.mean()
-        # as scipy.stats.ttest_1samp has it, to the last bit
-        variance = np.mean((difference - average) ** 2) * (n / (n - 1))
-        found = t_test(average, np.sqrt(variance / n), n, alternative)
+        (statistic,), (pvalue,) = paired_t_test(difference[None], alternative)
     elif test == "wilcoxon":
-        found = stats.wilcoxon(ranked_alike(difference), alternative=alternative)
+        rounded = ranked_alike(difference)
+        statistic, pvalue = stats.wilcoxon(rounded, alternative=alternative)
     else:
+        statistic = difference.mean()
         pvalue = randomization_pvalue(
             difference, alternative, n_resamples, random_state
         )
-        return PairedTest(float(difference.mean()), pvalue)
-    return PairedTest(float(found.statistic), float(found.pvalue))
+    return PairedTest(float(statistic), float(pvalue))
+
+
+def paired_t_test(
+    rows: FloatArray, alternative: str = "two-sided"
+) -> tuple[FloatArray, FloatArray]:
+    """Statistics and p-values of the paired t test of rows of differences.
+
+    As scipy.stats.ttest_1samp has it, to the last bit: t = d̄/(s/√n), with n - 1
+    degrees of freedom. The p-value is that of `t_test`, which intervals share.
+    """
+    n = rows.shape[1]
+    average = rows.mean(axis=1)
+    variance = np.mean((rows - average[:, None]) ** 2, axis=1) * (n / (n - 1))
+    return t_test(average, np.sqrt(variance / n), n, alternative)
 
 
 def ranked_alike(difference: FloatArray) -> FloatArray:
@@ -174,13 +193,12 @@ def paired_pvalues(
     test: str,
     alternative: str = "two-sided",
     *,
-    n_resamples: int = 9999,
-    random_state: int = 0,
-    signs: NDArray[np.int8] | None = None,
+    signs: Callable[[int], NDArray[np.int8]],
 ) -> FloatArray:
     """The p-values of `paired_test` for each row of `differences`.
 
-    `signs` are those of `random_signs`, to be drawn once for many calls.
+    `signs` gives those of `random_signs` for a number of differences; it may remember
+    them for many calls.
     """
     n = differences.shape[1]
     if n < 2:
@@ -193,21 +211,12 @@ def paired_pvalues(
     if not len(rows):
         return pvalues
     if test == "t":
-        pvalues[some] = _t_test(rows, alternative)
+        pvalues[some] = paired_t_test(rows, alternative)[1]
     elif test == "wilcoxon":
         pvalues[some] = _wilcoxon(rows, alternative)
     else:
-        if signs is None:
-            signs = random_signs(n, n_resamples, random_state)
-        pvalues[some] = randomization_pvalues(rows, signs, alternative)
+        pvalues[some] = randomization_pvalues(rows, signs(n), alternative)
     return pvalues
-
-
-def _t_test(rows: FloatArray, alternative: str) -> FloatArray:
-    n = rows.shape[1]
-    average = rows.mean(axis=1)
-    variance = np.mean((rows - average[:, None]) ** 2, axis=1) * (n / (n - 1))
-    return t_test(average, np.sqrt(variance / n), n, alternative).pvalue
 
 
 def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:

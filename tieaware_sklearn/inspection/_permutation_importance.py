@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,6 @@ from .._engine import (
 from ..comparison import CORRECTIONS
 from ..evaluation import (
     DEFAULT_MEASURES,
-    NO_DIFFERENCE,
-    Asked,
     QueryMoments,
     QueryRows,
     adjust,
@@ -43,6 +40,7 @@ from ..evaluation import (
 )
 from ..measures import Measure, parse_measures
 from ..model_selection import check_response_method, predicted_scores
+from ._selection_curve import without_rounding
 
 
 def column_groups(
@@ -238,10 +236,9 @@ class PermutationImportance(Result):
     def _table(self, m: int) -> Table:
         order = self._order(m)
         shown, more = order[:_SHOWN], len(order) - _SHOWN
-        pvalues: tuple[str, FloatArray] = ("p", self.pvalues)
+        head, pvalues = "p", self.pvalues
         if self.correction is not None and len(order) > 1:
-            pvalues = (f"p ({self.correction})", self.adjusted_pvalues)
-        head, corrected = pvalues
+            head, pvalues = f"p ({self.correction})", self.adjusted_pvalues
         lost, (low, high) = self.importances_mean[shown, m], self.interval[shown, m].T
         interval = f"{self.confidence:.0%} interval"
         return Table.of(
@@ -252,7 +249,7 @@ class PermutationImportance(Result):
             ("loss", lost),
             (interval, self.interval[shown, m]),
             ("±repeats", self.importances_std[shown, m]),
-            (head, corrected[shown, m], probability),
+            (head, pvalues[shown, m], probability),
             drop=(3,),
             notes=[f"... and {more} more"] if more > 0 else [],
             ranges=Ranges(low, lost, high, head=interval),
@@ -392,88 +389,60 @@ def query_permutation_importance(
     if qid is None:
         warn_one_query(count_rows(X), "pass qid, an array or the column of X")
     ids, is_column = (None, False) if qid is None else ids_of(X, qid)
-    predict = partial(predicted_scores, estimator, response_method=method)
-    model = Measured(predict, asked, X, y, ids, query_weight, hand_on=not is_column)
-    groups = column_groups(model.X, columns, qid if is_column else None)
-    rows = permutations(model.prepared.queries, n_repeats, rng, within=within_queries)
-    baseline = model.values(model.X)
-    averages = np.array(model.prepared.means(asked, baseline))
+    X = as_matrix(X)
+    given = QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
+    rows = given.sorted(by_content(X, given.queries, given.labels))
+    queries, prepared = rows.queries, rows.prepared()
+    # a model that reads ids from a column of X is not given them
+    by_row = None if qid is None or is_column else np.repeat(queries.qid, queries.sizes)
+    groups = column_groups(rows.X, columns, qid if is_column else None)
+    orders = permutations(queries, n_repeats, rng, within=within_queries)
+
+    def values(X: Any) -> FloatArray:
+        """Exact values of each query and measure, ranked by the model."""
+        scores = predicted_scores(estimator, X, queries.n_rows, method, qid=by_row)
+        return prepared.values(asked, scores)["expected"]
+
+    baseline = values(rows.X)
+    sign = np.where([one.greater_is_better for one in asked.measures], 1.0, -1.0)
+
+    def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
+        """What permuted columns cost each query, (n_queries, n_measures).
+
+        With the mean of each repeat, (n_measures, n_repeats).
+        """
+        worse = [values(with_rows(rows.X, places, order)) for order in orders]
+        lost = without_rounding(sign * (baseline - np.stack(worse)))
+        averages = [means(once, rows.weight) for once in lost]
+        return lost.mean(axis=0), np.stack(averages, axis=1)
+
     # threads of scikit-learn keep its settings, such as those of set_output
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(model.losses)(baseline, places, rows) for places in groups.values()
+        delayed(losses)(places) for places in groups.values()
     )
     found = list(show_progress(lost, progress, len(groups), "column", "permuting"))
     per_query, importances = zip(*found, strict=True)
     differences = np.stack(per_query, axis=1)
-    moments = QueryMoments.of(differences, model.prepared.weight)
+    moments = QueryMoments.of(differences, rows.weight)
     pvalues = moments.p_greater()
     # the largest difference of two values
     widest = np.diff(asked.bounds)
     return PermutationImportance(
         columns=tuple(groups),
         measures=asked.names,
-        baseline=averages,
+        baseline=np.array(prepared.means(asked, baseline)),
         importances=np.stack(importances),
         importances_mean=moments.averages(),
         interval=np.clip(moments.interval(confidence), -widest, widest),
         pvalues=pvalues,
         adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
-        qid=model.prepared.queries.qid,
+        qid=queries.qid,
         differences=differences,
-        query_weight=model.prepared.weight,
+        query_weight=rows.weight,
         within_queries=within_queries,
         confidence=float(confidence),
         correction=correction,
     )
-
-
-class Measured:
-    """A fitted estimator, and rows in an order that their contents decide.
-
-    With `hand_on`, an estimator that ranks query by query is given the ids.
-    """
-
-    def __init__(
-        self,
-        predict: Callable[..., NDArray[Any]],
-        asked: Asked,
-        X: Any,
-        y: ArrayLike,
-        ids: Any,
-        query_weight: ArrayLike | None = None,
-        *,
-        hand_on: bool = True,
-    ) -> None:
-        self.predict = predict
-        self.asked = asked
-        X = as_matrix(X)
-        rows = QueryRows.of(X, y, ids, query_weight, unjudged=asked.unjudged)
-        rows = rows.sorted(by_content(rows.X, rows.queries, rows.labels))
-        self.X, self.prepared = rows.X, rows.prepared()
-        by_row = np.repeat(rows.queries.qid, rows.queries.sizes)
-        self.ids = by_row if hand_on and ids is not None else None
-
-    def values(self, X: Any) -> FloatArray:
-        """Of each query and measure, with the rows of X as they stand here."""
-        queries = self.prepared.queries
-        scores = self.predict(X=X, n_rows=queries.n_rows, qid=self.ids)
-        return self.prepared.values(self.asked, scores)["expected"]
-
-    def losses(
-        self, baseline: FloatArray, places: list[int], permuted: list[NDArray[np.intp]]
-    ) -> tuple[FloatArray, FloatArray]:
-        """The loss with some columns permuted.
-
-        By query and measure, averaged over repeats, and by measure and repeat,
-        averaged over queries.
-        """
-        measures = self.asked.measures
-        sign = np.where([one.greater_is_better for one in measures], 1.0, -1.0)
-        worse = [self.values(with_rows(self.X, places, rows)) for rows in permuted]
-        lost = sign * (baseline - np.stack(worse))
-        lost[np.abs(lost) <= NO_DIFFERENCE] = 0.0
-        averages = [means(once, self.prepared.weight) for once in lost]
-        return lost.mean(axis=0), np.stack(averages, axis=1)
 
 
 def permutations(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -211,56 +212,20 @@ class SelectionCurve(Result):
     measure: str
     values: FloatArray
     all_features: FloatArray
+    mean: FloatArray
+    interval: FloatArray
+    mean_all: float
+    interval_all: FloatArray
+    difference: FloatArray
+    difference_interval: FloatArray
+    difference_from_all: FloatArray
+    difference_from_all_interval: FloatArray
     qid: NDArray[Any]
     query_weight: FloatArray | None
     feature_names: tuple[str, ...]
     selected: NDArray[np.bool_]
     bounds: FloatArray
     confidence: float
-
-    @property
-    def mean(self) -> FloatArray:
-        return self._moments(self.values).averages()
-
-    @property
-    def interval(self) -> FloatArray:
-        return np.clip(self._interval(self.values), *self.bounds)
-
-    @property
-    def mean_all(self) -> float:
-        return float(self._moments(self.all_features).averages())
-
-    @property
-    def interval_all(self) -> FloatArray:
-        return np.clip(self._interval(self.all_features), *self.bounds)
-
-    @property
-    def difference(self) -> FloatArray:
-        return self._moments(self._from_first()).averages()
-
-    @property
-    def difference_interval(self) -> FloatArray:
-        return self._interval(self._from_first())
-
-    @property
-    def difference_from_all(self) -> FloatArray:
-        return self._moments(self._from_all()).averages()
-
-    @property
-    def difference_from_all_interval(self) -> FloatArray:
-        return self._interval(self._from_all())
-
-    def _from_first(self) -> FloatArray:
-        return _without_rounding(self.values - self.values[:, :1])
-
-    def _from_all(self) -> FloatArray:
-        return _without_rounding(self.values - self.all_features[:, None, None])
-
-    def _moments(self, values: FloatArray) -> QueryMoments:
-        return QueryMoments.of(values, self.query_weight)
-
-    def _interval(self, values: FloatArray) -> FloatArray:
-        return self._moments(values).interval(self.confidence)
 
     def _columns(self) -> dict[str, Any]:
         n_sizes = len(self.n_features)
@@ -312,7 +277,7 @@ class SelectionCurve(Result):
         return [Table.of(*shown, drop=(3,), terms=terms)]
 
 
-def _without_rounding(differences: FloatArray) -> FloatArray:
+def without_rounding(differences: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
 
 
@@ -445,29 +410,51 @@ def selection_curve(
     rows = QueryParts(X, y, qid, unjudged=asked.unjudged, query_weight=query_weight)
     sizes = _check_sizes(n_features, len(rows.names))
     folds = rows.folds(cv)
-    task = _Task(tuple(named.values()), estimator, sizes, asked, method)
+    run = partial(
+        _run, rows=rows, selectors=list(named.values()), estimator=estimator,
+        sizes=sizes, asked=asked, method=method,
+    )  # fmt: skip
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    found = parallel(delayed(_run)(task, rows, *fold) for fold in folds)
+    found = parallel(delayed(run)(*fold) for fold in folds)
     done = list(show_progress(found, progress, len(folds), "fold", "selection"))
 
     shape = rows.queries.n_queries, len(named) * len(sizes) + 1
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for (_, test), fold in zip(folds, done, strict=True):
-        total[test] += fold.values
+    for (_, test), (own, _) in zip(folds, done, strict=True):
+        total[test] += own
         count[test] += 1
     with np.errstate(invalid="ignore"):
         values = total / np.where(count > 0, count, np.nan)
+    table, alone = values[:, :-1].reshape(-1, len(named), len(sizes)), values[:, -1]
+
+    def averages(of: FloatArray) -> tuple[FloatArray, FloatArray]:
+        moments = QueryMoments.of(of, rows.weight)
+        return moments.averages(), moments.interval(confidence)
+
+    mean, interval = averages(table)
+    mean_all, interval_all = averages(alone)
+    from_first = averages(without_rounding(table - table[:, :1]))
+    from_all = averages(without_rounding(table - alone[:, None, None]))
+    bounds = asked.bounds[0]
     return SelectionCurve(
         selectors=tuple(named),
         n_features=tuple(sizes),
         measure=asked.names[0],
-        values=values[:, :-1].reshape(-1, len(named), len(sizes)),
-        all_features=values[:, -1],
+        values=table,
+        all_features=alone,
+        mean=mean,
+        interval=np.clip(interval, *bounds),
+        mean_all=float(mean_all),
+        interval_all=np.clip(interval_all, *bounds),
+        difference=from_first[0],
+        difference_interval=from_first[1],
+        difference_from_all=from_all[0],
+        difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
-        selected=np.stack([fold.selected for fold in done]),
-        bounds=asked.bounds[0],
+        selected=np.stack([selected for _, selected in done]),
+        bounds=bounds,
         confidence=float(confidence),
     )
 
@@ -490,25 +477,18 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
     return sorted({int(size) for size in sizes})
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is done in each fold."""
-
-    selectors: tuple[Any, ...]
-    estimator: Any
-    sizes: list[int]
-    asked: Asked
-    method: Any
-
-
-class _Fold(NamedTuple):
-    """Values of the test queries, one more column for all features; what was chosen."""
-
-    values: FloatArray
-    selected: NDArray[np.bool_]
-
-
-def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fold:
+def _run(
+    train: IntArray,
+    test: IntArray,
+    *,
+    rows: QueryParts,
+    selectors: list[Any],
+    estimator: Any,
+    sizes: list[int],
+    asked: Asked,
+    method: Any,
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Values of the test queries, all features last; which features were chosen."""
     X, y, queries = rows.part(train)
     X_test, y_test, queries_test = rows.part(test)
     prepared = Prepared(y_test, queries_test, keep=True)
@@ -516,25 +496,23 @@ def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fol
     def values(columns: IntArray | None) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
         if columns is None or len(columns):
-            own = clone(task.estimator)
+            own = clone(estimator)
             own = fit_rows(own, take_columns(X, columns), y, queries)
             scores = predicted_scores(
                 own,
                 take_columns(X_test, columns),
                 queries_test.n_rows,
-                task.method,
+                method,
                 qid=queries_test.qid[queries_test.codes],
             )
-        return prepared.values(task.asked, scores)["expected"][:, 0]
+        return prepared.values(asked, scores)["expected"][:, 0]
 
-    shape = len(task.selectors), len(task.sizes), len(rows.names)
+    shape = len(selectors), len(sizes), len(rows.names)
     selected = np.zeros(shape, dtype=bool)
     known: dict[tuple[int, ...], FloatArray] = {}
     found = []
-    for s, selector in enumerate(task.selectors):
-        for k, columns in enumerate(
-            first_features(selector, task.sizes, X, y, queries)
-        ):
+    for s, selector in enumerate(selectors):
+        for k, columns in enumerate(first_features(selector, sizes, X, y, queries)):
             selected[s, k, columns] = True
             # a ranker may draw by the order of columns: that of X for all selectors
             columns = np.sort(columns)
@@ -542,7 +520,7 @@ def _run(task: _Task, rows: QueryParts, train: IntArray, test: IntArray) -> _Fol
             if key not in known:
                 known[key] = values(columns)
             found.append(known[key])
-    return _Fold(np.column_stack([*found, values(None)]), selected)
+    return np.column_stack([*found, values(None)]), selected
 
 
 def first_features(

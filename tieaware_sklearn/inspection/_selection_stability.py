@@ -79,22 +79,17 @@ class SelectionStability(Result):
     samples: str
     confidence: float
 
-    def _order(self) -> IntArray:
-        return np.argsort(-self.frequency, kind="stable")
-
     def _columns(self) -> dict[str, Any]:
-        order = self._order()
+        order = np.argsort(-self.frequency, kind="stable")
         return {
             "feature": [self.feature_names[j] for j in order],
             "frequency": self.frequency[order],
         }
 
     def _tables(self) -> list[Table]:
-        order = self._order()
-        more = len(order) - _SHOWN
-        shown = order[:_SHOWN]
-        n_samples = len(self.selected)
-        times = np.rint(self.frequency * n_samples).astype(int)
+        n_samples, more = len(self.selected), len(self.frequency) - _SHOWN
+        names, shares = (column[:_SHOWN] for column in self._columns().values())
+        times = np.rint(shares * n_samples).astype(int)
         notes = [f"... and {more} more"] if more > 0 else []
         notes += [
             f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
@@ -104,9 +99,9 @@ class SelectionStability(Result):
         ]
         return [
             Table.of(
-                ("feature", [self.feature_names[j] for j in shown]),
-                ("chosen", self.frequency[shown]),
-                ("samples", times[shown].tolist()),
+                ("feature", names),
+                ("chosen", shares),
+                ("samples", times.tolist()),
                 notes=notes,
                 terms={
                     "chosen": "share of the samples in which the feature is chosen",

@@ -78,8 +78,7 @@ class Pool(Result):
         queries = len(set(self.qid.tolist()))
         cells = [str(queries), f"{self.expected_size:.1f}", str(sure), str(possible)]
         header = ["pool", "queries", "expected", "certain", "possible"]
-        row = [f"depth {self.depth}", *cells]
-        return [Table.row(header, row)]
+        return [Table.row(header, [f"depth {self.depth}", *cells])]
 
 
 class _Run:
@@ -266,8 +265,7 @@ class PseudoJudgments(Result):
     def _tables(self) -> list[Table]:
         counts = len(set(self.qid.tolist())), len(self.docno), int(self.target.sum())
         header = ["votes", "queries", "documents", "relevant"]
-        row = ["", *counts]
-        return [Table.row(header, row)]
+        return [Table.row(header, ["", *counts])]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:

@@ -5,15 +5,14 @@ order, and a tuner chases noise. The exact mean depends on the scores alone, and
 values for single queries show early whether a trial is promising.
 """
 
+from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
 from ._query_objective import QueryObjective
-from ._ranker_objective import RankerObjective
 from ._score_precision_objective import (
     NothingKept,
     ScorePrecisionObjective,
     coarsest,
     complete_trials,
 )
-from ._scoring_objective import LinearScoringObjective, ScoringObjective
 
 __all__ = [
     "LinearScoringObjective",

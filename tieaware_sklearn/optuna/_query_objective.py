@@ -1,30 +1,204 @@
-"""What objectives over queries share: measures, buckets, pruning."""
+"""What objectives share: studies, and for those over queries measures and pruning."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from abc import abstractmethod
+import uuid
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._engine import FloatArray, IntArray, Queries, check_count, query_marks, seed_of
-from ..evaluation import (
-    Asked,
-    Prepared,
-    QueryRows,
-    RankedQueries,
-    ask,
-    means,
-    stds_of_means,
+from .._engine import (
+    FloatArray,
+    IntArray,
+    Queries,
+    check_count,
+    check_flag,
+    query_marks,
+    seed_of,
 )
+from .._optional import import_optional
+from ..evaluation import QueryRows, RankedQueries, ask, means, stds_of_means
 from ..measures import STATISTICS, Measure, parse_measures
-from ._studies import PRUNE, StudyCreator, optuna
+
+optuna = import_optional("optuna", extra="optuna", purpose="tieaware_sklearn.optuna")
+
+#: the user attribute of a study that says whether its trials may be pruned
+PRUNE = "prune"
+_WORKER = "worker "
+
+
+class StudyCreator(ABC):
+    """An objective that knows what study suits it."""
+
+    @property
+    @abstractmethod
+    def directions(self) -> list[str]:
+        """The direction of each objective: ``"maximize"`` or ``"minimize"``."""
+
+    def create_study(
+        self,
+        seed: int | None = None,
+        *,
+        n_trials: int | None = None,
+        storage: Any = None,
+        study_name: str | None = None,
+        load_if_exists: bool = False,
+        sampler: Any = None,
+        pruner: Any = None,
+        prune: bool = False,
+    ) -> Any:
+        """Create a study with a sampler and a pruner that suit the objective.
+
+        A study by `optuna.create_study` works, too.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the sampler. With one worker, equal seeds give equal studies, to the
+            last bit. Workers that join a study derive seeds of their own: with equal
+            seeds, all would try the same parameters.
+        n_trials : int, optional
+            Planned number of trials, on which the choice of a sampler may depend.
+        storage, study_name, load_if_exists
+            As in `optuna.create_study`. For several processes, use
+            ``JournalStorage(JournalFileBackend(path))``.
+        sampler, pruner : optional
+            By default a sampler and a pruner that suit the objective. A given sampler
+            is not changed: two workers whose samplers have the same seed try the same
+            parameters.
+        prune : bool, default=False
+            Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
+            scores are expensive: see the notes of `QueryObjective`. All workers of a
+            study must say the same.
+
+        Returns
+        -------
+        optuna.study.Study
+
+        Raises
+        ------
+        ValueError
+            If `prune` is neither True nor False, is True although `pruner` is given, or
+            differs from that of the study that is joined, or if a study of several
+            objectives is to prune.
+        """
+        if seed is not None:
+            check_count(seed, "seed", least=0)
+        told = self._told(prune, pruner)
+        if pruner is None:
+            kinds = optuna.pruners
+            with _experimental():
+                pruner = kinds.WilcoxonPruner() if told else kinds.NopPruner()
+        study = optuna.create_study(
+            directions=self.directions,
+            storage=storage,
+            study_name=study_name,
+            load_if_exists=load_if_exists,
+            pruner=pruner,
+        )
+        _agree(study, told)
+        if names := self._metric_names():
+            with _experimental():
+                study.set_metric_names(names)
+        first, seed = (True, seed) if storage is None else _join(study, seed)
+        study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
+        # the first worker alone enqueues them
+        if first and not study.get_trials(deepcopy=False):
+            for parameters in self._first_trials():
+                study.enqueue_trial(parameters)
+        return study
+
+    def _check_directions(self, trial: Any, *values: Any) -> None:
+        """Refuse a study that does other things with these values."""
+        study = getattr(trial, "study", None)
+        if study is None:  # a FixedTrial
+            return
+        directions = [direction.name.lower() for direction in study.directions]
+        if directions != self.directions:
+            aims = map("{} {}".format, self.directions, values)
+            raise ValueError(
+                f"the study must {' and '.join(aims)}, got directions {directions}: "
+                f"optuna.create_study(directions={self.directions})"
+            )
+
+    def _metric_names(self) -> list[str]:
+        """What the values of a new study are called, where that is not left open."""
+        return []
+
+    def _first_trials(self) -> list[dict[str, Any]]:
+        """Parameters that a new study begins with."""
+        return []
+
+    def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
+        return optuna.samplers.TPESampler(seed=seed)
+
+    def _told(self, prune: bool, pruner: Any) -> bool:
+        """Whether the trials of a study may be pruned."""
+        check_flag(prune, "prune")
+        if pruner is not None:
+            if prune:
+                raise ValueError(
+                    "prune is for the default pruner and must be left out if pruner is "
+                    f"given, got True and {type(pruner).__name__}"
+                )
+            prune = not isinstance(pruner, optuna.pruners.NopPruner)
+        if prune and len(self.directions) > 1:
+            raise ValueError(
+                "a study of several objectives cannot prune, got "
+                f"{'prune=True' if pruner is None else type(pruner).__name__}"
+            )
+        return bool(prune)
+
+
+def best_trial(study: Any) -> Any:
+    """The best trial of a study; a trial is itself."""
+    if not isinstance(study, optuna.study.Study):
+        return study
+    if len(study.directions) > 1:
+        raise ValueError(
+            "study must have one objective, or be a trial, got a study of "
+            f"{len(study.directions)} objectives: choose from study.best_trials"
+        )
+    return study.best_trial
+
+
+@contextmanager
+def _experimental() -> Iterator[None]:
+    """What Optuna has called experimental for years, used without its warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        yield
+
+
+def _agree(study: Any, told: bool) -> None:
+    """Let a new study say what it was told, or see that one goes on as it began."""
+    said = study.user_attrs.get(PRUNE)
+    if said is None:
+        if not study.get_trials(deepcopy=False):
+            study.set_user_attr(PRUNE, told)
+    elif said != told:
+        raise ValueError(f"prune must be that of the study, {said!r}, got {told!r}")
+
+
+def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
+    """Whether this worker is the first of a study, and the seed of its sampler."""
+    me = _WORKER + uuid.uuid4().hex
+    study.set_user_attr(me, "joined")
+    # attributes stand in the order in which they were written, for all workers alike
+    first = next(name for name in study.user_attrs if name.startswith(_WORKER)) == me
+    if first or seed is None:
+        return first, seed
+    derived = np.random.SeedSequence([seed, int(me.removeprefix(_WORKER), 16)])
+    return first, int(derived.generate_state(1)[0])
+
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
@@ -45,146 +219,27 @@ class Measured(NamedTuple):
     tied: int
     ranked: int
 
-
-class Step(NamedTuple):
-    """Queries measured together, and the places in them of each of their buckets."""
-
-    measured: Measured
-    buckets: list[tuple[int, IntArray]]
-    is_last: bool
-
-
-class Summary(NamedTuple):
-    """Averages over queries: a value per measure, and what a trial remembers."""
-
-    mean: list[float]
-    n_queries: int
-    attributes: dict[str, Any]
-
-
-class QueryBuckets:
-    """Labels of queries, measured for any choice of them.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The queries in the order of their ids, their rows query by query.
-    asked : Asked
-    """
-
-    def __init__(self, prepared: Prepared, asked: Asked) -> None:
-        self.prepared = prepared
-        self._asked = asked
-        (chance,) = prepared.of_labels(asked, ["chance"])
-        weight = prepared.weight
-        self._weight = np.ones(len(chance)) if weight is None else weight
-        counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
-        for j, measure in enumerate(asked.measures):
-            if not counts[:, j].any():
-                raise ValueError(
-                    f"y must have a query for which {measure} is defined"
-                    f"{'' if weight is None else ' and that has weight'}, got "
-                    f"none (of {prepared.queries.n_queries} queries)"
-                )
-
-    def measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
-        """Exact values of these queries, given scores of their rows in order."""
-        some = self.prepared
-        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
-            some = some.of_queries(chosen)
-
-        def compute(ranked: RankedQueries) -> tuple[FloatArray, int, int]:
-            found = ranked.statistics(self._asked.measures, STATISTICS)
-            groups = ranked.groups
-            tied = int(groups.n[groups.n > 1].sum())
-            return found, tied, int(groups.n.sum())
-
-        parts, tied, ranked = zip(
-            *some.labelled.each_block(compute, scores), strict=True
+    @classmethod
+    def together(cls, parts: list[Measured]) -> Measured:
+        """Parts that were measured one after another."""
+        chosen, values, tied, ranked = zip(*parts, strict=True)
+        return cls(
+            np.concatenate(chosen),
+            {name: np.concatenate([of[name] for of in values]) for name in STATISTICS},
+            sum(tied),
+            sum(ranked),
         )
-        stacked = some.labelled.in_order(parts, 1)
-        found = dict(zip(STATISTICS, stacked, strict=True))
-        filled = self._asked.fill_statistics(found, some.queries)
-        return Measured(chosen, filled, sum(tied), sum(ranked))
 
-    def means(
-        self, measured: Measured, part: IntArray | slice = slice(None)
-    ) -> list[float]:
-        """Mean values of some of the queries, NaN where none is defined."""
-        weight = self._weight[measured.chosen[part]]
-        found: list[float] = means(measured.values["expected"][part], weight).tolist()
-        return found
 
-    def summary(self, parts: list[Measured]) -> Summary:
-        """Averages over all that was measured."""
-        chosen = np.concatenate([part.chosen for part in parts])
-        weight = self._weight[chosen]
-        expected, best, worst, std = (
-            np.concatenate([part.values[name] for part in parts]) for name in STATISTICS
-        )
-        spreads = {
-            "best": means(best, weight).tolist(),
-            "worst": means(worst, weight).tolist(),
-            "tie_std": stds_of_means(std, weight).tolist(),
-        }
-        tied, ranked = sum(p.tied for p in parts), sum(p.ranked for p in parts)
-        attributes = {
-            f"{measure} {name}": values[j]
-            for j, measure in enumerate(self._asked.names)
-            for name, values in spreads.items()
-        }
-        attributes["tied_documents"] = tied / max(ranked, 1)
-        return Summary(means(expected, weight).tolist(), len(chosen), attributes)
+#: the number of each bucket, and its places in what is measured together
+Buckets = list[tuple[int, IntArray]]
+#: queries measured together, their buckets, and whether they are the last
+Step = tuple[Measured, Buckets, bool]
 
 
 def is_paired(pruner: Any) -> bool:
     """Whether a pruner compares trials value by value."""
     return isinstance(pruner, optuna.pruners.WilcoxonPruner)
-
-
-@dataclass
-class Reports:
-    """What one trial reports, step by step.
-
-    Attributes
-    ----------
-    trial : optuna.trial.Trial
-    data : QueryBuckets
-    measure : Measure
-    paired : bool
-        Report the value of each bucket, not running means.
-    n_values : int
-        Values that are reported.
-    """
-
-    trial: Any
-    data: QueryBuckets
-    measure: Measure
-    paired: bool
-    n_values: int = 0
-
-    def end(self, step: Step, parts: list[Measured]) -> bool:
-        """Report what a step adds; whether the trial ends with it."""
-        if self.paired:
-            values = [
-                (number, self.data.means(step.measured, part)[0])
-                for number, part in step.buckets
-            ]
-        else:
-            so_far = self.data.summary(parts)
-            values = [(so_far.n_queries, so_far.mean[0])]
-        for number, value in values:
-            if not math.isnan(value):
-                self.trial.report(value, step=number)
-                self.n_values += 1
-        asks = not self.paired or self.n_values >= _LEAST_PAIRS
-        if step.is_last or not asks or not self.trial.should_prune():
-            return False
-        if not self.paired:
-            return True
-        # a part of the queries must not pass for the best trial
-        value, best = self.data.summary(parts).mean[0], self.trial.study.best_value
-        return bool(value < best if self.measure.greater_is_better else value > best)
 
 
 class QueryObjective(StudyCreator):
@@ -270,6 +325,9 @@ class QueryObjective(StudyCreator):
     True
     """
 
+    #: the queries of each bucket
+    _dealt: list[IntArray]
+
     def __init__(
         self,
         X: Any,
@@ -296,9 +354,21 @@ class QueryObjective(StudyCreator):
         self._queries = self._ordered(given)
         rows = given.sorted(self._queries)
         self._X = rows.X
-        self._data = QueryBuckets(rows.prepared(), asked)
+        self._prepared = rows.prepared()
+        self._asked = asked
         self._zero_relevance = zero_relevance
         self._report_every = report_every
+        (chance,) = self._prepared.of_labels(asked, ["chance"])
+        weight = rows.weight
+        self._weight = np.ones(len(chance)) if weight is None else weight
+        counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
+        for j, own in enumerate(measures):
+            if not counts[:, j].any():
+                raise ValueError(
+                    f"y must have a query for which {own} is defined"
+                    f"{'' if weight is None else ' and that has weight'}, got "
+                    f"none (of {rows.queries.n_queries} queries)"
+                )
 
     def _ordered(self, given: QueryRows) -> Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
@@ -332,10 +402,6 @@ class QueryObjective(StudyCreator):
         `order` draws the order of buckets; without it they stand as they are.
         """
 
-    @abstractmethod
-    def _step_queries(self) -> list[IntArray]:
-        """The queries of each bucket."""
-
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
         """The exact mean of the measure, or of the queries before pruning.
 
@@ -356,28 +422,95 @@ class QueryObjective(StudyCreator):
         pruner = self._check_study(trial)
         paired = is_paired(pruner)
         order = np.random.default_rng([self._seed, trial.number]) if paired else None
-        reports = None
-        if pruner is not None:
-            reports = Reports(trial, self._data, self._measures[0], paired)
         parts: list[Measured] = []
-        pruned = False
-        for step in self._steps(trial, order, reports is not None):
-            parts.append(step.measured)
-            if reports is not None and reports.end(step, parts):
-                pruned = True
-                break
-        summary = self._data.summary(parts)
-        counts = {"n_queries": summary.n_queries, "pruned": pruned}
-        for name, attribute in {**summary.attributes, **counts}.items():
-            # one measure goes without saying
-            alone = name.removeprefix(f"{self.measure} ") if self._is_one else name
-            trial.set_user_attr(alone, attribute)
+        n_values, pruned = 0, False
+        for measured, buckets, is_last in self._steps(trial, order, pruner is not None):
+            parts.append(measured)
+            if pruner is None:
+                continue
+            n_values += self._report(trial, parts, buckets if paired else None)
+            asks = not is_last and (n_values >= _LEAST_PAIRS or not paired)
+            if asks and trial.should_prune():
+                # a part of the queries must not pass for the best trial
+                pruned = not paired or self._is_behind(trial.study, parts)
+                if pruned:
+                    break
+        found = Measured.together(parts)
+        values = self._means(found)
+        attributes = self._attributes(found) | {
+            "tied_documents": found.tied / max(found.ranked, 1),
+            "n_queries": len(found.chosen),
+            "pruned": pruned,
+        }
+        for name, attribute in attributes.items():
+            trial.set_user_attr(name, attribute)
         if pruned and not paired:
-            (measure,), (value,) = self._measures, summary.mean
             raise optuna.TrialPruned(
-                f"{measure} of {summary.n_queries} queries: {value:.6g}"
+                f"{self._measures[0]} of {len(found.chosen)} queries: {values[0]:.6g}"
             )
-        return summary.mean[0] if self._is_one else tuple(summary.mean)
+        return values[0] if self._is_one else tuple(values)
+
+    def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
+        """Exact values of these queries, given scores of their rows in order."""
+        some = self._prepared
+        if len(chosen) < some.queries.n_queries or (np.diff(chosen) != 1).any():
+            some = some.of_queries(chosen)
+
+        def compute(ranked: RankedQueries) -> tuple[FloatArray, int, int]:
+            n = ranked.groups.n
+            found = ranked.statistics(self._measures, STATISTICS)
+            return found, int(n[n > 1].sum()), int(n.sum())
+
+        blocks = some.labelled.each_block(compute, scores)
+        parts, tied, ranked = zip(*blocks, strict=True)
+        stacked = some.labelled.in_order(parts, 1)
+        found = dict(zip(STATISTICS, stacked, strict=True))
+        filled = self._asked.fill_statistics(found, some.queries)
+        return Measured(chosen, filled, sum(tied), sum(ranked))
+
+    def _means(
+        self, measured: Measured, part: IntArray | slice = slice(None)
+    ) -> list[float]:
+        """Mean values of some of the queries, NaN where none is defined."""
+        weight = self._weight[measured.chosen[part]]
+        found: list[float] = means(measured.values["expected"][part], weight).tolist()
+        return found
+
+    def _attributes(self, measured: Measured) -> dict[str, Any]:
+        """What a trial remembers of the orders of ties, by each measure."""
+        weight = self._weight[measured.chosen]
+        _, best, worst, std = (measured.values[name] for name in STATISTICS)
+        spreads = {
+            "best": means(best, weight).tolist(),
+            "worst": means(worst, weight).tolist(),
+            "tie_std": stds_of_means(std, weight).tolist(),
+        }
+        return {
+            # one measure goes without saying
+            name if self._is_one else f"{measure} {name}": values[j]
+            for j, measure in enumerate(self._asked.names)
+            for name, values in spreads.items()
+        }
+
+    def _report(
+        self, trial: Any, parts: list[Measured], buckets: Buckets | None
+    ) -> int:
+        """Report the last part by its buckets, or the mean so far: how many values."""
+        if buckets is None:
+            so_far = Measured.together(parts)
+            values = [(len(so_far.chosen), self._means(so_far)[0])]
+        else:
+            values = [(number, self._means(parts[-1], at)[0]) for number, at in buckets]
+        known = [(number, value) for number, value in values if not math.isnan(value)]
+        for number, value in known:
+            trial.report(value, step=number)
+        return len(known)
+
+    def _is_behind(self, study: Any, parts: list[Measured]) -> bool:
+        value, best = self._means(Measured.together(parts))[0], study.best_value
+        return bool(
+            value < best if self._measures[0].greater_is_better else value > best
+        )
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
@@ -404,11 +537,7 @@ class QueryObjective(StudyCreator):
         said = study.user_attrs.get(PRUNE)
         if pruner is None or said is False or len(self._measures) > 1:
             return None
-        self._check_reports(study, pruner)
-        return pruner
-
-    def _check_reports(self, study: Any, pruner: Any) -> None:
-        """Refuse a study whose trials reported other things under the same steps."""
+        # trials must not have reported other things under the same steps
         kind = "values of buckets" if is_paired(pruner) else "running means"
         mine = f"{kind} of {self._measures[0]}, {self._data_digest}"
         theirs = study.user_attrs.get(_REPORTS)
@@ -421,17 +550,18 @@ class QueryObjective(StudyCreator):
                 "load_if_exists=True), or give optuna.load_study the pruner that it "
                 "began with"
             )
+        return pruner
 
     @cached_property
     def _data_digest(self) -> str:
         """Tells objectives apart whose steps or values mean other things."""
-        data = self._data.prepared
+        data = self._prepared
         digest = hashlib.blake2b(digest_size=8)
         digest.update(query_marks(data.labels, data.queries.offsets).tobytes())
         digest.update(repr((self._zero_relevance, data.weight is None)).encode())
         if data.weight is not None:
             digest.update(data.weight.tobytes())
-        for bucket in self._step_queries():
+        for bucket in self._dealt:
             digest.update(np.array([len(bucket), *bucket], np.int64).tobytes())
         return f"data {digest.hexdigest()}"
 

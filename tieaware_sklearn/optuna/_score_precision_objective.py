@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from .._engine import check_choices, check_share, is_number
 from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
-from ..score_precision import FORMATS, KINDS, CoarseSystems, parse_coarseness
-from ._studies import StudyCreator, optuna
+from ..score_precision import FORMATS, KINDS, coarse_values, parse_coarseness
+from ._query_objective import StudyCreator, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
@@ -134,9 +135,11 @@ class ScorePrecisionObjective(StudyCreator):
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )
         self.max_rho = float(max_rho)
-        self._coarse = CoarseSystems(self._systems, existing_ties, scale)
+        self._measure = partial(
+            coarse_values, self._systems, 0, existing_ties=existing_ties, scale=scale
+        )
         (scores,) = self._systems.scores
-        self._exact = self._coarse.measure(0, None).values["expected"]
+        self._exact = self._measure(None).values["expected"]
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -164,7 +167,7 @@ class ScorePrecisionObjective(StudyCreator):
         """
         self._check_directions(trial, self.measure, "the bits of scores")
         coarseness = parse_coarseness(self._suggest(trial))
-        measured = self._coarse.measure(0, coarseness, "best", "worst", "std")
+        measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
         value = mean(found["expected"])
         if math.isnan(value):
@@ -276,7 +279,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     check_share(keep, "keep", up_to_one=True)
     trials = complete_trials(study)
     up = study.directions[0].name == "MAXIMIZE"
-    kept = [trial for trial in trials if _inferiority(trial, keep, up) <= alpha]
+    losses = [QueryLosses(*trial.user_attrs["losses"]) for trial in trials]
+    pvalues = [one.inferiority(keep, greater_is_better=up) for one in losses]
+    kept = [t for t, pvalue in zip(trials, pvalues, strict=True) if pvalue <= alpha]
     if not kept:
         if trials[0].user_attrs["exact"] == 0:
             raise NothingKept("the exact mean is 0: there is no share of it to keep")
@@ -307,9 +312,3 @@ def complete_trials(study: Any) -> list[Any]:
             "study must hold complete trials of a ScorePrecisionObjective, got none"
         )
     return trials
-
-
-def _inferiority(trial: Any, keep: float, up: bool) -> float:
-    """p-value that a trial keeps no more than this share of the exact mean."""
-    losses = QueryLosses(*trial.user_attrs["losses"])
-    return losses.inferiority(keep, greater_is_better=up)

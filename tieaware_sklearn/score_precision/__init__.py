@@ -2,7 +2,7 @@
 
 from ._bands import band_scores, geometric_bands, rank_safe_depth, worst_case_loss
 from ._coarse_ranker import FORMATS, KINDS, CoarseRanker, parse_coarseness, round_scores
-from ._study import CoarseSystems, PrecisionStudy, precision_study
+from ._study import PrecisionStudy, coarse_values, precision_study
 
 __all__ = [
     "CoarseRanker",

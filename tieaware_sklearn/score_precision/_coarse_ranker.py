@@ -97,9 +97,12 @@ class Coarseness:
         out = as_floats(scores, "y_score").copy()
         there = np.isfinite(out)
         if self.kind == "decimals":
-            out[there] = _to_decimals(out[there], self.value)
+            # Python rounds the exact value: no product that overflows or rounds twice
+            digits = min(self.value, _MOST_DECIMALS)
+            out[there] = _each(out[there], lambda x: float(round(x, digits)))
         elif self.kind == "significant":
-            out[there] = _to_significant(out[there], self.value)
+            form = f".{min(self.value, _MOST_DIGITS) - 1}e"
+            out[there] = _each(out[there], lambda x: float(format(x, form)))
         elif not self.is_linear:
             out[there] = _to_format(out[there], self.value)
         else:
@@ -120,17 +123,6 @@ def _extremes(scores: FloatArray, queries: Queries) -> tuple[FloatArray, FloatAr
         np.minimum.reduceat(low, starts)[codes],
         np.maximum.reduceat(arranged, starts)[codes],
     )
-
-
-def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
-    """Scores rounded to decimal places."""
-    # Python rounds the exact value: no product that overflows or rounds twice
-    return _each(scores, lambda x: float(round(x, min(decimals, _MOST_DECIMALS))))
-
-
-def _to_significant(scores: FloatArray, digits: int) -> FloatArray:
-    """Scores rounded to significant decimal digits."""
-    return _each(scores, lambda x: float(f"{x:.{min(digits, _MOST_DIGITS) - 1}e}"))
 
 
 def _each(scores: FloatArray, rounded: Callable[[float], float]) -> FloatArray:
@@ -515,9 +507,6 @@ optional
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -358,45 +358,36 @@ class CoarseValues(NamedTuple):
     tied_documents: float
 
 
-class CoarseSystems:
-    """Makes the scores of systems coarser and measures them."""
+def coarse_values(
+    systems: MeasuredSystems,
+    system: int,
+    coarseness: Coarseness | None,
+    *statistics: str,
+    existing_ties: str,
+    scale: str,
+    ties: str = "expected",
+) -> CoarseValues:
+    """The statistics of each query, by a system's scores as coarse as asked.
 
-    def __init__(
-        self,
-        systems: MeasuredSystems,
-        existing_ties: str,
-        scale: str,
-        ties: str = "expected",
-    ):
-        check_choice(existing_ties, "existing_ties", EXISTING_TIES)
-        check_choice(scale, "scale", SCALES)
-        self._systems = systems
-        self._existing_ties = existing_ties
-        self._scale = scale
-        self.ties = ties
-        self._exact = systems.scores
-        if existing_ties == "order":
-            # what bands of documents as they stand make coarser is this very order
-            self._exact = [in_order(one, systems.queries) for one in systems.scores]
-        self._together = check_qid(None, n_rows=systems.queries.n_rows)
-
-    def measure(
-        self, system: int, coarseness: Coarseness | None, *statistics: str
-    ) -> CoarseValues:
-        """`expected` and these statistics; no coarseness leaves scores exact."""
-        systems, queries = self._systems, self._systems.queries
-        scores = self._exact[system]
-        if coarseness is not None:
-            by_query = coarseness.by_query(self._scale)
-            scores = coarseness.apply(
-                systems.scores[system],
-                queries if by_query else self._together,
-                existing_ties=self._existing_ties,
-            )
-        found = systems.values(scores, statistics, self.ties, column=system)
-        values = {name: column[:, 0] for name, column in found.items()}
-        ties = score_ties(systems.ranked(scores), queries)
-        return CoarseValues(values, ties.bits, ties.tied_documents)
+    Without a coarseness, they are exact.
+    """
+    check_choice(existing_ties, "existing_ties", EXISTING_TIES)
+    check_choice(scale, "scale", SCALES)
+    scores, queries = systems.scores[system], systems.queries
+    if coarseness is not None:
+        together = check_qid(None, n_rows=queries.n_rows)
+        own = queries if coarseness.by_query(scale) else together
+        scores = coarseness.apply(scores, own, existing_ties=existing_ties)
+    elif existing_ties == "order":
+        # what bands of documents as they stand make coarser is this very order
+        scores = in_order(scores, queries)
+    found = systems.rules.values(
+        systems.prepared, systems.asked, scores, ties, statistics,
+        column=system, n_jobs=systems.n_jobs,
+    )  # fmt: skip
+    values = {name: column[:, 0] for name, column in found.items()}
+    tied = score_ties(systems.ranked(scores), queries)
+    return CoarseValues(values, tied.bits, tied.tied_documents)
 
 
 def precision_study(
@@ -522,39 +513,38 @@ def precision_study(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
-    treatments = systems.rules.check(ties)
-
-    def study(treatment: str) -> PrecisionStudy:
-        measured = CoarseSystems(systems, existing_ties, scale, treatment)
-        return _study(
-            systems, measured, levels, shares, float(alpha), min_share, test, progress
+    ways = {"existing_ties": existing_ties, "scale": scale}
+    studies = {
+        treatment: _study(
+            systems, levels, shares, float(alpha), min_share, test, progress,
+            **ways, ties=treatment,
         )
-
-    if isinstance(ties, str):
-        return study(ties)
-    return {treatment: study(treatment) for treatment in treatments}
+        for treatment in systems.rules.check(ties)
+    }  # fmt: skip
+    return studies[ties] if isinstance(ties, str) else studies
 
 
 def _study(
     systems: MeasuredSystems,
-    measured: CoarseSystems,
     levels: Sequence[Coarseness],
     shares: tuple[float, ...],
     alpha: float,
     min_share: float,
     test: str,
     progress: bool,
+    **ways: Any,
 ) -> PrecisionStudy:
     """The study under one treatment of ties."""
+    measure: Callable[..., CoarseValues] = partial(coarse_values, systems, **ways)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
-    exact = [measured.measure(j, None, *ends) for j in range(len(systems.names))]
+    exact = [measure(j, None, *ends) for j in range(len(systems.names))]
     kept = _kept([mean(one.values["expected"]) for one in exact], min_share, up)
     numbers = np.flatnonzero(kept).tolist()
     cells = list(itertools.product(levels, numbers))
     found = [exact[j] for j in numbers] + [
-        measured.measure(j, level, *ends)
+        measure(j, level, *ends)
         for level, j in show_progress(cells, progress, len(cells), "ranking")
     ]
     shape = len(levels) + 1, len(numbers)
@@ -592,7 +582,7 @@ def _study(
         tau_ap=tau_ap,
         alpha=alpha,
         test=test,
-        ties=measured.ties,
+        ties=ways["ties"],
     )
 
 
@@ -616,14 +606,20 @@ def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
 def _inferiority(
     expected: FloatArray, shares: tuple[float, ...], up: bool
 ) -> FloatArray:
-    n_levels, _, n_systems = expected.shape
-    out = np.empty((n_levels, len(shares), n_systems))
-    for i, j in np.ndindex(n_levels, n_systems):
-        losses = QueryLosses.of(expected[0, :, j], expected[i, :, j])
-        out[i, :, j] = [
-            losses.inferiority(share, greater_is_better=up) for share in shares
+    """p-values, (n_levels, n_shares, n_systems)."""
+    losses = [
+        [QueryLosses.of(*both) for both in zip(expected[0].T, level.T, strict=True)]
+        for level in expected
+    ]
+    return np.array(
+        [
+            [
+                [one.inferiority(share, greater_is_better=up) for one in each]
+                for share in shares
+            ]
+            for each in losses
         ]
-    return out
+    )
 
 
 def _pairwise(
