@@ -309,9 +309,9 @@ def test_every_measure_it_names_is_one_of_the_tests():
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"q1": {1: 1.0}}, "run: a document of topic q1 must be a string"),
-        ({"q1": {"d1": None}}, "got nan for document d1 of topic q1"),
-        ({"q1": {"d1": math.nan}}, "got nan for document d1 of topic q1"),
+        ({"q1": {1: 1.0}}, "document must be a string"),
+        ({"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
+        ({"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
         ([("q1", "d1", 1.0)], "unknown run format"),
         ([ScoredDoc("q1", "d1", s) for s in (1.0, 2.0)], "d1 is retrieved twice .* q1"),
         (pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run format"),
@@ -323,7 +323,7 @@ def test_a_run_that_is_none_is_refused(run, message):
 
 
 def test_judgments_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="a document of topic q1 must be a string"):
+    with pytest.raises(ValueError, match="document must be a string"):
         provider.calc_aggregate([AP], {"q1": {1: 1}}, RUN)
     with pytest.raises(ValueError, match="document d1 of topic q1"):
         provider.calc_aggregate([AP], {"q1": {"d1": None}}, RUN)
