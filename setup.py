@@ -47,7 +47,7 @@ kernel = [
         depends=[f"tieaware_sklearn/_kernel/{used}" for used in depends],
         optional=mode != "require",
     )
-    for name, depends in {"compiled": ["rows.pxd", "formulas.pxd"], "letor": []}.items()
+    for name, depends in {"walks": ["rows.pxd", "formulas.pxd"], "letor": []}.items()
 ]
 setup(
     ext_modules=[] if mode == "skip" else kernel,

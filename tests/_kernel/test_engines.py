@@ -92,7 +92,7 @@ def python(code, **environment):
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-HIDDEN = "import sys; sys.modules['tieaware_sklearn._kernel.compiled'] = None; "
+HIDDEN = "import sys; sys.modules['tieaware_sklearn._kernel.walks'] = None; "
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ letor: Any
 #: why the kernel is missing
 missing: str | None = None
 try:
-    compiled = import_module("tieaware_sklearn._kernel.compiled")
+    compiled = import_module("tieaware_sklearn._kernel.walks")
     letor = import_module("tieaware_sklearn._kernel.letor")
 except ModuleNotFoundError:
     compiled, letor, missing = None, None, "it was not built"
