@@ -9,7 +9,7 @@ import pytest
 from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.plots import FeatureScreeningDisplay
-from tieaware_sklearn.plots._axes import GREY
+from tieaware_sklearn.plots._base import GREY
 
 
 def test_features_are_those_of_the_selector():

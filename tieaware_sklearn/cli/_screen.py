@@ -6,11 +6,11 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from .._interrupts import exit_code
 from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_of
 from ..io import GROUP_SUFFIXES, find_files
 from ..plots import FeatureScreeningDisplay
 from ._checkpoint import Progress
+from ._interrupts import exit_code
 from ._outputs import Findings, check_outputs, write_findings
 from ._parts import Read, saved_part
 from ._screen_files import Screened, screen_files

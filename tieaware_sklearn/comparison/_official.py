@@ -466,6 +466,10 @@ class OfficialVsExact(Result):
                 tables.append(self._pair_table(j, shown))
         return tables
 
+    def _conclusion(self) -> list[str]:
+        told = zip(self.measures, map(_told, self.change), strict=True)
+        return [f"{measure}: {said}." for measure, said in told]
+
     def _system_table(self, j: int, more: list[str]) -> Table:
         official, exact, worst, best = (
             getattr(self, name)[:, j] for name in ("official", "exact", "worst", "best")

@@ -89,19 +89,24 @@ class SelectionStability(Result):
             "frequency": self.frequency[order],
         }
 
-    def _tables(self) -> list[Table]:
-        order = self._order()
-        more = len(order) - _SHOWN
-        shown = order[:_SHOWN]
+    def _conclusion(self) -> list[str]:
         n_samples = len(self.selected)
-        times = np.rint(self.frequency * n_samples).astype(int)
-        notes = [f"... and {more} more"] if more > 0 else []
-        notes += [
+        return [
             f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
             f"{bracketed(self.interval)} ({n_samples} {self.samples} of "
             f"{self.n_queries} queries, {self.selected.sum() / n_samples:.1f} features "
             "on average)."
         ]
+
+    def _whole(self) -> list[Table]:
+        return self._tables(len(self.feature_names))
+
+    def _tables(self, most: int = _SHOWN) -> list[Table]:
+        order = self._order()
+        more, shown = len(order) - most, order[:most]
+        times = np.rint(self.frequency * len(self.selected)).astype(int)
+        notes = [f"... and {more} more"] if more > 0 else []
+        notes += self._conclusion()
         return [
             Table.of(
                 ("feature", [self.feature_names[j] for j in shown]),

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine import FloatArray, check_count
-from ..feature_selection import RankingFeatureSelector
-from ._axes import GREY, plain, short, show_ranges
-from ._display_base import Display, Panels
+from ..feature_selection import RankingFeatureSelector, Screening
+from ._base import GREY, Display, Panels, plain, short
+from ._ranges import show_ranges
 
 #: what a screening has of each feature and measure
 _TABLES = ("mean", "best", "worst", "interval")
@@ -23,7 +23,7 @@ _TABLES = ("mean", "best", "worst", "interval")
 class FeatureScreeningDisplay(Display):
     """Exact scores of features, with best and worst order of ties and chance level.
 
-    Make it with `from_estimator` or `from_predictions`.
+    Make it with `from_estimator`, `from_screening` or `from_predictions`.
 
     Parameters
     ----------
@@ -115,10 +115,34 @@ class FeatureScreeningDisplay(Display):
             If `max_features` is less than 1, or if there is not one name per feature.
         """
         check_is_fitted(selector)
-        check_count(max_features, "max_features")
         screening = selector.screening_
         if feature_names is not None:
             screening = screening.named(feature_names)
+        return cls.from_screening(screening, max_features=max_features, ax=ax)
+
+    @classmethod
+    def from_screening(
+        cls, screening: Screening, *, max_features: int = 20, ax: Any = None
+    ) -> Self:
+        """Plot the best features of a screening.
+
+        Parameters
+        ----------
+        screening : Screening
+            Such as ``selector.screening_``, or one that was loaded.
+        max_features, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        FeatureScreeningDisplay
+
+        Raises
+        ------
+        ValueError
+            If `max_features` is less than 1.
+        """
+        check_count(max_features, "max_features")
         selection = screening.selection
         names = [
             row["feature"] + " (low first)" * (row["direction"] == "ascending")
@@ -128,22 +152,21 @@ class FeatureScreeningDisplay(Display):
         tables: dict[str, Any] = {
             name: getattr(screening, name)[shown] for name in _TABLES
         }
-        measures, chance = screening.measures, screening.chance
         chosen, repeats = None, None
         if selection is not None:
             chosen = selection.places()[shown]
-            of = [screening.feature_names[j] for j in selection.repeats[shown]]
-            is_repeat = selection.repeats[shown] >= 0
-            repeats = tuple(np.where(is_repeat, of, "").tolist())
-        display = cls(
+            repeats = tuple(
+                screening.feature_names[j] if j >= 0 else ""
+                for j in selection.repeats[shown]
+            )
+        return cls(
             tuple(names),
-            measures,
+            screening.measures,
             **tables,
-            chance=chance,
+            chance=screening.chance,
             chosen=chosen,
             repeats=repeats,
-        )
-        return display.plot(ax)
+        ).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -196,8 +219,7 @@ array-like of shape (n_documents,) or (n_documents, n_features)
         )
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.3 * len(self.feature_names), 2.4)
-        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
+        return Panels.of_rows(len(self.measures), len(self.feature_names))
 
     def _draw(self, axes: list[Any]) -> None:
         tables = [getattr(self, name) for name in _TABLES]

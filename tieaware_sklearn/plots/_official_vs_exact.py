@@ -9,8 +9,8 @@ import numpy as np
 
 from .._engine import FloatArray
 from ..comparison import OfficialVsExact, official_vs_exact
-from ._axes import BLACK, GREY, MEAN, RANGE, VERMILLION, plain, short
-from ._display_base import Display, Panels
+from ._base import BLACK, MEAN, RANGE, VERMILLION, Display, Panels, plain
+from ._ranges import show_rows, show_ticks
 
 #: lightest and darkest colour of a range, for no tied document and for all
 _COLOURS = "YlGnBu"
@@ -127,8 +127,7 @@ class OfficialVsExactDisplay(Display):
         return cls.from_result(found, ax=ax)
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.32 * len(self.systems), 2.4)
-        return Panels(len(self.measures), width=5.0, height=height, sharey=True)
+        return Panels.of_rows(len(self.measures), len(self.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         from matplotlib import colormaps
@@ -137,7 +136,8 @@ class OfficialVsExactDisplay(Display):
         colours = colormaps[_COLOURS](shade)
         side = -1 if self.greater_is_better[0] else 1
         order = np.argsort(side * self.exact[:, 0], kind="stable")
-        rows = np.arange(len(order))
+        rows, names = np.arange(len(order)), [self.systems[i] for i in order]
+        tied = [f"{100 * share:.0f} %" for share in self.tied_documents[order]]
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             worst, best = self.worst[order, j], self.best[order, j]
             axis.hlines(
@@ -148,11 +148,7 @@ class OfficialVsExactDisplay(Display):
                 linewidth=9,
                 label=RANGE,
             )
-            tick = {"marker": "|", "markersize": 12, "markeredgewidth": 2}
-            axis.plot(
-                self.exact[order, j], rows, linestyle="none", color=BLACK, label=MEAN,
-                **tick,
-            )  # fmt: skip
+            show_ticks(axis, self.exact[order, j], BLACK, MEAN)
             axis.plot(
                 self.official[order, j],
                 rows,
@@ -164,17 +160,5 @@ class OfficialVsExactDisplay(Display):
                 markeredgewidth=0.7,
                 label="trec_eval's order of ties",
             )
-            axis.locator_params(axis="x", nbins=5)
-            axis.set_yticks(rows, short([self.systems[i] for i in order]))
-            axis.set_ylim(len(rows) - 0.4, -0.6)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(visible=False, axis="y")
+            show_rows(axis, names, ("tied", tied))
             axis.set_xlabel(f"{plain(measure)}, mean over queries")
-            beside = {
-                "transform": axis.get_yaxis_transform(),
-                "fontsize": "small",
-                "color": GREY,
-            }
-            axis.text(1.02, -0.65, "tied", va="bottom", **beside)
-            for row, share in enumerate(self.tied_documents[order].tolist()):
-                axis.text(1.02, row, f"{100 * share:.0f} %", va="center", **beside)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from .._display import number
 from .._engine import FloatArray, check_count
 from ..inspection import PermutationImportance, query_permutation_importance
-from ._axes import GREY, SKY, plain, short, show_intervals, title
-from ._display_base import Display, Panels
+from ._base import GREY, SKY, Display, Panels, plain, title
+from ._ranges import show_intervals, show_rows
 
 
 @dataclass(eq=False)
@@ -162,8 +162,7 @@ class PermutationImportanceDisplay(Display):
         return cls.from_importance(found, max_features=max_features, ax=ax)
 
     def _panels(self) -> Panels:
-        height = max(1.6 + 0.3 * len(self.columns), 2.4)
-        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
+        return Panels.of_rows(len(self.measures), len(self.columns))
 
     def _draw(self, axes: list[Any]) -> None:
         rows = np.arange(len(self.columns))
@@ -173,13 +172,9 @@ class PermutationImportanceDisplay(Display):
             axis.barh(rows, lost, 0.62, color=SKY, label=f"column {how}: mean loss")
             show_intervals(axis, self.interval[:, m], self.confidence)
             axis.axvline(0, color=GREY, linewidth=1)
-            axis.locator_params(axis="x", nbins=5)
-            axis.set_yticks(rows, short(self.columns))
-            axis.set_ylim(len(rows) - 0.4, -0.6)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(visible=False, axis="y")
+            show_rows(axis, self.columns)
             axis.set_xlabel(f"loss of {plain(measure)}")
-            title(axis, f"{plain(measure)} (unpermuted: {number(self.baseline[m])})")
+            title(axis, f"{measure} (unpermuted: {number(self.baseline[m])})")
         if self.n_hidden:
             # below the names, beside the numbers of the scale
             corner = {"xy": (0, 0), "xycoords": "axes fraction"}

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._engine import FloatArray, check_flag
 from ..inspection import SelectionCurve, selection_curve
-from ._axes import GREY, line_style, plain, short
-from ._display_base import Display, Panels
+from ._base import GREY, Display, Panels, line_style, plain, short
 
 
 @dataclass(eq=False)

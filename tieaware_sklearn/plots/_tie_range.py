@@ -12,9 +12,8 @@ from .._engine import FloatArray
 from ..comparison import EXPECTED, SystemComparison, compare_systems
 from ..evaluation import DEFAULT_MEASURES, evaluate
 from ..measures import parse_measures
-from ._axes import GREEN, MEAN, ORANGE, PURPLE, plain, show_ranges
-from ._display_base import Panels
-from ._systems_display import Systems, SystemsDisplay
+from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, Systems, SystemsDisplay, plain
+from ._ranges import show_ranges
 
 _FIGURES = ("mean", "best", "worst")
 #: of the marks, those below the bar and those above in turn
@@ -174,8 +173,7 @@ class TieRangeDisplay(SystemsDisplay):
         ).plot(ax)
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.32 * len(self.systems), 2.4)
-        return Panels(len(self.measures), width=5.0, height=height, sharey=True)
+        return Panels.of_rows(len(self.measures), len(self.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         side = -1 if self.greater_is_better else 1

@@ -1,11 +1,23 @@
-"""What a terminal may have."""
+"""What a terminal may have, and how numbers are spelled."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 
 from tieaware_sklearn._display.tables import Table
-from tieaware_sklearn._display.terminal import columns, printable, warn, width, wrap
+from tieaware_sklearn._display.words import (
+    bracketed,
+    definitions,
+    meaning,
+    number,
+    paragraph,
+    printable,
+    probability,
+    warn,
+    width,
+)
 
 #: colours, new lines, a title for the window, text that runs backwards, a lone byte
 HOSTILE = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
@@ -40,30 +52,20 @@ def test_warnings_are_printable():
         warn(f"feature {HOSTILE}")
 
 
-def test_the_room_that_there_is(monkeypatch):
-    monkeypatch.delenv("COLUMNS")
-    # as in a pipe or a notebook, wherever that was started
-    assert columns() == 80
-    monkeypatch.setenv("COLUMNS", "132")
-    assert columns() == 132
-    monkeypatch.setenv("COLUMNS", "7")
-    assert columns() == 40
-    monkeypatch.setattr("sys.stdout", None)
-    assert columns() == 40
+def test_numbers():
+    assert number(2 / 3) == "0.6667"
+    assert number(2 / 3, 2) == "0.67"
+    assert number(1.5e18) == "1.5000e+18"
+    assert number(math.nan) == probability(math.nan) == "-"
+    assert probability(0.00012) == "0.0001"
+    assert probability(0.00001) == "<0.0001"
+    assert bracketed([0, math.inf], 1) == "[0.0, inf]"
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("", [""]),
-        ("short", ["short"]),
-        ("NDCG(gain=linear)@10", ["NDCG(gain=", "linear)@10"]),
-        ("0123456789abcdef", ["0123456789ab", "cdef"]),
-        ("clicks_of_the_day", ["clicks_of_", "the_day"]),
-        ("l1_distance (0.58)", ["l1_distance", "(0.58)"]),
-        ("名前名前名前名前", ["名前名前名前", "名前"]),
-    ],
-)
-def test_lines_of_a_name(text, lines):
-    assert wrap(text, 12) == lines
-    assert "".join(wrap(text, 12, keep=True)) == text
+def test_text_has_80_columns():
+    lines = paragraph("word " * 40).splitlines()
+    assert 70 < max(map(len, lines)) <= 80
+    assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
+    assert definitions([("a", "b")], margin=2) == "  a  b"
+    assert max(map(len, definitions([("a", "word " * 40)]).splitlines())) <= 80
+    assert meaning("measure") == ""
