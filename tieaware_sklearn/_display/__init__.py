@@ -1,6 +1,14 @@
 """What a person sees: tables in print and on pages, progress bars, warnings."""
 
-from .html import Result, as_columns, by_query, figure_html, page, tables_of
+from .html import (
+    Result,
+    as_columns,
+    by_query,
+    conclusion_of,
+    figure_html,
+    page,
+    tables_of,
+)
 from .progress import show_progress, shows_progress
 from .tables import Ranges, Table
 from .words import (

@@ -84,7 +84,7 @@ def table_html(table: Table, *, most: int | None = None) -> str:
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
-    if table.explains:
+    if table.explains and most is not None:  # a page has a list of all terms
         terms = "; ".join(f"{term}: {said}" for term, said in table.terms.items())
         lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
@@ -361,6 +361,11 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 def tables_of(result: Result) -> list[Table]:
     """What is shown of a result, for a page of several."""
     return result._tables()
+
+
+def conclusion_of(result: Result) -> list[str]:
+    """What a page says of a result first."""
+    return result._conclusion()
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from html import escape
@@ -147,6 +147,8 @@ class Findings:
         Gives a display of `plots`.
     pages : list of (str, Table), optional
         In place of `tables` on a page, which has room for more.
+    conclusion : list of str
+        What a page says first.
     saved : callable, optional
         Gives the bytes of a file that can be merged with others.
     """
@@ -160,6 +162,7 @@ class Findings:
     remarks: list[str]
     draw: Callable[[], Any]
     pages: list[tuple[str, Table]] | None = None
+    conclusion: Sequence[str] = ()
     saved: Callable[[], bytes] | None = None
 
     def text(self) -> str:
@@ -313,7 +316,7 @@ def _write_report(path: str, found: Findings, arguments: argparse.Namespace) -> 
     tables = found.pages or found.tables
     text = page(
         found.title,
-        found.opening,
+        [*found.conclusion, *found.opening],
         figure,
         [replace(table, title=heading) for heading, table in tables],
         found.remarks,

@@ -474,10 +474,10 @@ class SystemComparison(Result):
             line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
             if n := len(one.pairs):
                 differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
-                line += (
-                    f"; {differ} of {n} differences are significant ({_p_head(one)} <= "
-                    f"{alpha:g}), and {one.survives.sum()} hold in every order of ties"
-                )
+                line += f"; {differ} of {n} differences are significant "
+                line += f"({_p_head(one)} <= {alpha:g})"
+                if ties == EXPECTED:
+                    line += f", and {one.survives.sum()} hold in every order of ties"
             lines.append(f"{line}.")
         return lines
 

@@ -70,7 +70,7 @@ def short(names: Sequence[str]) -> list[str]:
 
 def title(axis: Any, text: str) -> None:
     """What a panel shows, above it."""
-    axis.set_title(plain(text), loc="left", fontsize="medium")
+    axis.set_title(text, loc="left", fontsize="medium")
 
 
 class Panels(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine import FloatArray, check_choice
+from .._engine import check_choice
 from ..score_precision import PrecisionStudy, precision_study
 from ._base import (
     BLACK,
@@ -22,6 +22,7 @@ from ._base import (
     Systems,
     SystemsDisplay,
     check_one_treatment,
+    plain,
     short,
     title,
 )
@@ -36,15 +37,10 @@ class PrecisionLossDisplay(SystemsDisplay):
 
     Parameters
     ----------
-    levels : tuple of str
-        Levels of coarseness.
-    changes : list of ndarray
-        For each level, the value of each query under coarser scores minus its exact
-        value.
-    measure : str
-        Name of the measure.
-    systems : str
-        Name of the system, or number of systems, of these queries.
+    study : PrecisionStudy
+        The study to draw.
+    system : str, optional
+        One of its systems; by default all.
 
     Attributes
     ----------
@@ -73,14 +69,12 @@ class PrecisionLossDisplay(SystemsDisplay):
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> display = PrecisionLossDisplay.from_predictions(
     ...     web.target, web.data[:, 5], qid=web.qid, coarseness=["rho=1.2", "rho=2"])
-    >>> display.levels
-    ('rho=1.2', 'rho=2')
+    >>> display.study.levels
+    ('exact', 'rho=1.2', 'rho=2')
     """
 
-    levels: tuple[str, ...]
-    changes: list[FloatArray]
-    measure: str
-    systems: str
+    study: PrecisionStudy
+    system: str | None = None
 
     @classmethod
     def from_study(
@@ -108,12 +102,7 @@ class PrecisionLossDisplay(SystemsDisplay):
         """
         if system is not None:
             check_choice(system, "system", study.systems)
-        chosen = study.systems if system is None else (system,)
-        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
-        columns = [study.systems.index(name) for name in chosen]
-        changes = study.changes()[1:, :, columns]
-        each = [level[~np.isnan(level)] for level in changes]
-        return cls(study.levels[1:], each, study.measure, whose).plot(ax=ax)
+        return cls(study, system).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
@@ -121,17 +110,23 @@ class PrecisionLossDisplay(SystemsDisplay):
         return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
 
     def _panels(self) -> Panels:
-        width = min(max(4.0, 1.6 + 0.95 * len(self.levels)), 14)
+        width = min(max(4.0, 0.65 + 0.95 * len(self.study.levels)), 14)
         return Panels(1, width=width, height=4.2)
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
-        n = len(self.levels)
+        study, system = self.study, self.system
+        chosen = study.systems if system is None else (system,)
+        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
+        columns = [study.systems.index(name) for name in chosen]
+        # the first level is that of exact scores
+        levels, changes = study.levels[1:], study.changes()[1:, :, columns]
+        n = len(levels)
         axis.axhline(0, color=GREY, linewidth=1)
         diamond = {"marker": "D", "mfc": VERMILLION, "mec": "white", "ms": 7}
         dots = {"marker": ".", "mfc": GREY, "mec": "none", "ms": 4, "alpha": 0.5}
         drawn = axis.boxplot(
-            self.changes,
+            [level[~np.isnan(level)] for level in changes],
             positions=np.arange(n),
             widths=0.6,
             showmeans=True,
@@ -147,10 +142,10 @@ class PrecisionLossDisplay(SystemsDisplay):
         drawn["means"][0].set_label("mean")
         drawn["fliers"][0].set_label("outlier queries")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
-        axis.set_xticks(np.arange(n), short(self.levels), **angled)
-        change = f"change of {self.measure}, per query"
+        axis.set_xticks(np.arange(n), short(levels), **angled)
+        change = f"change of {plain(study.measure)}, per query"
         axis.set(xlabel="coarseness of scores", ylabel=change)
-        title(axis, *short([self.systems]))
+        title(axis, *short([whose]))
         axis.grid(visible=False, axis="x")
 
 
@@ -168,16 +163,10 @@ class PairwisePValueDisplay(SystemsDisplay):
 
     Parameters
     ----------
-    exact, coarse : ndarray of shape (n_pairs,)
-        p-values under exact and under coarser scores.
-    turned : ndarray of shape (n_pairs,), bool
-        Whether coarser scores reverse which system of the pair is better.
-    level : str
-        Level of coarseness.
-    measure : str
-        Name of the measure.
-    alpha : float
-        Significance level.
+    study : PrecisionStudy
+        A study of at least two systems.
+    level : str, optional
+        One of its levels; by default the last.
 
     Attributes
     ----------
@@ -207,16 +196,12 @@ class PairwisePValueDisplay(SystemsDisplay):
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> display = PairwisePValueDisplay.from_predictions(
     ...     web.target, web.data[:, :5], qid=web.qid, coarseness="rho=2")
-    >>> len(display.exact)
+    >>> len(display.study.pairs)
     10
     """
 
-    exact: FloatArray
-    coarse: FloatArray
-    turned: Any
-    level: str
-    measure: str
-    alpha: float
+    study: PrecisionStudy
+    level: str | None = None
 
     @classmethod
     def from_study(
@@ -244,17 +229,9 @@ class PairwisePValueDisplay(SystemsDisplay):
         """
         if not len(study.pairs):
             raise ValueError("study must have at least two systems, got one")
-        name = study.levels[-1] if level is None else level
-        check_choice(name, "level", study.levels)
-        at = study.levels.index(name)
-        return cls(
-            exact=study.pvalues[0],
-            coarse=study.pvalues[at],
-            turned=study.turned()[at],
-            level=name,
-            measure=study.measure,
-            alpha=study.alpha,
-        ).plot(ax=ax)
+        if level is not None:
+            check_choice(level, "level", study.levels)
+        return cls(study, level).plot(ax)
 
     @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
@@ -267,13 +244,16 @@ class PairwisePValueDisplay(SystemsDisplay):
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
-        both = np.stack([self.exact, self.coarse])
+        study = self.study
+        level = study.levels[-1] if self.level is None else self.level
+        at, alpha = study.levels.index(level), study.alpha
+        both, turned = study.pvalues[[0, at]], study.turned()[at]
         there = ~np.isnan(both).any(axis=0)
-        before, after = both <= self.alpha
+        before, after = both <= alpha
         least = max(float(both[:, there].min(initial=1.0)), _FLOOR)
-        floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, self.alpha / 2)))
+        floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, alpha / 2)))
         for line in (axis.axvline, axis.axhline):
-            line(self.alpha, color=GREY, linewidth=1, linestyle="--")
+            line(alpha, color=GREY, linewidth=1, linestyle="--")
         axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
 
         def show(label: str, pairs: Any, **style: Any) -> None:
@@ -295,11 +275,11 @@ class PairwisePValueDisplay(SystemsDisplay):
             label = f"p < {floor:.0e}, at the edge"
             hollow = {"facecolors": "none", "edgecolors": GREY, "linewidths": 1}
             show(label, beyond, s=95, marker="s", **hollow)
-        if (there & self.turned).any():
+        if (there & turned).any():
             label = "better system reversed"
-            show(label, self.turned, s=80, facecolors="none", edgecolors=BLACK)
+            show(label, turned, s=80, facecolors="none", edgecolors=BLACK)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")
-        axis.set_ylabel(f"p-value under {self.level}")
-        title(axis, f"{self.measure}, pairs of systems, α = {self.alpha:g}")
+        axis.set_ylabel(f"p-value under {level}")
+        title(axis, f"{plain(study.measure)}, pairs of systems, α = {alpha:g}")
