@@ -235,13 +235,9 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             )
             for score in systems.values()
         ]
+        arrays = [[getattr(report, name) for name in _FIGURES] for report in reports]
         # of shape (n_systems, n_queries, 2, 3)
-        found = np.stack(
-            [
-                np.stack([getattr(report, name) for name in _FIGURES], axis=-1)
-                for report in reports
-            ]
-        )
+        found = np.array(arrays).transpose(0, 2, 3, 1)
         found = found[:, ~np.isnan(found[0, :, 1, 0])]
         precision, recall = found[:, :, 0], found[:, :, 1]
         return cls(tuple(systems), precision, recall, k=k, beta=beta).plot(ax)
@@ -256,29 +252,20 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
         ):
             self._show_lines(axis)
             differ = precision[:, 1] != precision[:, 2]
-            axis.plot(
-                recall[differ, 1:].T,
-                precision[differ, 1:].T,
-                color=SKY,
-                linewidth=2.5,
-                solid_capstyle="butt",
-            )
-            axis.plot([], [], color=SKY, linewidth=2.5, label=RANGE)
-            dots = {"linestyle": "none", "marker": "o", "markersize": 4}
-            axis.plot(
-                recall[:, 0], precision[:, 0], color=BLUE, alpha=0.7, label="query",
-                **dots,
-            )  # fmt: skip
-            axis.plot(
-                means(recall[:, :1]),
-                means(precision[:, :1]),
-                linestyle="none",
-                marker="*",
-                markersize=13,
-                color=BLACK,
-                markeredgecolor="white",
-                label="mean over queries",
-            )
+            line = {"color": SKY, "linewidth": 2.5, "solid_capstyle": "butt"}
+            axis.plot(recall[differ, 1:].T, precision[differ, 1:].T, **line)
+            axis.plot([], [], label=RANGE, **line)
+            dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
+            axis.plot(recall[:, 0], precision[:, 0], label="query", **dots)
+            star = {
+                "ls": "none",
+                "marker": "*",
+                "ms": 13,
+                "color": BLACK,
+                "mec": "white",
+            }
+            both = means(recall[:, :1]), means(precision[:, :1])
+            axis.plot(*both, label="mean over queries", **star)
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
             title(axis, name)
         axes[0].set_ylabel(f"precision{cut}")
@@ -291,21 +278,9 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
             least = level * square / (1 + square - level)
             recall = np.linspace(least, 1, 200)
             precision = level * recall / ((1 + square) * recall - square * level)
-            axis.plot(
-                recall,
-                precision,
-                color=GREY,
-                linewidth=0.8,
-                linestyle="--",
-                label="equal F" if self.beta == 1 else f"equal F(beta={self.beta:g})",
-            )
-            axis.annotate(
-                f"{level:g}",
-                (1.0, precision[-1]),
-                xytext=(3, 0),
-                textcoords="offset points",
-                color=GREY,
-                fontsize="small",
-                va="center",
-                annotation_clip=False,
-            )
+            label = "equal F" if self.beta == 1 else f"equal F(beta={self.beta:g})"
+            thin = {"color": GREY, "linewidth": 0.8, "linestyle": "--"}
+            axis.plot(recall, precision, label=label, **thin)
+            beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+            look = {"color": GREY, "fontsize": "small", "annotation_clip": False}
+            axis.annotate(f"{level:g}", (1.0, precision[-1]), **beside, **look)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..comparison import OfficialVsExact, SystemComparison
 from ..evaluation import PrecisionRecallCurve, RankingReport, Summary
 from ..feature_selection import Screening
@@ -38,30 +36,8 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
     if isinstance(result, RankingReport):
         result = result.summary()
     if isinstance(result, Summary):
-        segmented = result.keys == ("segment", "measure")
-        known = segmented or result.keys == ("measure",)
-        return partial(_ranges_of, result, segmented) if known else None
+        of_ranking = result.keys in (("measure",), ("segment", "measure"))
+        known = of_ranking and "chance" in result.columns
+        return partial(TieRangeDisplay.from_summary, result) if known else None
     draw = _DISPLAYS.get(type(result))
     return None if draw is None else partial(draw, result)
-
-
-def _ranges_of(summary: Summary, segmented: bool) -> TieRangeDisplay:
-    """Averages of a ranking, of all queries or by segment."""
-    measures = tuple(dict.fromkeys(summary.measure.tolist()))
-    names = ["all queries"]
-    if segmented:
-        names = list(map(str, summary.segment[:: len(measures)].tolist()))
-    columns = {
-        name: column.reshape(len(names), -1)
-        for name, column in summary.columns.items()
-        if name not in summary.keys
-    }
-    return TieRangeDisplay(
-        tuple(names),
-        measures,
-        *(columns[name] for name in ("mean", "best", "worst")),
-        average=f"{summary.average.replace('macro', 'mean')} over queries",
-        interval=np.stack([columns["interval_low"], columns["interval_high"]], axis=-1),
-        # that of a segment is its own
-        chance=None if segmented else columns["chance"][0],
-    ).plot()
