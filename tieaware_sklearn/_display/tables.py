@@ -48,8 +48,11 @@ class Column(NamedTuple):
 
     def spelled(self, is_name: bool) -> list[str]:
         """Head and cells as text has them: a row is a row, and no name fills it."""
-        texts = map(printable, [self.head, *self.cells])
-        return [clip(text, _LONGEST) if is_name else text for text in texts]
+        texts = list(map(printable, [self.head, *self.cells]))
+        if not is_name:
+            return texts
+        # letters that take two columns count twice
+        return [clip(t, _LONGEST * len(t) // (width(t) or 1)) for t in texts]
 
 
 class Ranges(NamedTuple):
@@ -150,8 +153,8 @@ class Table:
 
     def text(self) -> str:
         """The table with its notes."""
-        columns = []
-        for j, cells in enumerate(self.fitted()._spelled()):
+        fitted, columns = self.fitted(), []
+        for j, cells in enumerate(fitted._spelled()):
             longest = max(map(width, cells))
             spaces = (" " * (longest - width(cell)) for cell in cells)
             pairs = zip(cells, spaces, strict=True)
@@ -160,7 +163,9 @@ class Table:
         rule = "-" * max(map(width, [head, *rows]))
         notes = [paragraph(printable(note)) for note in self.notes]
         if self.explains:
-            notes.append(definitions(self.terms.items()))
+            heads = " ".join(column.head for column in fitted.columns)
+            terms = {t: said for t, said in self.terms.items() if t[:3] in heads}
+            notes.append(definitions(terms.items()))
         return "\n".join([head, rule, *rows, *notes])
 
     def meaning(self, head: str) -> str:

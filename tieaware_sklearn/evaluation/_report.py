@@ -730,7 +730,7 @@ def _tables_by_segment(of: Summary) -> list[Table]:
                 [*of.interval[rows], of.overall.interval[j]],
                 partial(bracketed, digits=_DIGITS),
             ),
-            drop=(5, 6),
+            drop=(5, 6, 7, 1),
             ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
         )
         tables.append(table)

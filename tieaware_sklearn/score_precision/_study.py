@@ -262,7 +262,9 @@ class PrecisionStudy(Result):
                 ("tau b", self.tau_b, partial(number, digits=2)),
                 ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
-        drop = [len(columns) - 1, len(columns) - 2] if len(self.pairs) else []
+        # correlations of the order of systems, and a share between two others
+        last = len(columns) - 1
+        drop = [last, last - 1, 7] if len(self.pairs) and len(self.keep) > 2 else []
         return [
             Table.of(
                 *columns,
