@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from tieaware_sklearn import Measure, SplitQueriesWarning
-from tieaware_sklearn._display.result import Result
+from tieaware_sklearn._display.html import Result
 from tieaware_sklearn.measures import SubtopicMeasure
 from tieaware_sklearn.model_selection import RankingScorer
 

@@ -43,7 +43,6 @@ REFERENCE = ROOT / "docs" / "api"
 TESTS = ROOT / "tests"
 # bottom to top: a room, folder or file, imports only from those above it in this list
 ROOMS = [
-    "_interrupts",
     "_optional",
     "_display",
     "_engine",

@@ -64,7 +64,8 @@ def build(tree: Path, what: str, kernel: str | None = None, **settings: str):
 
 def sources(tree: Path) -> set[str]:
     """The files of a pure Python wheel."""
-    found = (tree / "tieaware_sklearn").rglob("*.py")
+    package = tree / "tieaware_sklearn"
+    found = [one for kind in ("py", "css", "js") for one in package.rglob(f"*.{kind}")]
     names = {path.relative_to(tree).as_posix() for path in found}
     return names | {"tieaware_sklearn/py.typed"}
 

@@ -1,6 +1,5 @@
 """Exact scores of rankings when documents tie."""
 
-from . import _interrupts  # noqa: F401, before what takes time
 from ._engine import SplitQueriesWarning
 from ._kernel import show_versions
 from .comparison import compare_systems, official_vs_exact, pvalues_over_orders

@@ -1,5 +1,7 @@
 """Finding 1: trec_eval's values at the ends of the ranges, and the exact means."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from tieaware_sklearn.plots import OfficialVsExactDisplay
@@ -16,7 +18,7 @@ P_10 = [
     [0.0002, 0.1055, 0.0001, 0.2102],
 ]
 official, exact, worst, best = np.moveaxis(np.array([AP, P_10]), 2, 0).swapaxes(1, 2)
-OfficialVsExactDisplay(
+found = SimpleNamespace(
     systems=("baseline", "result_to_compare1", "result_to_compare2"),
     measures=("AP", "P@10"),
     official=official,
@@ -24,5 +26,6 @@ OfficialVsExactDisplay(
     worst=worst,
     best=best,
     tied_documents=np.array([0.489, 0.730, 1.0]),
-    greater_is_better=(True, True),
-).plot()
+    comparisons=SimpleNamespace(greater_is_better=np.array([True, True])),
+)
+OfficialVsExactDisplay(found).plot()

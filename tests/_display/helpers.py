@@ -5,7 +5,7 @@ from __future__ import annotations
 # so that all kinds of results are defined
 import tieaware_sklearn.comparison
 import tieaware_sklearn.judgments  # noqa: F401
-from tieaware_sklearn._display.result import Result
+from tieaware_sklearn._display.html import Result
 
 
 def all_results(cls=Result):

@@ -23,8 +23,8 @@ from tieaware_sklearn import (
     tie_report,
     tie_treatments,
 )
-from tieaware_sklearn._display.result import Result
-from tieaware_sklearn._display.terminal import width
+from tieaware_sklearn._display.html import Result
+from tieaware_sklearn._display.words import width
 from tieaware_sklearn.comparison import (
     compare_systems,
     official_vs_exact,
@@ -129,15 +129,6 @@ def test_each_kind_of_result_is_here():
     assert {type(one) for one in RESULTS.values()} == set(all_results())
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-@pytest.mark.parametrize("name", RESULTS)
-def test_results_fit_the_terminal(name, columns, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    text = str(RESULTS[name])
-    widest = max(map(width, text.splitlines()))
-    assert widest <= columns, text
-
-
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_as_html(name):
     found = parsed(RESULTS[name]._repr_html_())
@@ -153,13 +144,26 @@ def test_results_as_html(name):
         assert cells == table.columns[0].cells
 
 
-def test_more_is_shown_where_there_is_room(monkeypatch):
-    comparison = RESULTS["SystemComparison-12"]
-    narrow = str(comparison)
-    assert "p (t)" not in narrow
-    monkeypatch.setenv("COLUMNS", "160")
-    wide = str(comparison)
-    assert "p (t)" in wide
+def test_results_of_plain_names_fit_80_columns():
+    systems = dict(zip("abcde", SCORES.T, strict=True))
+    qid, score = QID, SCORES[:, 0]
+    segment = np.array(["one", "two"])[QID % 2]
+    report = evaluate(Y, score, qid=qid, segment=segment)
+    study = precision_study(Y, systems, qid=qid)
+    fitted = RankingFeatureSelector().fit(SCORES, Y, qid=qid)
+    comparison = compare_systems(Y, systems, qid=qid)
+    docno = QID.astype(str)
+    for result in (
+        *(report, report.by_segment(), tie_report(Y, score, qid=qid)),
+        *(study, study.summary(), comparison, fitted.screening_),
+        compare_systems(
+            Y, systems, qid=qid, test="randomization", interval="bootstrap"
+        ),
+        compare_systems(Y, systems, qid=qid, measure=["ap", "rr"]),
+        official_vs_exact(Y, systems, docno, qid=qid, n_orders=3),
+        pvalues_over_orders(Y, systems, qid=qid, measure=["ap", "rr"], n_orders=3),
+    ):
+        assert max(map(width, str(result).splitlines())) <= 80, result
 
 
 def test_intervals_stay_within_the_range_of_their_measure():

@@ -5,25 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
-from tieaware_sklearn._display.tables import (
-    Table,
-    bracketed,
-    definitions,
-    number,
-    probability,
-)
-from tieaware_sklearn._display.words import meaning
-
-
-def test_numbers():
-    assert number(2 / 3) == "0.6667"
-    assert number(2 / 3, 2) == "0.67"
-    assert number(1.5e18) == "1.5000e+18"
-    assert number(math.nan) == probability(math.nan) == "-"
-    assert probability(0.00012) == "0.0001"
-    assert probability(0.00001) == "<0.0001"
-    assert bracketed([0, math.inf], 1) == "[0.0, inf]"
+from tieaware_sklearn._display.tables import Table
+from tieaware_sklearn._display.words import probability
 
 
 def test_a_table_by_its_columns():
@@ -44,6 +29,11 @@ def test_a_table_by_its_columns():
     ]
 
 
+def test_names_stand_to_the_left():
+    table = Table.of(("run", ["x"]), ("measure", ["AP"]), ("mean", ["0.1"]), left=2)
+    assert table.text().splitlines()[2] == "x    AP        0.1"
+
+
 def test_legends_are_of_rows_too():
     table = Table.of(
         ("feature", ["(all)", "x"]),
@@ -51,30 +41,32 @@ def test_legends_are_of_rows_too():
         terms={"(all)": "the mean of them", "q": "a share"},
     )
     assert table.legend() == {"(all)": "the mean of them", "q": "a share"}
-    assert list(table.shown().legend) == ["(all)", "q"]
-    assert definitions([("a", "b")], margin=2) == "  a  b"
 
 
-def test_legends_are_of_the_columns_that_are_shown(monkeypatch):
-    table = Table.of(
-        *(("run", ["x" * 20]), ("mean", [0.5]), ("tie std", [0.1]), ("q", [0.2])),
-        drop=[2],
-        terms={"mean": "of both"},
-    )
-    assert list(table.legend()) == ["mean", "tie std", "q"]
-    shown = table.shown()
-    assert shown == (table.text(), table.legend(), True)
-    monkeypatch.setattr(
-        "tieaware_sklearn._display.tables.columns_of_terminal", lambda: 34
-    )
-    shown = table.shown()
-    assert not shown.is_whole
-    assert list(shown.legend) == ["mean", "q"]
-    legend = definitions(shown.legend.items())
-    assert legend.startswith("mean  of both\nq     p-value of the test against")
-    assert max(map(len, legend.splitlines())) <= 34
-    assert definitions([("a", "b c"), ("long", "d")]) == "a     b c\nlong  d"
-    assert meaning("measure") == ""
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+@pytest.mark.parametrize(("n", "left"), [(37, 5), (38, 4), (46, 4), (47, 3), (300, 3)])
+def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
+    """Whatever terminal there is: a table is the same everywhere."""
+    monkeypatch.setenv("COLUMNS", columns)
+    more = (("mean", [0.5]), ("tie std", [0.1]), ("worst", [0.2]))
+    table = Table.of(("run", ["x"]), ("text", ["y" * (n + 13)]), *more, drop=[3, 2])
+    kept = table.fitted()
+    assert len(kept.columns) == left
+    assert set(kept.legend()) == {column.head for column in kept.columns[2:]}
+    assert ("tie std" in table.text()) == (left == 5)
+
+
+def test_a_long_name_loses_its_middle():
+    name = "".join(map(str, range(200)))
+    (row,) = Table.of(("name", [name]), ("n", [1])).text().splitlines()[2:]
+    assert len(row) == 36 + 3
+    assert row.startswith(name[:16])
+    assert name[-10:] in row
+
+
+def test_a_table_without_rows():
+    text = Table.of(("name", []), ("mean", [])).text()
+    assert text.splitlines() == ["name  mean", "----------"]
 
 
 def test_terms_stand_below_a_table_that_explains_them():

@@ -14,7 +14,7 @@ from tieaware_sklearn import (
     ranking_score,
     tie_report,
 )
-from tieaware_sklearn._display.terminal import warn
+from tieaware_sklearn._display.words import warn
 from tieaware_sklearn.comparison import compare_systems
 
 NOTHING = {"qid": [1, 1], "zero_relevance": "skip"}

@@ -25,7 +25,7 @@ def test_demo(capsys, tmp_path):
     assert code == 0
     assert "17960 documents, 10 queries, 7 features" in out
     assert max(map(len, shown.splitlines())) <= 80
-    for term in ("q", "first", "±95%"):
+    for term in ("q", "first"):
         assert f"\n{term}  " in shown
     code, _, err = run(capsys, "demo", "--queries", 0)
     assert code == 1

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shlex
+from xml.etree import ElementTree
 
 import pytest
 
 from tests._display.test_html import parsed
 from tests.cli.helpers import run
-from tieaware_sklearn.cli._page import Figure, page
 
 NASTY = "<b>&\"'"
 
@@ -90,7 +91,7 @@ def test_a_page_has_all_that_is_chosen(letor, tmp_path, capsys):
 
 
 def test_without_matplotlib_the_page_says_so(files, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn.cli._page.find_spec", lambda _: None)
+    monkeypatch.setattr("tieaware_sklearn._display.html.find_spec", lambda _: None)
     path = tmp_path / "report.html"
     assert run(capsys, "evaluate", *files["evaluate"], "--report", path)[0] == 0
     found = parsed(path.read_text())
@@ -114,7 +115,19 @@ def test_reports_refuse_before_they_work(letor, tmp_path, capsys):
     assert "only one of --csv and --report" in err
 
 
-def test_bare_pages():
-    text = page("nothing", [], [], [], Figure("", drawn=False), ["x y", NASTY])
-    assert parsed(text).tables == []
-    assert shlex.join(["x y", NASTY]) in parsed(text).text
+def test_no_name_breaks_a_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    qrels, one, two = tmp_path / "qrels", tmp_path / "one", tmp_path / "two"
+    qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
+    for path, tag in ((one, b"caf\xe9"), (two, b"\x1b[31m\x01$")):
+        path.write_bytes(b"1 Q0 a 1 5 " + tag + b"\n2 Q0 a 1 1 " + tag + b"\n")
+    plot, report = tmp_path / "x.svg", tmp_path / "x.html"
+    for command in ("evaluate", "compare"):
+        words = [command, qrels, one, two, "--plot", plot, "--report", report]
+        code, _, err = run(capsys, *words)
+        assert (code, err) == (0, "")
+        assert ElementTree.parse(plot).getroot().tag.endswith("svg")
+        text = report.read_text(encoding="utf-8")
+        assert parsed(text).tables
+        (picture,) = re.findall(r'base64,([^"]+)"', text)
+        assert ElementTree.fromstring(base64.b64decode(picture)) is not None

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tieaware_sklearn import compare_systems, evaluate
-from tieaware_sklearn._display.result import tables_of
+from tieaware_sklearn._display.html import tables_of
 from tieaware_sklearn.datasets import load_trec, make_web_search
 
 RUNS = ("baseline", "result_to_compare1", "result_to_compare2")
@@ -65,7 +65,7 @@ def test_treatments_side_by_side():
     assert cells(pairs, "measure", "A", "B") == first
     for ties in TIES:
         those = [SEVERAL[measure, ties] for measure in MEASURES]
-        shown = cells(pairs, f"A - B {ties}", f"p (holm) {ties}")
+        shown = cells(pairs, ties, f"p {ties}")
         assert shown == [
             (str(difference), str(p))
             for one in those
@@ -75,7 +75,7 @@ def test_treatments_side_by_side():
     holds = [("yes" if yes else "no",) for yes in np.concatenate(survives)]
     assert cells(pairs, "holds") == holds
     assert "broken by the rule official" in systems.meaning("official")
-    assert "least favourable" in pairs.meaning("A - B worst")
+    assert "least favourable" in pairs.meaning("worst")
 
 
 def test_one_treatment_of_several_measures():

@@ -186,7 +186,7 @@ def test_a_rule_may_go_by_any_column(rows):
     assert_same_comparison(found, wanted)
     holes = rows.assign(docno=rows.index.astype(str))
     holes["docno"] = holes.docno.where(rows.index != 7)
-    what = rf"external\['x'\] must not be missing .* in query {rows.qid[7]}"
+    what = rf"external\['x'\] must not be missing .* query {rows.qid[7]}"
     with pytest.raises(ValueError, match=what):
         compare_systems(
             spread(holes), scores=SYSTEMS, external={"x": "docno"}, ties="x"

@@ -126,7 +126,7 @@ def test_a_query_in_two_segments_is_named(rows):
 def test_a_missing_segment_is_an_error(rows, hole):
     market = (rows.qid % 3).astype(str).astype(object)
     holes = rows.assign(market=market.where(rows.qid != 7, hole))
-    with pytest.raises(ValueError, match=r"market must not be missing.* in query 7"):
+    with pytest.raises(ValueError, match=r"market must not be missing.*\n.*query 7"):
         evaluate(spread(holes), score="clicks", segment="market")
 
 

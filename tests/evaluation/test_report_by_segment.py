@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 from tests.strategies import queries
 from tieaware_sklearn import PreparedRanking, evaluate
+from tieaware_sklearn._display.words import width
 from tieaware_sklearn.measures import NDCG
 
 MEASURES = ["ndcg@3", "ap", "esl"]
@@ -128,8 +129,7 @@ def test_a_table_by_segment():
 def test_tables_fit_a_terminal(average):
     names = ["a segment with quite a long name", "\x1b[1m\n", "日本語の検索クエリ" * 9]
     lines = str(report(segment=names).by_segment(average)).splitlines()
-    widths = [len(line) + sum(not c.isascii() for c in line) for line in lines]
-    assert max(widths) <= 80
+    assert max(map(width, lines)) <= 80
     assert any(line.startswith("日本") for line in lines)
     assert any("…" in line for line in lines)
     assert any(r"\x1b" in line for line in lines)

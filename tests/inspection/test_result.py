@@ -43,8 +43,6 @@ def test_a_table_per_measure_what_matters_most_on_top():
 def test_no_line_is_too_long():
     text = str(found({"a rather long name " * 5 + str(j): j for j in range(24)}))
     assert max(map(len, text.splitlines())) <= 80
-    # whole names, in three lines or four
-    assert "…" not in text
     assert text.endswith("\n... and 4 more")
 
 

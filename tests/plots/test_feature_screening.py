@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, segments
+from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, rows_of, segments
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.plots import FeatureScreeningDisplay
-from tieaware_sklearn.plots._axes import GREY
+from tieaware_sklearn.plots._base import GREY
 
 
 def test_features_are_those_of_the_selector():
@@ -18,10 +18,10 @@ def test_features_are_those_of_the_selector():
         selector, feature_names=WEB.feature_names, max_features=4
     )
     best = np.argsort(selector.ranking_)[:4]
-    assert [name.split()[0] for name in display.feature_names] == [
-        WEB.feature_names[j] for j in best
+    assert [WEB.feature_names[j] for j in best] == [
+        name.split(" (")[0].split(". ")[-1] for name in rows_of(display.axes_[0])
     ]
-    assert any("(low first)" in name for name in DISPLAYS["features"]().feature_names)
+    assert any("(low first)" in name for name in rows_of(DISPLAYS["features"]().ax_))
     for m, axis in enumerate(display.axes_):
         ends = np.array(segments(axis))
         np.testing.assert_array_equal(ends[:, 1], selector.best_[best, m])
@@ -47,17 +47,17 @@ def test_every_column_of_scores_is_a_feature():
         pd.DataFrame(scores, columns=names),
     ):
         display = FeatureScreeningDisplay.from_predictions(Y, given, qid=QID)
-        assert display.feature_names == array.feature_names
-        np.testing.assert_array_equal(display.mean, array.mean)
-    assert array.measures == ("NDCG@10", "AP", "RR")
+        assert display.screening.feature_names == array.screening.feature_names
+        np.testing.assert_array_equal(display.screening.mean, array.screening.mean)
+    assert array.screening.measures == ("NDCG@10", "AP", "RR")
     alone = FeatureScreeningDisplay.from_predictions(
         Y, scores[:, 0], qid=QID, measures="ap"
     )
-    assert alone.feature_names == ("x0",)
+    assert alone.screening.feature_names == ("x0",)
     named = FeatureScreeningDisplay.from_predictions(
         Y, pd.Series(scores[:, 0], name="clicks"), qid=QID, measures="ap"
     )
-    assert named.feature_names == ("clicks",)
+    assert named.screening.feature_names == ("clicks",)
     assert alone.ax_ is alone.axes_[0]
 
 

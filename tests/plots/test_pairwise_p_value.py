@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,9 @@ def test_quadrants_count_the_pairs():
     drawn = sum(len(c.get_offsets()) for c in display.ax_.collections[:4])
     assert drawn == len(STUDY.pairs)
     named = PairwisePValueDisplay.from_study(STUDY, level="levels=4")
-    assert named.coarse.tolist() == STUDY.pvalues[2].tolist()
+    assert named.ax_.get_ylabel() == "p-value under levels=4"
+    shown = np.vstack([c.get_offsets() for c in named.ax_.collections[:4]])
+    assert sorted(shown[:, 1]) == sorted(np.maximum(STUDY.pvalues[2], 1e-8))
     alone = precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
     with pytest.raises(ValueError, match="study must have at least two systems"):
         PairwisePValueDisplay.from_study(alone)
@@ -31,8 +35,10 @@ def test_quadrants_count_the_pairs():
 
 def test_p_values_beyond_the_edge_are_marked_and_counted():
     exact, coarse = np.array([1e-9, 1e-3, np.nan]), np.array([0.2, 1e-3, 1e-9])
-    turned = np.zeros(3, bool)
-    shown = PairwisePValueDisplay(exact, coarse, turned, "rho=2", "AP", 0.05).plot()
+    systems = {name: SYSTEMS[name] for name in list(SYSTEMS)[:3]}
+    study = precision_study(Y, systems, qid=QID, coarseness="rho=2")
+    study = replace(study, pvalues=np.stack([exact, coarse]))
+    shown = PairwisePValueDisplay.from_study(study)
     labels = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
     assert "p < 1e-08, at the edge: 1" in labels
     (marked,) = [c for c in shown.ax_.collections if "at the edge" in c.get_label()]
@@ -43,7 +49,7 @@ def test_p_values_below_a_small_level():
     study = precision_study(Y, SYSTEMS, qid=QID, coarseness=["rho=1000000"], alpha=1e-9)
     display = PairwisePValueDisplay.from_study(study)
     assert display.ax_.get_xlim()[0] < 1e-9
-    assert not display.turned.any()
+    assert not display.study.turned().any()
     labels = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     both = study.significant()
     assert f"no longer significant: {(both[0] & ~both[1]).sum()}" in labels

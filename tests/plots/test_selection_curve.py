@@ -41,8 +41,11 @@ def test_lines_and_intervals_are_those_found():
 
 def test_differences_leave_the_first_selector_out():
     display = SelectionCurveDisplay.from_curve(CURVE, differences=True)
-    assert display.selectors == ("b",)
-    assert display.baseline == "$a$"
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "b",
+        r"\$a\$, as many features",
+    ]
     line, level = display.ax_.get_lines()
     np.testing.assert_array_equal(line.get_ydata(), CURVE.difference[1])
     np.testing.assert_array_equal(bars(display.ax_), CURVE.difference_interval[1:])
@@ -64,6 +67,6 @@ def test_from_estimator_is_the_curve():
     args = RankingFeatureSelector("ap"), model, WEB.data, Y
     display = SelectionCurveDisplay.from_estimator(*args, qid=QID, **options)
     curve = selection_curve(*args, qid=QID, **options)
-    np.testing.assert_array_equal(display.value, curve.mean)
+    np.testing.assert_array_equal(display.curve.mean, curve.mean)
     assert "90% intervals" in display.ax_.get_xlabel()
     assert check_layout(display.figure_)

@@ -16,13 +16,12 @@ from tieaware_sklearn.plots import (
 )
 
 X, LABELS, QID = WEB.data[FEW], Y[FEW], WEB.qid[FEW]
-N_QUERIES = len(np.unique(QID))
 #: what of each says how many systems it was given
 COUNTS = {
     TieRangeDisplay: lambda display: len(display.systems),
     PrecisionRecallBandDisplay: lambda display: len(display.curves),
-    PrecisionLossDisplay: lambda display: len(display.changes[0]) // N_QUERIES,
-    PairwisePValueDisplay: lambda display: {1: 2, 3: 3}[len(display.exact)],
+    PrecisionLossDisplay: lambda display: len(display.study.systems),
+    PairwisePValueDisplay: lambda display: len(display.study.systems),
 }
 OPTIONS = {
     PrecisionRecallBandDisplay: {"recall": [0, 1]},

@@ -166,10 +166,28 @@ def test_displays_of_a_study_take_one_treatment(display):
     shown = display.from_predictions(Y, SYSTEMS, ties="official", **options)
     study = precision_study(Y, SYSTEMS, ties="official", **options)
     wanted = display.from_study(study)
-    if display is PairwisePValueDisplay:
-        assert shown.coarse.tolist() == wanted.coarse.tolist()
-    else:
-        assert shown.changes[0].tolist() == wanted.changes[0].tolist()
+    assert shown.study.pvalues.tolist() == wanted.study.pvalues.tolist()
+    assert shown.study.changes().tolist() == wanted.study.changes().tolist()
     message = rf"ties must be one treatment for {display.__name__}, got \['expected'"
     with pytest.raises(ValueError, match=message):
         display.from_predictions(Y, SYSTEMS, ties=["expected", "official"], **options)
+
+
+def test_summaries_of_reports():
+    segment = np.where(QID % 2, "odd", "even")
+    options = {"qid": QID, "measures": ["ap", "esl"], "segment": segment}
+    report = evaluate(Y, SYSTEMS["clicks"], **options)
+    one = TieRangeDisplay.from_summary(report.summary())
+    assert rows_of(one.axes_[0]) == ["all queries"]
+    assert one.mean.tolist() == [report.summary().mean.tolist()]
+    assert one.greater_is_better
+    parts = TieRangeDisplay.from_summary(report.by_segment())
+    assert parts.systems == ("even", "odd")
+    assert parts.mean.ravel().tolist() == report.by_segment().mean.tolist()
+    assert parts.chance is None
+    lower = {
+        name: evaluate(Y, s, qid=QID, measures="esl") for name, s in SYSTEMS.items()
+    }
+    named = TieRangeDisplay.from_summary({n: r.summary() for n, r in lower.items()})
+    assert named.systems == tuple(SYSTEMS)
+    assert not named.greater_is_better

@@ -1,17 +1,24 @@
-"""What a person sees in a terminal: tables of text and progress bars."""
+"""What a person sees: tables in print and on pages, progress bars, warnings."""
 
-from .html import STYLE, table_html
+from .html import (
+    Result,
+    as_columns,
+    by_query,
+    conclusion_of,
+    figure_html,
+    page,
+    tables_of,
+)
 from .progress import show_progress, shows_progress
-from .result import Result, as_columns, by_query, tables_of
-from .tables import (
-    Ranges,
-    Table,
+from .tables import Ranges, Table
+from .words import (
     bracketed,
     clip,
     definitions,
+    meaning,
     number,
     paragraph,
+    printable,
     probability,
+    warn,
 )
-from .terminal import printable, warn
-from .words import meaning

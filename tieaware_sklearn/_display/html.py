@@ -1,64 +1,65 @@
-"""Tables as HTML: in notebooks, and on pages of their own."""
+"""Results as tables: in print, in notebooks, and on pages of their own."""
 
 from __future__ import annotations
 
+import base64
+import io
 import math
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from datetime import date
 from html import escape
-from typing import Any
+from importlib import import_module
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.util import find_spec
+from platform import python_version
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .tables import Ranges, Table, number
-from .terminal import printable, wrap
+from .._optional import import_optional
+from .tables import Ranges, Table
+from .words import number, printable
 
 #: rows of a table in a notebook
 _ROWS = 60
-#: characters of a name that stay on one line
-_WIDEST = 28
+#: characters of a name that stay on one line, and where it is broken
+_PARTS = re.compile(r".{0,27}[^\w@(]|.{1,28}")
+#: names of a list that a page spells out
+_LISTED = 8
 #: columns and lines of the drawing of a bar
 _WIDE, _HIGH = 90, 12
+#: whose versions numbers may depend on
+_LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: how tables look: text and lines in the colours around them, on light and dark.
-#: Jupyter says which colours its theme has, other pages what the reader prefers
-STYLE = """
-.tieaware {
-  --tieaware-bar: #4f8fd0; --tieaware-faint: rgba(128, 128, 128, .28);
-  color: var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit));
-  overflow-x: auto; font-variant-numeric: tabular-nums;
-}
-@media (prefers-color-scheme: dark) {
-  .tieaware { --tieaware-bar: #6aa9e9; --tieaware-faint: rgba(160, 160, 160, .35); }
-}
-.tieaware table { border-collapse: collapse; margin: .4em 0 .8em; font-size: .92em;
-  border: 0; color: inherit; background: none; }
-.tieaware th, .tieaware td { padding: .22em .6em; text-align: right; border: 0;
-  color: inherit; background: none; white-space: nowrap; vertical-align: middle; }
-.tieaware th { font-weight: 600; vertical-align: bottom;
-  border-bottom: 1px solid currentColor; }
-.tieaware tbody tr { background: none; }
-.tieaware tbody td { border-bottom: 1px solid var(--tieaware-faint); }
-.tieaware tbody tr:hover { background: var(--tieaware-faint); }
-.tieaware .name { text-align: left; white-space: normal; }
-.tieaware th[title] { text-decoration: underline dotted; text-underline-offset: .25em;
-  cursor: help; }
-.tieaware p { margin: .2em 0 .8em; font-size: .88em; }
-.tieaware svg { vertical-align: middle; }
-.tieaware .track { stroke: var(--tieaware-faint); stroke-width: 1; }
-.tieaware .range { fill: var(--tieaware-bar); }
-.tieaware .mean { stroke: currentColor; stroke-width: 2; }
-"""
+#: of its own width, how much a figure keeps on any screen
+_LEAST = 0.7
+#: the page asks for nothing, and no name in it can make it
+_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'"
+)
+
+
+def _read(name: str) -> str:
+    """A file of style or script that stands beside this one."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def fragment(tables: Sequence[Table]) -> str:
     """Tables for a notebook, with what they need to look like."""
     body = "".join(table_html(table, most=_ROWS) for table in tables)
-    return f'<div class="tieaware"><style>{STYLE}</style>{body}</div>'
+    return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
 def table_html(table: Table, *, most: int | None = None) -> str:
     """A table with its notes; cells say by what they sort."""
-    names = {*range(table.left), *table.wraps}
+    names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
         if j == table.left and table.ranges is not None:
@@ -83,7 +84,7 @@ def table_html(table: Table, *, most: int | None = None) -> str:
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
-    if table.explains:
+    if table.explains and most is not None:  # a page has a list of all terms
         terms = "; ".join(f"{term}: {said}" for term, said in table.terms.items())
         lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
@@ -101,7 +102,7 @@ def _head_of_bars(ranges: Ranges) -> str:
 
 def _name(text: str) -> str:
     """A name of any length, which may be broken here and there."""
-    return "<wbr>".join(map(escape, wrap(printable(text), _WIDEST, keep=True)))
+    return "<wbr>".join(map(escape, _PARTS.findall(printable(text))))
 
 
 def _text(text: str) -> str:
@@ -148,3 +149,247 @@ def _bar(
         f'height="{_HIGH - 6}"/>'
         f'<line class="mean" x1="{there}" x2="{there}" y1="0" y2="{_HIGH}"/></svg>'
     )
+
+
+def figure_html(draw: Callable[[], Any], said: str) -> str:
+    """What a display draws, as SVG inside of a page, or why there is none."""
+    if find_spec("matplotlib") is None:
+        missing = "there is no figure because matplotlib is not installed"
+        return f"<p>{missing} (pip install matplotlib)</p>"
+    matplotlib, pyplot = (
+        import_optional(name, extra="plots", purpose="to_html")
+        for name in ("matplotlib", "matplotlib.pyplot")
+    )
+    drawn, file = draw().figure_, io.BytesIO()
+    # the same page for the same findings
+    with matplotlib.rc_context({"svg.hashsalt": "tieaware"}):
+        drawn.savefig(file, format="svg", metadata={"Date": None})
+    pyplot.close(drawn)
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    # on narrow screens it shrinks as far as its words stay readable, then scrolls
+    least = f"min-width: {_LEAST * drawn.get_figwidth():.1f}in"
+    source = f"data:image/svg+xml;base64,{data}"
+    image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
+    return f"<figure>{image}</figure>"
+
+
+def page(
+    title: str,
+    conclusion: Sequence[str],
+    figure: str,
+    tables: Sequence[Table],
+    remarks: Sequence[str] = (),
+    about: Sequence[tuple[str, str]] = (),
+    command: str = "",
+) -> str:
+    """A page that is complete in itself.
+
+    Parameters
+    ----------
+    title : str
+    conclusion : list of str
+        What there is to say first.
+    figure : str
+        As HTML.
+    tables : list of Table
+    remarks : list of str
+        What there is to say of them.
+    about : list of (str, str)
+        What was compared, and how.
+    command : str
+        What made it, if it was the command line.
+    """
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f"<title>{_text(title)}</title>",
+        f"<style>{_read('page.css')}{_read('tables.css')}</style>",
+        "</head>",
+        "<body>",
+        f"<h1>{_text(title)}</h1>",
+        *(f'<p class="lead">{_text(line)}</p>' for line in conclusion if line),
+        figure,
+    ]
+    for table in tables:
+        parts += [f"<h2>{_text(table.title)}</h2>"] * bool(table.title)
+        parts += ['<div class="tieaware">', table_html(table), "</div>"]
+    lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
+    parts += ["<ul>", *lines, "</ul>"] * bool(lines)
+    terms = {head: said for one in tables for head, said in one.legend().items()}
+    lists = {"What was compared": about, "What the columns mean": terms.items()}
+    for heading, pairs in lists.items():
+        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
+        parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"] * bool(items)
+    drawn = ["matplotlib"] * ("<img" in figure)
+    versions = [("Python", python_version())]
+    versions += [(name, version(name)) for name in (*_LIBRARIES, *drawn)]
+    made = f"Made on {date.today().isoformat()} by "
+    parts += [
+        "<footer>",
+        f"<p>{made}{_text(', '.join(map(' '.join, versions)))}</p>",
+        *([f"<pre>{_text(command)}</pre>"] if command else []),
+        "</footer>",
+        f"<script>{_read('page.js')}</script>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+class Result:
+    """A result that shows itself as tables: in print, at a prompt and in a notebook.
+
+    A subclass is a dataclass with `_tables`. In a data frame, what rows are about comes
+    first: the query, the measure, the system; the index is only a number.
+    """
+
+    def _tables(self) -> list[Table]:
+        """What is shown."""
+        raise NotImplementedError
+
+    def _whole(self) -> list[Table]:
+        """What a page shows, which has room for all rows."""
+        return self._tables()
+
+    def _conclusion(self) -> list[str]:
+        """What a page says first."""
+        return []
+
+    def _about(self) -> dict[str, Any]:
+        """What a page says of what was compared: names, numbers and ids of queries."""
+        return {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+
+    def __str__(self) -> str:
+        return "\n\n".join(table.text() for table in self._tables())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(self._tables())
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of `to_pandas`, by name.
+
+        By default they are the fields with a value per row: of tuples, named in the
+        plural, of arrays, and of intervals, which make two columns.
+        """
+        return as_columns(vars(self))
+
+    def to_pandas(self) -> Any:
+        """The result as a `pandas.DataFrame`."""
+        pandas = import_optional("pandas", extra="io", purpose="to_pandas")
+        return pandas.DataFrame(self._columns())
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the result as a page of HTML that needs nothing from elsewhere.
+
+        The page says what was found first. Its tables sort by a click on a head, and
+        explain their columns. It has a figure if matplotlib is installed, what was
+        compared, the date, and the versions of the libraries.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file, which is replaced once the page is complete.
+
+        Returns
+        -------
+        str or None
+            The page, if there is no `path`.
+
+        Examples
+        --------
+        >>> from tieaware_sklearn import evaluate
+        >>> report = evaluate([1, 0, 0], [2, 2, 1], measures=["rr", "p@1"])
+        >>> report.to_html("report.html")  # doctest: +SKIP
+        >>> report.to_html()[:15]
+        '<!DOCTYPE html>'
+        """
+        title = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
+        # of a room above, which is imported where it is asked for
+        draw = import_module("..plots", __package__).drawing_of(self)
+        about = [
+            (name.replace("_", " "), said)
+            for name, value in self._about().items()
+            if (said := _said(value))
+        ]
+        text = page(
+            title.capitalize(),
+            self._conclusion(),
+            "" if draw is None else figure_html(draw, f"{title}, as a picture"),
+            self._whole(),
+            about=about,
+        )
+        if path is None:
+            return text
+        write_page(path, text)
+        return None
+
+
+def _said(value: Any) -> str:
+    """What a field says in a line; empty for one that is a table by itself."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (str, int, float)):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, tuple) and all(isinstance(one, (str, int)) for one in value):
+        more = len(value) - _LISTED
+        listed = ", ".join(map(str, value[:_LISTED]))
+        return f"{listed} and {more} more" if more > 0 else listed
+    return ""
+
+
+def write_page(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text beside the file, which it then replaces."""
+    target = os.path.realpath(path)
+    part = f"{target}.{os.getpid()}.part"
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, target)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(part)
+        raise
+
+
+def tables_of(result: Result) -> list[Table]:
+    """What is shown of a result, for a page of several."""
+    return result._tables()
+
+
+def conclusion_of(result: Result) -> list[str]:
+    """What a page says of a result first."""
+    return result._conclusion()
+
+
+def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `values` that have one for each row; see `Result`."""
+    columns: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            columns[name.removesuffix("s")] = value
+        elif isinstance(value, np.ndarray) and value.ndim == 2:
+            columns[f"{name}_low"], columns[f"{name}_high"] = value.T
+        elif isinstance(value, np.ndarray):
+            columns[name] = value
+    return columns
+
+
+def by_query(
+    qid: NDArray[Any],
+    measures: Sequence[str],
+    values: Mapping[str, NDArray[Any]],
+    of: str = "measure",
+) -> dict[str, Any]:
+    """Columns with a row per query and measure, of arrays (n_queries, n_measures)."""
+    return {
+        "qid": np.repeat(qid, len(measures)),
+        of: list(measures) * len(qid),
+        **{name: array.ravel() for name, array in values.items()},
+    }

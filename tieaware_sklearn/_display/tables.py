@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .layout import LEAST, lay_out
-from .terminal import columns as columns_of_terminal
-from .terminal import printable
-from .words import meaning
+from .words import (
+    COLUMNS,
+    bracketed,
+    clip,
+    definitions,
+    meaning,
+    number,
+    paragraph,
+    printable,
+    width,
+)
 
 Floats = NDArray[np.floating[Any]]
-
-#: decimals of values
-DIGITS = 4
-#: from here on a value is shown by its power of ten
-_LARGE = 1e9
-
-
-def number(value: float, digits: int = DIGITS) -> str:
-    """A number for a table: fixed decimals, ``-`` for NaN."""
-    if math.isnan(value):
-        return "-"
-    return f"{value:.{digits}{'e' if abs(value) >= _LARGE else 'f'}}"
-
-
-def bracketed(interval: ArrayLike, digits: int = DIGITS) -> str:
-    """The two ends of an interval for a table."""
-    low, high = np.asarray(interval, np.float64).tolist()
-    return f"[{number(low, digits)}, {number(high, digits)}]"
-
-
-def probability(value: float) -> str:
-    """A p-value or q-value for a table."""
-    if math.isnan(value):
-        return "-"
-    least = 10.0**-DIGITS
-    return f"<{least:.{DIGITS}f}" if value < least else number(value)
-
-
-def clip(text: str, longest: int) -> str:
-    """The text, without its middle where it has more than so many characters."""
-    if len(text) <= longest:
-        return text
-    tail = (longest - 3) // 2
-    return f"{text[: longest - 1 - tail]}…{text[-tail:]}"
+#: names of more characters lose their middle in text
+_LONGEST = 36
 
 
 def shown(value: Any) -> str:
@@ -72,6 +45,14 @@ class Column(NamedTuple):
     @property
     def cells(self) -> list[str]:
         return [self.show(value) for value in self.values]
+
+    def spelled(self, is_name: bool) -> list[str]:
+        """Head and cells as text has them: a row is a row, and no name fills it."""
+        texts = list(map(printable, [self.head, *self.cells]))
+        if not is_name:
+            return texts
+        # letters that take two columns count twice
+        return [clip(t, _LONGEST * len(t) // (width(t) or 1)) for t in texts]
 
 
 class Ranges(NamedTuple):
@@ -103,14 +84,6 @@ class Ranges(NamedTuple):
         return np.full(len(self.mean), ends.min()), np.full(len(self.mean), ends.max())
 
 
-class Shown(NamedTuple):
-    """A table as text, what its heads mean, and whether it has all columns."""
-
-    text: str
-    legend: dict[str, str]
-    is_whole: bool
-
-
 @dataclass(frozen=True)
 class Table:
     """Columns below heads, names first, and what there is to say of them.
@@ -120,12 +93,10 @@ class Table:
     columns : list of Column
     left : int
         How many of them are names.
-    wraps : tuple of int
-        Other columns that may be wrapped.
+    names : tuple of int
+        Other columns of names.
     drop : tuple of int
-        Columns that a narrow terminal does without, the first to go first.
-    least : int
-        To how many columns names are wrapped before others are left out.
+        Columns that text does without where there is no room, the first to go first.
     notes : tuple of str
     terms : dict of str to str
         What heads mean here, if not what they mean elsewhere; and what rows mean that
@@ -133,17 +104,19 @@ class Table:
     explains : bool
         Whether the text has these terms below the table.
     ranges : Ranges, optional
+    title : str
+        What it shows, for a page of several.
     """
 
     columns: Sequence[Column]
     left: int = 1
-    wraps: Sequence[int] = ()
+    names: Sequence[int] = ()
     drop: Sequence[int] = ()
-    least: int = LEAST
     notes: Sequence[str] = ()
     terms: Mapping[str, str] = field(default_factory=dict)
     explains: bool = False
     ranges: Ranges | None = None
+    title: str = ""
 
     @classmethod
     def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
@@ -159,34 +132,41 @@ class Table:
         pairs = zip(heads, cells, strict=True)
         return cls.of(*((head, [cell]) for head, cell in pairs))
 
-    def shown(self) -> Shown:
-        """As it fits the terminal."""
-        # a row is a row, whatever its cells hold
-        cells = [[printable(cell) for cell in one.cells] for one in self.columns]
-        laid = lay_out(
-            [column.head for column in self.columns],
-            list(zip(*cells, strict=True)),
-            columns_of_terminal(),
-            left=self.left,
-            wraps=self.wraps,
-            drop=self.drop,
-            least=self.least,
-        )
-        lines = [laid.text, *(paragraph(printable(note)) for note in self.notes)]
-        if self.explains:
-            lines.append(definitions(self.terms.items()))
-        kept = {self.columns[j].head for j in laid.kept}
-        heads = {column.head for column in self.columns}
-        legend = {
-            term: said
-            for term, said in self.legend().items()
-            if term in kept or term not in heads
-        }
-        return Shown("\n".join(lines), legend, len(laid.kept) == len(self.columns))
+    def fitted(self) -> Table:
+        """Without the first columns of `drop`, as many as are too much for 80.
+
+        A table that is still wider wraps as the terminal does.
+        """
+        widths = [2 + max(map(width, cells)) for cells in self._spelled()]
+        kept = list(range(len(widths)))
+        for j in self.drop:
+            if sum(widths[k] for k in kept) - 2 <= COLUMNS:
+                break
+            kept.remove(j)
+        columns = [self.columns[k] for k in kept]
+        names = [i for i, k in enumerate(kept) if k in self.names]
+        return replace(self, columns=columns, names=names, drop=())
+
+    def _spelled(self) -> list[list[str]]:
+        names = {*range(self.left), *self.names}
+        return [column.spelled(j in names) for j, column in enumerate(self.columns)]
 
     def text(self) -> str:
-        """The table as it fits the terminal, with its notes."""
-        return self.shown().text
+        """The table with its notes."""
+        fitted, columns = self.fitted(), []
+        for j, cells in enumerate(fitted._spelled()):
+            longest = max(map(width, cells))
+            spaces = (" " * (longest - width(cell)) for cell in cells)
+            pairs = zip(cells, spaces, strict=True)
+            columns.append([c + s if j < self.left else s + c for c, s in pairs])
+        head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+        rule = "-" * max(map(width, [head, *rows]))
+        notes = [paragraph(printable(note)) for note in self.notes]
+        if self.explains:
+            heads = " ".join(column.head for column in fitted.columns)
+            terms = {t: said for t, said in self.terms.items() if t[:3] in heads}
+            notes.append(definitions(terms.items()))
+        return "\n".join([head, rule, *rows, *notes])
 
     def meaning(self, head: str) -> str:
         """What the head of a column means; nothing where it needs no word."""
@@ -197,27 +177,3 @@ class Table:
         heads = [column.head for column in self.columns]
         rows = {term: said for term, said in self.terms.items() if term not in heads}
         return rows | {head: said for head in heads if (said := self.meaning(head))}
-
-
-def paragraph(text: str) -> str:
-    """A text in lines that fit the terminal."""
-    return "\n".join(textwrap.wrap(text, columns_of_terminal(), **_PLAIN))
-
-
-def definitions(terms: Iterable[tuple[str, str]], *, margin: int = 0) -> str:
-    """Terms and their meanings, the latter below each other."""
-    terms = [(" " * margin + term, said) for term, said in terms]
-    indent = max((len(term) for term, _ in terms), default=0) + 2
-    return "\n".join(
-        textwrap.fill(
-            said,
-            columns_of_terminal(),
-            initial_indent=term.ljust(indent),
-            subsequent_indent=" " * indent,
-            **_PLAIN,
-        )
-        for term, said in terms
-    )
-
-
-_PLAIN: Any = {"break_on_hyphens": False}

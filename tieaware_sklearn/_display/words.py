@@ -1,6 +1,28 @@
-"""What the heads of tables mean, in a line each."""
+"""How names, numbers and heads are spelled, and what is said of them."""
 
 from __future__ import annotations
+
+import math
+import os
+import sys
+import textwrap
+import unicodedata
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+#: columns of text
+COLUMNS = 80
+#: decimals of values
+DIGITS = 4
+#: from here on a value is shown by its power of ten
+_LARGE = 1e9
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_PLAIN: Any = {"break_on_hyphens": False}
 
 _MEANINGS = {
     "mean": "exact mean over all orders of tied documents, averaged over queries",
@@ -50,3 +72,80 @@ _MEANINGS = {
 def meaning(head: str) -> str:
     """What the head of a column means; nothing for one that says so itself."""
     return _MEANINGS.get(head, "")
+
+
+def number(value: float, digits: int = DIGITS) -> str:
+    """A number for a table: fixed decimals, ``-`` for NaN."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:.{digits}{'e' if abs(value) >= _LARGE else 'f'}}"
+
+
+def bracketed(interval: ArrayLike, digits: int = DIGITS) -> str:
+    """The two ends of an interval for a table."""
+    low, high = np.asarray(interval, np.float64).tolist()
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def probability(value: float) -> str:
+    """A p-value or q-value for a table."""
+    if math.isnan(value):
+        return "-"
+    least = 10.0**-DIGITS
+    return f"<{least:.{DIGITS}f}" if value < least else number(value)
+
+
+def clip(text: str, longest: int) -> str:
+    """The text, without its middle where it has more than so many characters."""
+    if len(text) <= longest:
+        return text
+    tail = (longest - 3) // 2
+    return f"{text[: longest - 1 - tail]}…{text[-tail:]}"
+
+
+def printable(text: str) -> str:
+    r"""The text with all that a terminal might obey, or not show, spelled out.
+
+    As `repr` does it: ``\n`` for a new line, ``\x1b`` for an escape character.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
+        for one in text
+    )
+
+
+def width(text: str) -> int:
+    """Columns of a terminal that the text takes."""
+    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
+
+
+def paragraph(text: str) -> str:
+    """A text in lines of 80 columns."""
+    return textwrap.fill(text, COLUMNS, **_PLAIN)
+
+
+def definitions(terms: Iterable[tuple[str, str]], *, margin: int = 0) -> str:
+    """Terms and their meanings, the latter below each other."""
+    terms = [(" " * margin + term, said) for term, said in terms]
+    indent = max((len(term) for term, _ in terms), default=0) + 2
+    return "\n".join(
+        textwrap.fill(
+            said,
+            COLUMNS,
+            initial_indent=term.ljust(indent),
+            subsequent_indent=" " * indent,
+            **_PLAIN,
+        )
+        for term, said in terms
+    )
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first line up the stack that is not of this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(printable(message), category, stacklevel=level)

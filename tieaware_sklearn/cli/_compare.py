@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._display import Table, tables_of
+from .._display import Table, conclusion_of, tables_of
 from ..comparison import SystemComparison, compare_systems
 from ..io import TextSource, load_trec
 from ..measures import parse_measures
@@ -98,6 +98,7 @@ def _findings(
             if count < n_topics
         ],
         draw=lambda: _picture(found),
+        conclusion=conclusion_of(found),
     )
 
 

@@ -80,8 +80,8 @@ def _say(text: str) -> None:
 def _show(tables: list[Table]) -> None:
     """Tables, and what their heads mean."""
     for table in tables:
-        shown = table.shown()
-        show(f"{shown.text}\n\n{definitions(shown.legend.items())}\n")
+        terms = table.fitted().legend().items()
+        show(f"{table.text()}\n\n{definitions(terms)}\n")
 
 
 def _separator(path: str) -> str | None:

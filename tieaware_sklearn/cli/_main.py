@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
 from .._display import definitions, meaning, paragraph, printable
-from .._interrupts import exit_code, say_interrupted, stoppable
 from .._kernel import engine_in_words
 from ..evaluation import DEFAULT_MEASURES
 from ..feature_selection import DIRECTIONS, SHOWN
 from . import _compare, _convert, _demo, _evaluate, _merge, _screen
+from ._interrupts import exit_code, stoppable
 from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _discard_output()
             return 1
         except KeyboardInterrupt as stopped:
-            say_interrupted()
+            print("tieaware: interrupted", file=sys.stderr)
             return exit_code(stopped)
         except NotWrittenError as error:
             _discard_output()

@@ -9,18 +9,26 @@ import json
 import math
 import os
 import re
+import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any, TextIO
 
-from .._display import Table, definitions, paragraph, printable
+from .._display import (
+    Table,
+    definitions,
+    figure_html,
+    page,
+    paragraph,
+    printable,
+)
 from .._optional import import_optional
 from ..io import check_writable, in_one_line, whole_file, write_whole
-from ._page import Figure, page
 
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -139,6 +147,8 @@ class Findings:
         Gives a display of `plots`.
     pages : list of (str, Table), optional
         In place of `tables` on a page, which has room for more.
+    conclusion : list of str
+        What a page says first.
     saved : callable, optional
         Gives the bytes of a file that can be merged with others.
     """
@@ -152,21 +162,21 @@ class Findings:
     remarks: list[str]
     draw: Callable[[], Any]
     pages: list[tuple[str, Table]] | None = None
+    conclusion: Sequence[str] = ()
     saved: Callable[[], bytes] | None = None
 
     def text(self) -> str:
         """All of it for a terminal, with what the heads of the tables mean."""
-        tables = [table.shown() for _, table in self.tables]
-        terms = {head: said for one in tables for head, said in one.legend.items()}
+        tables = [table.fitted() for _, table in self.tables]
+        terms = {head: said for one in tables for head, said in one.legend().items()}
         parts = ["\n".join(map(printable, self.opening))]
-        parts += [one.text for one in tables]
+        parts += [one.text() for one in tables]
         remarks = (paragraph(printable(remark)) for remark in self.remarks)
         parts += ["\n".join(remarks), definitions(terms.items())]
-        if not all(one.is_whole for one in tables):
-            more = (
-                "A wider terminal shows more columns; --csv and --json have them all."
-            )
-            parts.append(paragraph(more))
+        whole = (table for _, table in self.tables)
+        pairs = zip(tables, whole, strict=True)
+        if any(len(some.columns) < len(every.columns) for some, every in pairs):
+            parts.append("--report has more columns; --csv and --json have them all.")
         return "\n\n".join(part for part in parts if part)
 
 
@@ -296,18 +306,22 @@ class _NoFigureError(Exception):
 
 def _write_report(path: str, found: Findings, arguments: argparse.Namespace) -> None:
     failed: Exception | None = None
+    os.environ.setdefault("MPLBACKEND", "Agg")
     try:
-        figure = Figure.of(found.draw, f"{found.title}, as a picture")
+        figure = figure_html(found.draw, f"{found.title}, as a picture")
     except Exception as error:  # a plot may fail in any way
         failed = error
-        figure = Figure.missing(f"there is no figure: {_why(error)}")
+        why = escape(printable(_why(error)))
+        figure = f"<p>there is no figure: {why}</p>"
+    tables = found.pages or found.tables
     text = page(
         found.title,
-        [*found.opening, *found.read],
-        found.pages or found.tables,
-        found.remarks,
+        [*found.conclusion, *found.opening],
         figure,
-        arguments.words,
+        [replace(table, title=heading) for heading, table in tables],
+        found.remarks,
+        [("read", one) for one in found.read],
+        shlex.join(["tieaware", *arguments.words]),
     )
     write_whole(Path(path), [text])
     if failed is not None:

@@ -6,11 +6,12 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from .._interrupts import exit_code
+from .._display import conclusion_of
 from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_of
 from ..io import GROUP_SUFFIXES, find_files
 from ..plots import FeatureScreeningDisplay
 from ._checkpoint import Progress
+from ._interrupts import exit_code
 from ._outputs import Findings, check_outputs, write_findings
 from ._parts import Read, saved_part
 from ._screen_files import Screened, screen_files
@@ -81,6 +82,7 @@ def report(arguments: argparse.Namespace, screened: Screened, read: list[str]) -
             draw=lambda: FeatureScreeningDisplay.from_estimator(
                 selector, feature_names=names, max_features=len(shown)
             ),
+            conclusion=conclusion_of(screening),
             saved=lambda: _saved(screening, screened),
         ),
     )

@@ -454,6 +454,10 @@ class OfficialVsExact(Result):
                 tables.append(self._pair_table(j, shown))
         return tables
 
+    def _conclusion(self) -> list[str]:
+        told = zip(self.measures, map(_told, self.change), strict=True)
+        return [f"{measure}: {said}." for measure, said in told]
+
     def _system_table(self, j: int, more: list[str]) -> Table:
         names = ("official", "exact", "worst", "best")
         shown = {name: getattr(self, name)[:, j] for name in names}

@@ -120,10 +120,11 @@ class SystemComparison(Result):
     P@1      a         1.0000  1.0000  1.0000
     P@1      b         0.2500  0.0000  0.5000
     <BLANKLINE>
-    measure  A  B  A - B expected  A - B worst  p (t) expected  p (t) worst  holds
-    ------------------------------------------------------------------------------
-    RR       a  b          0.3750       0.5000          0.2048      <0.0001    yes
-    P@1      a  b          0.7500       1.0000          0.2048      <0.0001    yes
+    measure  A  B  expected   worst  p expected  p worst  holds
+    -----------------------------------------------------------
+    RR       a  b    0.3750  0.5000      0.2048  <0.0001    yes
+    P@1      a  b    0.7500  1.0000      0.2048  <0.0001    yes
+    A - B and p (t) by treatment of ties
     """
 
     systems: tuple[str, ...]
@@ -359,7 +360,30 @@ class SystemComparison(Result):
         if not len(self.pairs):
             return averages
         pairs = _side_by_side if len(self.ties) > 1 else _table_of_pairs
-        return [*averages, pairs(self)]
+        return [
+            *(replace(table, title="Systems") for table in averages),
+            replace(pairs(self), title="Pairs of systems"),
+        ]
+
+    def _conclusion(self) -> list[str]:
+        lines, alpha = [], 1 - self.confidence
+        for one in self:
+            (measure,), (ties,) = one.measures, one.ties
+            mean = one.summary().mean
+            first = np.nanargmax(mean if one.greater_is_better[0] else -mean)
+            by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
+            line = f"By {by}, {one.systems[first]} is best ({number(mean[first])})"
+            if n := len(one.pairs):
+                differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
+                line += f"; {differ} of {n} differences are significant "
+                line += f"({_p_head(one)} <= {alpha:g})"
+                if ties == EXPECTED:
+                    line += f", and {one.survives.sum()} hold in every order of ties"
+            lines.append(f"{line}.")
+        return lines
+
+    def _about(self) -> dict[str, Any]:
+        return {"queries": len(self.qid)} | super()._about()
 
 
 def _table_of_posterior(of: Summary) -> list[Table]:
@@ -508,19 +532,22 @@ def _side_by_side(of: SystemComparison) -> Table:
     head = _p_head(of)
     columns: list[tuple[Any, ...]] = [
         *names,
-        *((f"A - B {ties}", of.difference[rows]) for ties, rows in by.items()),
+        *((ties, of.difference[rows]) for ties, rows in by.items()),
         *(
-            (f"{head} {ties}", of.adjusted_pvalues[rows], probability)
+            (f"p {ties}", of.adjusted_pvalues[rows], probability)
             for ties, rows in by.items()
         ),
     ]
-    drop = []
+    # p-values, then differences, of all treatments but the first
+    first, several = len(names), range(len(by) - 1, 0, -1)
+    drop = [first + len(by) + i for i in several] + [first + i for i in several]
     if EXPECTED in by:
-        drop = [len(columns)]
+        drop.insert(0, len(columns))
         columns.append(("holds", np.where(of.survives[by[EXPECTED]], "yes", "no")))
-    terms = {f"A - B {ties}": f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
-    terms |= {f"{head} {ties}": meaning(head) for ties in by}
-    return Table.of(*columns, left=len(names), drop=drop, terms=terms)
+    terms = {ties: f"{meaning('A - B')}, {_treated(ties)}" for ties in by}
+    terms |= {f"p {ties}": meaning(head) for ties in by}
+    note = f"A - B and {head} by treatment of ties"
+    return Table.of(*columns, left=len(names), drop=drop, terms=terms, notes=[note])
 
 
 def _p_head(of: SystemComparison) -> str:

@@ -19,8 +19,7 @@ from ..comparison import (
 )
 from ..evaluation import ColumnNames, TieRules, ask, one_after_another, prepare_labels
 from ..measures import Measure, parse_measures
-from ._computing import Names, Wanted, check_given
-from ._partitions import gathered, merged
+from ._partitions import Names, check_given, gathered, merged
 
 
 def compare_systems(
@@ -158,10 +157,8 @@ n_resamples, random_state, zero_relevance, unjudged
         ids = prepared.queries.qid
         return [(ids, found)], id_digests(ids, qid)
 
-    names = Names(label, qid, None)
-    rows = gathered(df, names, shuffle, [*chosen, *keys], "scores")
-    wanted = Wanted(names, asked, scores=chosen)
-    parts, _ = merged(rows, values, add, qid, shuffle, keep=False, wanted=wanted)
+    rows = gathered(df, Names(label, qid, None), shuffle, [*chosen, *keys], "scores")
+    parts, _ = merged(rows, values, add, qid, keep=False)
     every = one_after_another([ids for ids, _ in parts])
     order = check_qid(every, n_rows=len(every), name=qid).sorted()
     return compared(

@@ -19,12 +19,14 @@ from ..evaluation import (
 )
 from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, parse_measures
-from ._computing import Names, Wanted, Where, check_given
 from ._partitions import (
+    Names,
+    check_given,
     gathered,
     ids_of,
     in_several,
     merged,
+    noted,
     pandas,
     spell,
     with_digest,
@@ -74,15 +76,12 @@ def evaluate(
     ValueError
         As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
         column; if a partition has text where the meta of `df` says numbers, or
-        numbers where it says text; if a partition cannot be read; and if a query is in
-        several partitions without `shuffle`, or has rows in several segments. The
-        message names the partition, and the column, the value and the query, or the
-        Parquet file.
-    ConnectionError
-        If the scheduler is lost. Nothing is changed, and the call can be repeated.
-    RuntimeError
-        If the workers do not have enough memory: if one after another dies of a
-        partition, or if all of them are paused for 30 seconds.
+        numbers where it says text; and if a query is in several partitions without
+        `shuffle`, or has rows in several segments.
+
+        Errors of partitions, those of Dask and its readers too, have a note that names
+        the partition and, where it is known, the Parquet file. Others are as Dask
+        raises them.
 
     See Also
     --------
@@ -128,8 +127,7 @@ def evaluate(
     # it may be the query itself, or its weight
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = gathered(df, names, shuffle, others, "segment")
-    wanted = Wanted(names, asked, others=others)
-    parts, _ = merged(rows, report, add, qid, shuffle, keep=False, wanted=wanted)
+    parts, _ = merged(rows, report, add, qid, keep=False)
     found = RankingReport.merge(*parts)
     names.check_weight(found.query_weight)
     return found._by_id()
@@ -200,7 +198,7 @@ def evaluate_queries(
         )
     names = Names(label, qid, None, score)
     df = gathered(df, names, shuffle).df
-    wanted, n_partitions = Wanted(names, asked), df.npartitions
+    n_partitions = df.npartitions
 
     def table(frame: Any) -> Any:
         ids = frame[qid].drop_duplicates()
@@ -214,8 +212,8 @@ def evaluate_queries(
     def of_partition(frame: Any, partition_info: Any = None) -> Any:
         if not len(frame):
             return meta
-        where = Where((partition_info or {}).get("number", 0), n_partitions, shuffle)
-        return where.of_rows(table, frame, wanted)
+        with noted(partition_info, n_partitions, frame[qid], shuffled=shuffle):
+            return table(frame)
 
     tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
 

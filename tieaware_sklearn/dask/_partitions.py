@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -18,21 +20,10 @@ from .._engine import (
     kept,
     repeated,
     same_digest,
+    show,
     value_bits,
 )
 from .._optional import import_optional
-from ._computing import (
-    Given,
-    Names,
-    Wanted,
-    Where,
-    as_meta,
-    check_columns,
-    check_kinds_of,
-    compute,
-    kinds_of,
-    shuffle_method,
-)
 
 dask, dd, pandas = (
     import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -41,11 +32,96 @@ dask, dd, pandas = (
 
 #: partitions of a query that a message names
 _SHOWN = 4
+#: the column in which Dask notes where it shuffles a row to
+_OF_DASK = "_partitions"
 #: operations of Dask whose partitions are what a function of the user makes
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
-
+#: how notes name a partition
+_PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
+_ROW = re.compile(r"\bin row (\d+)")
+#: kinds of numbers
+_NUMBERS = "bif"
+#: from here on, floats do not hold all integers
+_BEYOND = 2**53
 
 Part = TypeVar("Part")
+
+
+class Names(NamedTuple):
+    """Columns that are no features."""
+
+    label: str
+    qid: str
+    weight: str | None
+    score: str | None = None
+
+    def given(self) -> list[str]:
+        return [name for name in self if name is not None]
+
+    def check_weight(self, total: Any) -> None:
+        """Single partitions may weigh nothing, but not all of them."""
+        if self.weight is not None and not total.any():
+            raise ValueError(f"{self.weight} must not be 0 in every query")
+
+
+def check_frame(df: Any) -> None:
+    if not isinstance(df, dd.DataFrame):
+        raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
+    if df.columns.nlevels > 1:
+        raise ValueError(
+            f"df must have columns of one level, got {df.columns.nlevels} levels"
+        )
+
+
+def check_given(**names: Any) -> None:
+    """Whether arguments that are needed name columns."""
+    for argument, name in names.items():
+        if name is None or not isinstance(name, Hashable):
+            raise ValueError(
+                f"{argument} must be the name of a column, got {show(name)}"
+            )
+
+
+def _check_columns(
+    df: Any, names: Names, others: Sequence[Any], what: str, shuffle: Any
+) -> list[Any]:
+    """Columns that are wanted of a data frame, each for one purpose."""
+    check_frame(df)
+    if not isinstance(shuffle, bool):
+        raise ValueError(f"shuffle must be True or False, got {show(shuffle)}")
+    columns, own = [*names.given(), *others], list(df.columns)
+    for name in columns:
+        every = f"label, qid, score, query_weight and {what}"
+        if not isinstance(name, Hashable):
+            raise ValueError(f"{every} must be names of columns, got {show(name)}")
+        if columns.count(name) > 1:
+            raise ValueError(f"{every} must name different columns, got {name!r} twice")
+        if name not in own:
+            got = ", ".join(map(str, own))
+            raise ValueError(f"df must have a column {name!r}, got {got}")
+        if own.count(name) > 1:
+            raise ValueError(f"df must have one column {name!r}, got {own.count(name)}")
+        if name == _OF_DASK and shuffle:
+            raise ValueError(
+                f"df must not have a column {name!r} that is used with shuffle=True, "
+                "because Dask uses this name: rename it"
+            )
+        if name in (names.label, names.score, names.weight) and _is_text(df[name]):
+            raise ValueError(
+                f"df must have numbers in column {name!r}, got text (dtype "
+                f"{df._meta[name].dtype}), which Dask makes of objects, too: give them "
+                "a type of their own, or make df within "
+                "dask.config.set({'dataframe.convert-string': False})"
+            )
+    return columns
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column has a dtype of texts, and not of any objects."""
+    dtype, types = column.dtype, pandas.api.types
+    return types.is_string_dtype(dtype) and not (
+        types.is_object_dtype(dtype) or isinstance(dtype, pandas.CategoricalDtype)
+    )
 
 
 class _Graph(dict[Any, Any]):
@@ -59,7 +135,7 @@ class _Graph(dict[Any, Any]):
         return type(self).__name__, self._of
 
 
-def in_own_partitions(df: Any) -> Any:
+def _in_own_partitions(df: Any) -> Any:
     """The same data frame, of which no step to come joins partitions.
 
     Dask reads several Parquet files as one partition where few of their columns are
@@ -75,19 +151,25 @@ def in_own_partitions(df: Any) -> Any:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(NamedTuple):
     """Rows of which those of a query are together.
 
     Attributes
     ----------
     df : dask.dataframe.DataFrame
-    given : Given
-        The same as they came, in partitions that a message can name.
+    rows : dask.dataframe.DataFrame
+        The same before they were shuffled.
+    given : dask.dataframe.DataFrame
+        As it came.
     """
 
     df: Any
-    given: Given
+    rows: Any
+    given: Any
+
+    @property
+    def shuffled(self) -> bool:
+        return self.df is not self.rows
 
 
 def gathered(
@@ -101,39 +183,121 @@ def gathered(
 ) -> Gathered:
     """The columns asked for, each for one purpose, the rows of a query together.
 
-    With `only`, partitions must not have columns that the meta of `df` does not have.
+    Every partition must have them, of the kinds of the meta of `df`. With `only`, it
+    must not have columns that the meta does not have.
     """
-    columns = check_columns(df, names, others, what, shuffle)
-    rows = _checked(df, columns, names.qid, only=only)
-    given = Given(df, rows, columns)
-    if shuffle:
-        rows = rows.shuffle(
-            names.qid, ignore_index=True, shuffle_method=shuffle_method()
-        )
-    return Gathered(rows, given)
-
-
-def _checked(df: Any, columns: list[str], qid: str, *, only: bool) -> Any:
-    """These columns, which every partition must have, of the kinds of the meta."""
-    meta = df._meta[columns]
-    kinds = kinds_of(meta)
-    n_partitions, own = df.npartitions, list(df.columns) if only else None
+    columns = _check_columns(df, names, others, what, shuffle)
+    meta, n_partitions, own = df._meta[columns], df.npartitions, list(df.columns)
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
-        where = Where((partition_info or {}).get("number", 0), n_partitions)
-        check_kinds_of(
-            frame, columns, kinds, where, None if of_a_reader else own, qid=qid
-        )
-        if not len(frame):  # of any types, which would be those of other rows as well
-            return meta
-        return as_meta(frame[columns], kinds, where)
+        with noted(partition_info, n_partitions):
+            if only and not of_a_reader and not set(frame.columns) <= set(own):
+                more = [name for name in frame.columns if name not in own]
+                raise ValueError(
+                    f"a partition must not have a column {more[0]!r}, which the meta "
+                    "of df does not have: give df the right meta, or name the features"
+                )
+            return _as_meta(frame, meta, names.qid)
 
-    if of_a_reader:  # it then reads these columns only
-        df = df[columns]
-    return in_own_partitions(
-        df.map_partitions(select, meta=meta, enforce_metadata=False)
+    rows = _in_own_partitions(
+        # a reader then reads these columns only
+        (df[columns] if of_a_reader else df).map_partitions(
+            select, meta=meta, enforce_metadata=False
+        )
     )
+    if not shuffle:
+        return Gathered(rows, rows, df)
+    # where a client is open, Dask chooses what only its workers can do
+    method = None
+    if not hasattr(dask.base.get_scheduler(), "__self__"):
+        method = dask.config.get("dataframe.shuffle.method", None) or "disk"
+    shuffled = rows.shuffle(names.qid, ignore_index=True, shuffle_method=method)
+    return Gathered(shuffled, rows, df)
+
+
+def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
+    """The columns of the meta, with values that can stand beside those of others.
+
+    A shuffle makes floats of integers that come together with floats, and texts of all
+    that comes together with texts.
+    """
+    if not isinstance(frame, pandas.DataFrame):
+        raise ValueError(f"a partition must be a pandas.DataFrame, got {type(frame)}")
+    for name in meta.columns:
+        if name not in frame.columns:
+            got = ", ".join(map(str, frame.columns))
+            raise ValueError(
+                f"a partition must have a column {name!r}, as the meta of df has, got "
+                f"{got}"
+            )
+    if not len(frame):  # of any types, which would be those of other rows as well
+        return meta
+    frame = frame[list(meta.columns)].copy(deep=False)
+    for name in meta.columns:
+        try:
+            frame[name] = _of_kind(frame[name], meta[name], ids=name == qid)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"column {name!r} must hold {meta[name].dtype}, as the meta of df "
+                f"says, got {frame[name].dtype} with values that this does not hold"
+            ) from None
+    return frame
+
+
+def _of_kind(column: Any, meta: Any, *, ids: bool) -> Any:
+    """The same values, in the dtype of the meta where another would change some."""
+    kind, other = _kind(column), _kind(meta)
+    if other in _NUMBERS and kind in _NUMBERS + "O":
+        numbers = column if kind in _NUMBERS else pandas.to_numeric(column)
+        if {_kind(numbers), other} != {"f", "i"} or numbers.isna().any():
+            return column
+        cast = numbers.astype(meta.dtype)
+        same = cast.astype(numbers.dtype) == numbers
+        if same.all() and (other == "f" or (numbers.abs() < _BEYOND).all()):
+            return cast
+        if ids or other == "f":
+            raise ValueError
+        return column
+    if "O" not in (kind, other) and kind != other:
+        raise ValueError
+    return column
+
+
+def _kind(column: Any) -> str:
+    """As NumPy spells it, that of texts is U; O is anything."""
+    dtype = column.dtype
+    if isinstance(dtype, pandas.CategoricalDtype):
+        dtype = dtype.categories.dtype
+    if pandas.api.types.is_object_dtype(dtype):
+        found = pandas.api.types.infer_dtype(column, skipna=True)
+        return "U" if found == "string" else "O"
+    kind: str = "U" if pandas.api.types.is_string_dtype(dtype) else dtype.kind
+    return "i" if kind == "u" else kind
+
+
+@contextmanager
+def noted(
+    info: Mapping[str, Any] | None,
+    n_partitions: int,
+    ids: Any = None,
+    *,
+    shuffled: bool = False,
+) -> Iterator[None]:
+    """Errors of a block name the partition, of which Dask tells the number.
+
+    With the ids of its rows, they name the query, too.
+    """
+    try:
+        yield
+    except Exception as error:
+        row = None if ids is None else _ROW.search(str(error))
+        query = "" if row is None else f", query {ids.tolist()[int(row[1])]!r}"
+        error.add_note(
+            f"in {'shuffled ' * shuffled}partition {(info or {}).get('number', 0)} "
+            f"(of 0 to {n_partitions - 1}){query}"
+        )
+        raise
 
 
 def merged(
@@ -141,23 +305,23 @@ def merged(
     of_rows: Callable[[Any], tuple[Part, Digests]],
     both: Callable[[Part, Part], Part],
     qid: str,
-    shuffle: bool,
     *,
     keep: bool,
-    wanted: Wanted | None = None,
 ) -> tuple[Part, Digests]:
     """What is found in each partition, merged in a tree, and the digests to keep.
 
     `both` makes one of what is found in two partitions.
 
-    Digests of query ids are compared in one task, to which each is sent once. What is
-    `wanted` of the rows tells which of them an error is about.
+    Digests of query ids are compared in one task, to which each is sent once.
     """
+    partitions = rows.df.to_delayed()
 
-    def of_partition(frame: Any, where: Where) -> tuple[Part | None, Digests]:
+    def of_partition(frame: Any, number: int) -> tuple[Part | None, Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
-        return where.of_rows(of_rows, frame, wanted)
+        where = {"number": number}
+        with noted(where, n_partitions, frame[qid], shuffled=shuffled):
+            return of_rows(frame)
 
     def merge(parts: list[Part | None]) -> Part | None:
         some = [part for part in parts if part is not None]
@@ -167,26 +331,74 @@ def merged(
         every = np.concatenate(parts) if keep else parts[0][:0]
         return repeated(parts), kept(every)
 
-    partitions = rows.df.to_delayed()
+    n_partitions, shuffled = len(partitions), rows.shuffled
     token, measure = uuid4().hex, dask.delayed(of_partition, nout=2)
     found = [
-        measure(
-            part,
-            Where(number, len(partitions), shuffle),
-            dask_key_name=(f"measure-{token}", number),
-        )
+        measure(part, number, dask_key_name=(f"measure-{token}", number))
         for number, part in enumerate(partitions)
     ]
     compared = dask.delayed(compare)([digests for _, digests in found])
     tree = [part for part, _ in found]
     while len(tree) > 1:
         tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
-    whole, (several, digests) = compute(tree[0], compared, given=rows.given)
+    try:
+        whole, (several, digests) = dask.compute(tree[0], compared)
+    except Exception as error:
+        _note_source(error, rows)
+        raise
     for again in several:
-        raise ValueError(_look_up(again, partitions, qid, shuffle))
+        raise ValueError(_look_up(again, partitions, qid, shuffled))
     if whole is None:
         raise ValueError("df must hold at least one row, got none")
     return whole, digests
+
+
+def _note_source(error: Exception, rows: Gathered) -> None:
+    """Add the partition that an error comes from, if it says none, and its file."""
+    notes = " ".join(getattr(error, "__notes__", []))
+    of_cluster = type(error).__module__.startswith("distributed")
+    number: int | None = None
+    if found := _PARTITION.search(notes):
+        number = None if found[1] else int(found[2])
+    elif not (of_cluster or isinstance(error, CancelledError)):
+        number = _unreadable(rows.rows)
+        if number is not None:
+            error.add_note(f"in partition {number} (of 0 to {rows.df.npartitions - 1})")
+    if number is not None and (file := _file_of(rows.given, number)):
+        error.add_note(f"in file {file}")
+
+
+def _unreadable(rows: Any) -> int | None:
+    """A partition that cannot be read again, found by halves."""
+    parts = [dask.delayed(len)(part) for part in rows.to_delayed()]
+
+    def fails(some: list[Any]) -> bool:
+        try:
+            dask.compute(*some)
+        except Exception:
+            return True
+        return False
+
+    first, last = 0, len(parts)
+    while last - first > 1:
+        middle = (first + last) // 2
+        if fails(parts[first:middle]):
+            last = middle
+        else:
+            first = middle
+    return first if fails(parts[first:last]) else None
+
+
+def _file_of(df: Any, number: int) -> str:
+    """The Parquet file that a partition is read from; empty if it is not known."""
+    for read in df.expr.walk():
+        if "ReadParquet" in type(read).__name__ and read.npartitions == df.npartitions:
+            # what the two readers of Dask know; it is not part of their interface
+            with suppress(Exception):
+                return str(read.fragments[number].path)
+            with suppress(Exception):
+                return str(read._plan["parts"][number]["piece"][0])
+    return ""
 
 
 def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:

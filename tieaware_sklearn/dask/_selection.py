@@ -8,14 +8,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from .._display import warn
 from .._engine import Digests, show
 from ..feature_selection import RankingFeatureSelector, Rule, Screening
-from ._computing import Names, Wanted, check_frame, check_given, objects_in
-from ._partitions import gathered, merged
-
-#: numbers among objects, as pandas calls them
-_NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal", "boolean"}
+from ._partitions import Names, check_frame, check_given, gathered, merged
 
 
 def fit_selector(
@@ -59,8 +54,8 @@ def fit_selector(
         one that reads query ids from a column of X; and if there are more than 1000
         features and the selector needs their correlations, but does not have
         ``redundancy=True``. Parameters are checked before any partition is read.
-    ConnectionError, RuntimeError
-        As in `evaluate`.
+
+        Errors have notes as in `evaluate`.
 
     See Also
     --------
@@ -111,7 +106,6 @@ def fit_selector(
         check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names.given()]
-        _warn_of_objects(df, [*columns, *names.given()])
     else:
         given = isinstance(features, Iterable) and not isinstance(features, str)
         columns = list(features) if given else []
@@ -119,7 +113,7 @@ def fit_selector(
         got = repr(features) if features else "none"
         raise ValueError(f"features must be a list of at least one column, got {got}")
     rule = Rule.of(selector, len(columns))
-    wanted = Wanted(names, rule.ask(), features=columns, missing=rule.missing)
+    rule.ask()
     selector.check_correlated(rule)
     # neither what it has learned before, nor bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
@@ -133,25 +127,7 @@ def fit_selector(
         return without, digests
 
     rows = gathered(df, names, shuffle, columns, only=features is None)
-    found, digests = merged(
-        rows, screening, Screening.merge, qid, shuffle, keep=True, wanted=wanted
-    )
+    found, digests = merged(rows, screening, Screening.merge, qid, keep=True)
     names.check_weight(found.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)
     return fitted.adopt(replace(found, query_digests=digests), df._meta[columns])
-
-
-def _warn_of_objects(df: Any, known: Sequence[str]) -> None:
-    """Numbers may be objects, which nothing tells from texts on a cluster."""
-    others = [
-        name
-        for name in df.columns
-        if name not in known and objects_in(df, name) in _NUMBERS
-    ]
-    if others:
-        warn(
-            "features are columns of numeric types, got objects in "
-            f"{', '.join(map(repr, others))}, which are left out: give them a type of "
-            "numbers",
-            UserWarning,
-        )

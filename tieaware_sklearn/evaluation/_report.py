@@ -127,6 +127,25 @@ class Summary(Result):
     def _tables(self) -> list[Table]:
         return self._show(self)
 
+    def _conclusion(self) -> list[str]:
+        if self.keys != ("measure",) or "chance" not in self.columns:
+            return []
+        lines = []
+        for j, measure in enumerate(self.measure.tolist()):
+            mean, worst, best, chance = (
+                number(self.columns[name][j])
+                for name in ("mean", "worst", "best", "chance")
+            )
+            ties = f"the order of ties moves it from {worst} to {best}"
+            if worst == best:
+                ties = "no order of ties changes it"
+            interval = f"95% interval {bracketed(self.interval[j])}"
+            lines.append(f"{measure} is {mean} ({interval}, chance {chance}); {ties}.")
+        return lines
+
+    def _about(self) -> dict[str, Any]:
+        return self.about
+
 
 def _plain(key: str, values: Sequence[Any] | NDArray[Any]) -> list[str]:
     """Names that trackers of experiments take."""
@@ -623,6 +642,13 @@ class RankingReport(Saved, Result):
     def _tables(self) -> list[Table]:
         return self.summary()._tables()
 
+    def _conclusion(self) -> list[str]:
+        return self.summary()._conclusion()
+
+    def _about(self) -> dict[str, Any]:
+        about = {"measures": self.measures, "queries": len(self.qid)}
+        return about | {name: value for name, value in self.options.items() if value}
+
 
 def one_after_another(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Arrays joined; those of several kinds as objects, which stay as they are."""
@@ -704,7 +730,7 @@ def _tables_by_segment(of: Summary) -> list[Table]:
                 [*of.interval[rows], of.overall.interval[j]],
                 partial(bracketed, digits=_DIGITS),
             ),
-            drop=(5, 6),
+            drop=(5, 6, 7, 1),
             ranges=Ranges(figures["worst"], figures["mean"], figures["best"]),
         )
         tables.append(table)

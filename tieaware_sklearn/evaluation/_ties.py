@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._display import Result, Table, warn
+from .._display import Result, Table, number, warn
 from .._engine import (
     FloatArray,
     IntArray,
@@ -611,6 +611,17 @@ class TieReport(Result):
             averages = zip(self.measures, self.mean.T, strict=True)
             tables.append(Table.of(("treatment", self.treatments), *averages))
         return tables
+
+    def _conclusion(self) -> list[str]:
+        gaps = (
+            f"{measure} by {number(gap)}"
+            for measure, gap in zip(self.measures, self.mean_gap.tolist(), strict=True)
+        )
+        share = f"{100 * self.tied_documents:.1f} % of the documents tie"
+        return [f"{share}; their order moves the mean of {', of '.join(gaps)}."]
+
+    def _about(self) -> dict[str, Any]:
+        return {"measures": self.measures, "cut-off": self.k}
 
 
 def tie_report(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import Ranges, Result, Table, meaning, probability
+from .._display import Ranges, Result, Table, meaning, number, probability
 from .._engine import (
     UNJUDGED,
     FloatArray,
@@ -31,8 +31,8 @@ from ._statistics import BEST, DIFFERENCE, EXPECTED, WORST, FeatureStatistics
 
 #: rows of a table in print
 SHOWN = 20
-#: columns of a terminal for names before figures are left out
-_LEAST = 20
+#: of the q that a page counts
+_ALPHA = 0.05
 #: lower correlations are no repetition
 _ALIKE = 0.5
 
@@ -436,11 +436,38 @@ class Screening(Saved, Result):
         notes = [f"... and {more} more"] if more > 0 else []
         return [replace(table_of(self, rows[:SHOWN]), notes=notes)]
 
+    def _whole(self) -> list[Table]:
+        return [table_of(self, self.rows())]
+
+    def _conclusion(self) -> list[str]:
+        sort, best = self.rule.sort, self.rows()[0]
+        beat = int((self.qvalues[:, sort] <= _ALPHA).sum())
+        return [
+            f"{beat} of {len(self.feature_names)} features beat chance by "
+            f"{self.sort_by} (q <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
+            f"{best['feature']} is best, {number(best[self.sort_by])} where chance is "
+            f"{number(self.chance[sort])}."
+        ]
+
+    def _about(self) -> dict[str, Any]:
+        chosen = None
+        if self.selection is not None:
+            chosen = tuple(self.feature_names[j] for j in self.selection.order)
+        return {
+            "features": len(self.feature_names),
+            "queries": self.n_queries,
+            "measures": self.measures,
+            "sorted by": self.sort_by,
+            "missing values": self.rule.missing,
+            "label": self.label,
+            "selected": chosen,
+        }
+
 
 def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     """Some of the rows of a screening, with the chance level above them.
 
-    A narrow terminal does without the intervals of all measures but `sort_by`, then
+    Text of 80 columns does without the intervals of all measures but `sort_by`, then
     without their q, the rank, the interval of `sort_by` and the order of choice.
     """
     features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
@@ -475,10 +502,9 @@ def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> Table:
     )
     return Table.of(
         *columns,
-        wraps=[len(columns) - 1] if any(alike) else [],
+        names=[len(columns) - 1] if any(alike) else [],
         drop=[*others[::-1], *(j + 1 for j in others[::-1]), 1, intervals[sort]]
         + [3] * (start > 3),
-        least=_LEAST,
         terms={"(chance)": meaning("chance")},
         ranges=Ranges(worst, mean, best),
     )

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display import Ranges, Result, Table, number, probability, show_progress
+from .._display import (
+    Ranges,
+    Result,
+    Table,
+    bracketed,
+    number,
+    probability,
+    show_progress,
+)
 from .._engine import (
     FloatArray,
     IntArray,
@@ -233,9 +241,29 @@ class PermutationImportance(Result):
     def _tables(self) -> list[Table]:
         return [self._table(m) for m in range(len(self.measures))]
 
-    def _table(self, m: int) -> Table:
+    def _whole(self) -> list[Table]:
+        most = len(self.columns)
+        return [self._table(m, most) for m in range(len(self.measures))]
+
+    def _conclusion(self) -> list[str]:
+        lines = []
+        for m, measure in enumerate(self.measures):
+            first = self._order(m)[0]
+            loss = number(self.importances_mean[first, m])
+            interval = bracketed(self.interval[first, m])
+            lines.append(
+                f"{measure}, {number(self.baseline[m])}, loses most without "
+                f"{self.columns[first]}: {loss} ({self.confidence:.0%} interval "
+                f"{interval})."
+            )
+        return lines
+
+    def _about(self) -> dict[str, Any]:
+        return {"queries": len(self.qid)} | super()._about()
+
+    def _table(self, m: int, most: int = _SHOWN) -> Table:
         order = self._order(m)
-        shown, more = order[:_SHOWN], len(order) - _SHOWN
+        shown, more = order[:most], len(order) - most
         head, pvalues = "p", self.pvalues
         if self.correction is not None and len(order) > 1:
             head, pvalues = f"p ({self.correction})", self.adjusted_pvalues

@@ -250,6 +250,17 @@ class SelectionCurve(Result):
             columns[f"{name}_high"] = np.append(high, of_all)
         return columns
 
+    def _conclusion(self) -> list[str]:
+        s, i = np.unravel_index(np.argmax(self.mean), self.mean.shape)
+        best, every = number(self.mean[s, i]), number(self.mean_all)
+        return [
+            f"{self.measure} is {best} with {self.n_features[i]} features chosen by "
+            f"{self.selectors[s]}, and {every} with all {len(self.feature_names)}."
+        ]
+
+    def _about(self) -> dict[str, Any]:
+        return {"held-out queries": len(self.qid)} | super()._about()
+
     def _tables(self) -> list[Table]:
         columns = self._columns()
         half = (columns["interval_high"] - columns["interval_low"]) / 2

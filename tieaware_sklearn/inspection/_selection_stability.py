@@ -86,17 +86,24 @@ class SelectionStability(Result):
             "frequency": self.frequency[order],
         }
 
-    def _tables(self) -> list[Table]:
-        n_samples, more = len(self.selected), len(self.frequency) - _SHOWN
-        names, shares = (column[:_SHOWN] for column in self._columns().values())
-        times = np.rint(shares * n_samples).astype(int)
-        notes = [f"... and {more} more"] if more > 0 else []
-        notes += [
+    def _conclusion(self) -> list[str]:
+        n_samples = len(self.selected)
+        return [
             f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
             f"{bracketed(self.interval)} ({n_samples} {self.samples} of "
             f"{self.n_queries} queries, {self.selected.sum() / n_samples:.1f} features "
             "on average)."
         ]
+
+    def _whole(self) -> list[Table]:
+        return self._tables(len(self.feature_names))
+
+    def _tables(self, most: int = _SHOWN) -> list[Table]:
+        n_samples, more = len(self.selected), len(self.frequency) - most
+        names, shares = (column[:most] for column in self._columns().values())
+        times = np.rint(shares * n_samples).astype(int)
+        notes = [f"... and {more} more"] if more > 0 else []
+        notes += self._conclusion()
         return [
             Table.of(
                 ("feature", names),

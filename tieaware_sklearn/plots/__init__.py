@@ -2,11 +2,13 @@
 
 from ._feature_screening import FeatureScreeningDisplay
 from ._official_vs_exact import OfficialVsExactDisplay
-from ._pairwise_p_value import PairwisePValueDisplay
 from ._permutation_importance import PermutationImportanceDisplay
-from ._precision_loss import PrecisionLossDisplay
-from ._precision_recall_band import PrecisionRecallBandDisplay
-from ._precision_recall_scatter import PrecisionRecallScatterDisplay
+from ._precision_recall import (
+    PrecisionRecallBandDisplay,
+    PrecisionRecallScatterDisplay,
+)
+from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
+from ._results import drawing_of as drawing_of
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
 from ._tie_range import TieRangeDisplay

@@ -10,39 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._engine import FloatArray, check_count
-from ..feature_selection import RankingFeatureSelector
-from ._axes import GREY, plain, short, show_ranges
-from ._display_base import Display, Panels
-
-#: what a screening has of each feature and measure
-_TABLES = ("mean", "best", "worst", "interval")
+from .._engine import check_count
+from ..feature_selection import RankingFeatureSelector, Screening
+from ._base import GREY, Display, Panels, plain, short
+from ._ranges import show_ranges
 
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(Display):
     """Exact scores of features, with best and worst order of ties and chance level.
 
-    Make it with `from_estimator` or `from_predictions`.
+    Make it with `from_estimator`, `from_screening` or `from_predictions`.
 
     Parameters
     ----------
-    feature_names : tuple of str
-        Names of the features, the best first.
-    measures : tuple of str
-        Names of the measures.
-    mean, best, worst : ndarray of shape (n_features, n_measures)
-        Averages over queries of the expected, best and worst values.
-    interval : ndarray of shape (n_features, n_measures, 2)
-        95% interval over queries.
-    chance : ndarray of shape (n_measures,)
-        Mean over queries if all documents of a query tie.
-    chosen : ndarray of shape (n_features,), int, optional
-        Place of each feature in the order of selection, which stands before its name; 0
-        for a feature that is not selected, whose name is grey.
-    repeats : tuple of str, optional
-        For each feature the selected one for which it was left out; empty if it was
-        not.
+    screening : Screening
+        The result to draw. The place of a feature in the order of selection stands
+        before its name; a feature that is not selected is grey.
+    max_features : int, default=20
+        Number of features to show, the best first.
 
     Attributes
     ----------
@@ -69,19 +55,12 @@ class FeatureScreeningDisplay(Display):
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
     >>> display = FeatureScreeningDisplay.from_estimator(
     ...     selector, feature_names=web.feature_names)
-    >>> display.feature_names[0]
+    >>> display.screening.rows()[0]["feature"]
     'clicks'
     """
 
-    feature_names: tuple[str, ...]
-    measures: tuple[str, ...]
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    interval: FloatArray
-    chance: FloatArray
-    chosen: NDArray[np.intp] | None = None
-    repeats: tuple[str, ...] | None = None
+    screening: Screening
+    max_features: int = 20
 
     @classmethod
     def from_estimator(
@@ -115,35 +94,35 @@ class FeatureScreeningDisplay(Display):
             If `max_features` is less than 1, or if there is not one name per feature.
         """
         check_is_fitted(selector)
-        check_count(max_features, "max_features")
         screening = selector.screening_
         if feature_names is not None:
             screening = screening.named(feature_names)
-        selection = screening.selection
-        names = [
-            row["feature"] + " (low first)" * (row["direction"] == "ascending")
-            for row in screening.rows()[:max_features]
-        ]
-        shown = np.argsort(screening.ranking)[:max_features]
-        tables: dict[str, Any] = {
-            name: getattr(screening, name)[shown] for name in _TABLES
-        }
-        measures, chance = screening.measures, screening.chance
-        chosen, repeats = None, None
-        if selection is not None:
-            chosen = selection.places()[shown]
-            of = [screening.feature_names[j] for j in selection.repeats[shown]]
-            is_repeat = selection.repeats[shown] >= 0
-            repeats = tuple(np.where(is_repeat, of, "").tolist())
-        display = cls(
-            tuple(names),
-            measures,
-            **tables,
-            chance=chance,
-            chosen=chosen,
-            repeats=repeats,
-        )
-        return display.plot(ax)
+        return cls.from_screening(screening, max_features=max_features, ax=ax)
+
+    @classmethod
+    def from_screening(
+        cls, screening: Screening, *, max_features: int = 20, ax: Any = None
+    ) -> Self:
+        """Plot the best features of a screening.
+
+        Parameters
+        ----------
+        screening : Screening
+            Such as ``selector.screening_``, or one that was loaded.
+        max_features, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        FeatureScreeningDisplay
+
+        Raises
+        ------
+        ValueError
+            If `max_features` is less than 1.
+        """
+        check_count(max_features, "max_features")
+        return cls(screening, max_features).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -196,31 +175,44 @@ array-like of shape (n_documents,) or (n_documents, n_features)
         )
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.3 * len(self.feature_names), 2.4)
-        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
+        n_rows = min(self.max_features, len(self.screening.feature_names))
+        return Panels.of_rows(len(self.screening.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
-        tables = [getattr(self, name) for name in _TABLES]
-        for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            mean, best, worst, interval = (table[:, m] for table in tables)
-            ranges = self.feature_names, mean, best, worst
-            show_ranges(axis, *ranges, interval=interval, chance=self.chance[m])
-            self._show_selection(axis)
+        found = self.screening
+        shown = np.argsort(found.ranking)[: self.max_features]
+        names, chosen = self._names(shown)
+        for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
+            mean, best, worst, interval = (
+                getattr(found, name)[shown, m]
+                for name in ("mean", "best", "worst", "interval")
+            )
+            show_ranges(axis, names, mean, best, worst, interval, found.chance[m])
+            axis.set_yticks(range(len(names)), names)
+            # a panel that shares its names with the first has none of its own
+            for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
+                if not place:
+                    label.set_color(GREY)
             axis.set_xlabel(f"{plain(measure)}, mean over queries")
 
-    def _show_selection(self, axis: Any) -> None:
-        """Selected features by number; others are grey, with what they repeat."""
-        if self.chosen is None:
-            return
-        names = short(self.feature_names)
-        repeats = self.repeats or [""] * len(names)
-        for j, place in enumerate(self.chosen.tolist()):
+    def _names(self, shown: NDArray[np.intp]) -> tuple[list[str], list[int]]:
+        """Selected features by number, others with what they repeat."""
+        found, selection = self.screening, self.screening.selection
+        names = short(
+            [
+                found.feature_names[j]
+                + " (low first)" * (found.directions[j] == "ascending")
+                for j in shown
+            ]
+        )
+        if selection is None:
+            return names, [1] * len(names)
+        chosen = selection.places()[shown].tolist()
+        for i, (place, of) in enumerate(
+            zip(chosen, selection.repeats[shown], strict=True)
+        ):
             if place:
-                names[j] = f"{place}. {names[j]}"
-            elif repeats[j]:
-                names[j] += f" (repeats {short([repeats[j]])[0]})"
-        axis.set_yticks(range(len(names)), names)
-        # a panel that shares its names with the first has none of its own
-        for label, place in zip(axis.get_yticklabels(), self.chosen, strict=False):
-            if not place:
-                label.set_color(GREY)
+                names[i] = f"{place}. {names[i]}"
+            elif of >= 0:
+                names[i] += f" (repeats {short([found.feature_names[of]])[0]})"
+        return names, chosen

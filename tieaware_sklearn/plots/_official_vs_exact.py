@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._engine import FloatArray
 from ..comparison import OfficialVsExact, official_vs_exact
-from ._axes import BLACK, GREY, MEAN, RANGE, VERMILLION, plain, short
-from ._display_base import Display, Panels
+from ._base import BLACK, MEAN, RANGE, VERMILLION, Display, Panels, plain
+from ._ranges import show_rows, show_ticks
 
 #: lightest and darkest colour of a range, for no tied document and for all
 _COLOURS = "YlGnBu"
@@ -26,15 +25,9 @@ class OfficialVsExactDisplay(Display):
 
     Parameters
     ----------
-    systems, measures : tuple of str
-        Names of the systems and measures.
-    official, exact, worst, best : ndarray of shape (n_systems, n_measures)
-        Averages over queries, as in `OfficialVsExact`.
-    tied_documents : ndarray of shape (n_systems,)
-        Share of documents that tie, which gives a range its colour.
-    greater_is_better : tuple of bool
-        For each measure, whether higher values are better. The best system by the first
-        measure is on top.
+    found : OfficialVsExact
+        The result to draw. The share of documents that tie gives a range its colour,
+        and the best system by the first measure is on top.
 
     Attributes
     ----------
@@ -68,14 +61,7 @@ class OfficialVsExactDisplay(Display):
     >>> display.figure_.savefig("official.png")  # doctest: +SKIP
     """
 
-    systems: tuple[str, ...]
-    measures: tuple[str, ...]
-    official: FloatArray
-    exact: FloatArray
-    worst: FloatArray
-    best: FloatArray
-    tied_documents: FloatArray
-    greater_is_better: tuple[bool, ...]
+    found: OfficialVsExact
 
     @classmethod
     def from_result(cls, found: OfficialVsExact, *, ax: Any = None) -> Self:
@@ -92,16 +78,7 @@ class OfficialVsExactDisplay(Display):
         -------
         OfficialVsExactDisplay
         """
-        return cls(
-            found.systems,
-            found.measures,
-            found.official,
-            found.exact,
-            found.worst,
-            found.best,
-            found.tied_documents,
-            tuple(found.comparisons.greater_is_better.tolist()),
-        ).plot(ax)
+        return cls(found).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -127,54 +104,24 @@ class OfficialVsExactDisplay(Display):
         return cls.from_result(found, ax=ax)
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.32 * len(self.systems), 2.4)
-        return Panels(len(self.measures), width=5.0, height=height, sharey=True)
+        return Panels.of_rows(len(self.found.measures), len(self.found.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         from matplotlib import colormaps
 
-        shade = _LIGHTEST + (_DARKEST - _LIGHTEST) * self.tied_documents
-        colours = colormaps[_COLOURS](shade)
-        side = -1 if self.greater_is_better[0] else 1
-        order = np.argsort(side * self.exact[:, 0], kind="stable")
-        rows = np.arange(len(order))
-        for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            worst, best = self.worst[order, j], self.best[order, j]
-            axis.hlines(
-                rows,
-                np.minimum(worst, best),
-                np.maximum(worst, best),
-                colors=colours[order],
-                linewidth=9,
-                label=RANGE,
-            )
-            tick = {"marker": "|", "markersize": 12, "markeredgewidth": 2}
-            axis.plot(
-                self.exact[order, j], rows, linestyle="none", color=BLACK, label=MEAN,
-                **tick,
-            )  # fmt: skip
-            axis.plot(
-                self.official[order, j],
-                rows,
-                linestyle="none",
-                marker="D",
-                markersize=5.5,
-                markerfacecolor=VERMILLION,
-                markeredgecolor="white",
-                markeredgewidth=0.7,
-                label="trec_eval's order of ties",
-            )
-            axis.locator_params(axis="x", nbins=5)
-            axis.set_yticks(rows, short([self.systems[i] for i in order]))
-            axis.set_ylim(len(rows) - 0.4, -0.6)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(visible=False, axis="y")
+        found = self.found
+        side = -1 if found.comparisons.greater_is_better[0] else 1
+        order = np.argsort(side * found.exact[:, 0], kind="stable")
+        rows, names = np.arange(len(order)), [found.systems[i] for i in order]
+        shares = found.tied_documents[order]
+        colours = colormaps[_COLOURS](_LIGHTEST + (_DARKEST - _LIGHTEST) * shares)
+        beside = "tied", [f"{100 * share:.0f} %" for share in shares]
+        diamond = {"marker": "D", "ms": 5.5, "mfc": VERMILLION, "mec": "white"}
+        for j, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
+            ends = np.sort([found.worst[order, j], found.best[order, j]], axis=0)
+            axis.hlines(rows, *ends, colors=colours, linewidth=9, label=RANGE)
+            show_ticks(axis, found.exact[order, j], BLACK, MEAN)
+            label = "trec_eval's order of ties"
+            axis.plot(found.official[order, j], rows, ls="none", label=label, **diamond)
+            show_rows(axis, names, beside)
             axis.set_xlabel(f"{plain(measure)}, mean over queries")
-            beside = {
-                "transform": axis.get_yaxis_transform(),
-                "fontsize": "small",
-                "color": GREY,
-            }
-            axis.text(1.02, -0.65, "tied", va="bottom", **beside)
-            for row, share in enumerate(self.tied_documents[order].tolist()):
-                axis.text(1.02, row, f"{100 * share:.0f} %", va="center", **beside)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import number
-from .._engine import FloatArray, check_count
+from .._engine import check_count
 from ..inspection import PermutationImportance, query_permutation_importance
-from ._axes import GREY, SKY, plain, short, show_intervals, title
-from ._display_base import Display, Panels
+from ._base import GREY, SKY, Display, Panels, plain, title
+from ._ranges import show_intervals, show_rows
 
 
 @dataclass(eq=False)
@@ -23,22 +23,10 @@ class PermutationImportanceDisplay(Display):
 
     Parameters
     ----------
-    columns : tuple of str
-        Names of the columns, the most important by the first measure first.
-    measures : tuple of str
-        Names of the measures.
-    baseline : ndarray of shape (n_measures,)
-        Mean over queries on the unpermuted data.
-    importances_mean : ndarray of shape (n_columns, n_measures)
-        Mean loss over queries and repeats.
-    interval : ndarray of shape (n_columns, n_measures, 2)
-        Interval of `importances_mean` over queries.
-    confidence : float
-        Confidence level of the intervals.
-    within_queries : bool
-        Whether rows were permuted only within queries.
-    n_hidden : int
-        Number of further columns, which are not shown.
+    importance : PermutationImportance
+        The result to draw.
+    max_features : int, default=20
+        Number of columns to show, the most important ones by the first measure.
 
     Attributes
     ----------
@@ -66,18 +54,12 @@ class PermutationImportanceDisplay(Display):
     ...     Ridge().fit(web.data, web.target), web.data, web.target, qid=web.qid,
     ...     measures="ndcg@10", max_features=5,
     ...     columns={name: j for j, name in enumerate(web.feature_names)})
-    >>> display.columns[0]
+    >>> display.importance.columns[display.importance.importances_mean.argmax()]
     'log_clicks'
     """
 
-    columns: tuple[str, ...]
-    measures: tuple[str, ...]
-    baseline: FloatArray
-    importances_mean: FloatArray
-    interval: FloatArray
-    confidence: float
-    within_queries: bool
-    n_hidden: int
+    importance: PermutationImportance
+    max_features: int = 20
 
     @classmethod
     def from_importance(
@@ -108,17 +90,7 @@ class PermutationImportanceDisplay(Display):
             If `max_features` is less than 1.
         """
         check_count(max_features, "max_features")
-        shown = np.argsort(importance.ranking)[:max_features]
-        return cls(
-            columns=tuple(importance.columns[j] for j in shown),
-            measures=importance.measures,
-            baseline=importance.baseline,
-            importances_mean=importance.importances_mean[shown],
-            interval=importance.interval[shown],
-            confidence=importance.confidence,
-            within_queries=importance.within_queries,
-            n_hidden=len(importance.columns) - len(shown),
-        ).plot(ax)
+        return cls(importance, max_features).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -162,27 +134,26 @@ class PermutationImportanceDisplay(Display):
         return cls.from_importance(found, max_features=max_features, ax=ax)
 
     def _panels(self) -> Panels:
-        height = max(1.6 + 0.3 * len(self.columns), 2.4)
-        return Panels(len(self.measures), width=4.6, height=height, sharey=True)
+        n_rows = min(self.max_features, len(self.importance.columns))
+        return Panels.of_rows(len(self.importance.measures), n_rows)
 
     def _draw(self, axes: list[Any]) -> None:
-        rows = np.arange(len(self.columns))
-        how = "permuted within queries" if self.within_queries else "permuted"
-        for m, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            lost = self.importances_mean[:, m]
-            axis.barh(rows, lost, 0.62, color=SKY, label=f"column {how}: mean loss")
-            show_intervals(axis, self.interval[:, m], self.confidence)
+        found = self.importance
+        shown = np.argsort(found.ranking)[: self.max_features]
+        names = [found.columns[j] for j in shown]
+        how = "permuted within queries" if found.within_queries else "permuted"
+        for m, (axis, measure) in enumerate(zip(axes, found.measures, strict=True)):
+            lost = found.importances_mean[shown, m]
+            label = f"column {how}: mean loss"
+            axis.barh(np.arange(len(shown)), lost, 0.62, color=SKY, label=label)
+            show_intervals(axis, found.interval[shown, m], found.confidence)
             axis.axvline(0, color=GREY, linewidth=1)
-            axis.locator_params(axis="x", nbins=5)
-            axis.set_yticks(rows, short(self.columns))
-            axis.set_ylim(len(rows) - 0.4, -0.6)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(visible=False, axis="y")
+            show_rows(axis, names)
             axis.set_xlabel(f"loss of {plain(measure)}")
-            title(axis, f"{plain(measure)} (unpermuted: {number(self.baseline[m])})")
-        if self.n_hidden:
+            title(axis, f"{plain(measure)} (unpermuted: {number(found.baseline[m])})")
+        if more := len(found.columns) - len(shown):
             # below the names, beside the numbers of the scale
             corner = {"xy": (0, 0), "xycoords": "axes fraction"}
             beside = {"xytext": (-20, -4), "textcoords": "offset points"}
             look = {"color": GREY, "fontsize": "small", "ha": "right", "va": "top"}
-            axes[0].annotate(f"… {self.n_hidden} more", **corner, **beside, **look)
+            axes[0].annotate(f"… {more} more", **corner, **beside, **look)

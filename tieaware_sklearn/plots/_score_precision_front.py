@@ -9,8 +9,7 @@ import numpy as np
 
 from .._engine import FloatArray
 from ..score_precision import KINDS
-from ._axes import BLUE, CYCLE, GREY, MARKERS, VERMILLION
-from ._display_base import Display, Panels
+from ._base import BLUE, CYCLE, GREY, MARKERS, VERMILLION, Display, Panels
 
 
 @dataclass(eq=False)

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine import FloatArray, check_flag
+from .._engine import check_flag
 from ..inspection import SelectionCurve, selection_curve
-from ._axes import GREY, line_style, plain, short
-from ._display_base import Display, Panels
+from ._base import GREY, Display, Panels, line_style, plain, short
 
 
 @dataclass(eq=False)
@@ -22,24 +21,10 @@ class SelectionCurveDisplay(Display):
 
     Parameters
     ----------
-    selectors : tuple of str
-        Names of the selectors that are shown.
-    n_features : tuple of int
-        Numbers of features.
-    measure : str
-        Name of the measure.
-    value : ndarray of shape (n_selectors, n_sizes)
-        Mean over held-out queries, or its difference from the baseline.
-    interval : ndarray of shape (n_selectors, n_sizes, 2)
-        Interval of `value` over queries.
-    value_all : float
-        Mean with all features; NaN where differences are shown.
-    n_all : int
-        Number of all features.
-    baseline : str or None
-        Name of the selector that differences are to, None where means are shown.
-    confidence : float
-        Confidence level of the intervals.
+    curve : SelectionCurve
+        The result to draw.
+    differences : bool, default=False
+        Whether to draw the differences from the first selector.
 
     Attributes
     ----------
@@ -67,19 +52,12 @@ class SelectionCurveDisplay(Display):
     >>> display = SelectionCurveDisplay.from_estimator(
     ...     RankingFeatureSelector("ap"), Ridge(), web.data, web.target, qid=web.qid,
     ...     measure="ap", n_features=[1, 3, 6])
-    >>> display.value.shape, display.n_features
+    >>> display.curve.mean.shape, display.curve.n_features
     ((1, 3), (1, 3, 6))
     """
 
-    selectors: tuple[str, ...]
-    n_features: tuple[int, ...]
-    measure: str
-    value: FloatArray
-    interval: FloatArray
-    value_all: float
-    n_all: int
-    baseline: str | None
-    confidence: float
+    curve: SelectionCurve
+    differences: bool = False
 
     @classmethod
     def from_curve(
@@ -112,20 +90,7 @@ class SelectionCurveDisplay(Display):
                 "differences must be of at least two selectors, got only "
                 f"{curve.selectors[0]!r}"
             )
-        first = int(differences)
-        value = curve.difference if differences else curve.mean
-        interval = curve.difference_interval if differences else curve.interval
-        return cls(
-            selectors=curve.selectors[first:],
-            n_features=curve.n_features,
-            measure=curve.measure,
-            value=value[first:],
-            interval=interval[first:],
-            value_all=float(np.nan if differences else curve.mean_all),
-            n_all=len(curve.feature_names),
-            baseline=curve.selectors[0] if differences else None,
-            confidence=curve.confidence,
-        ).plot(ax)
+        return cls(curve, differences).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -176,25 +141,26 @@ class SelectionCurveDisplay(Display):
 
     def _draw(self, axes: list[Any]) -> None:
         (axis,) = axes
-        if len(self.n_features) > 1:
+        found, first = self.curve, int(self.differences)
+        value, interval = found.mean, found.interval
+        label, height = f"all {len(found.feature_names)} features", found.mean_all
+        axis.set_ylabel(f"{plain(found.measure)} on held-out queries")
+        if self.differences:
+            value, interval = found.difference, found.difference_interval
+            label, height = f"{plain(found.selectors[0])}, as many features", 0
+            axis.set_ylabel(f"difference in {plain(found.measure)}")
+        if len(found.n_features) > 1:
             axis.set_xscale("log")
-        n_lines = len(self.selectors)
-        for s, name in enumerate(short(self.selectors)):
+        names = short(found.selectors[first:])
+        for s, name in enumerate(names):
             # beside each other, so that intervals do not hide each other
-            shift = 1.025 ** (s - (n_lines - 1) / 2)
-            x = np.array(self.n_features) * shift
+            x = np.array(found.n_features) * 1.025 ** (s - (len(names) - 1) / 2)
             style = line_style(s)
-            axis.plot(x, self.value[s], label=name, **style)
-            axis.vlines(x, *self.interval[s].T, color=style["color"], linewidth=1.2)
-        if self.baseline is None:
-            label = f"all {self.n_all} features"
-            axis.axhline(self.value_all, color=GREY, linestyle=":", label=label)
-            axis.set_ylabel(f"{plain(self.measure)} on held-out queries")
-        else:
-            label = f"{plain(self.baseline)}, as many features"
-            axis.axhline(0, color=GREY, linestyle=":", label=label)
-            axis.set_ylabel(f"difference in {plain(self.measure)}")
-        axis.set_xticks(self.n_features, [str(k) for k in self.n_features])
+            axis.plot(x, value[first + s], label=name, **style)
+            ends = interval[first + s].T
+            axis.vlines(x, *ends, color=style["color"], linewidth=1.2)
+        axis.axhline(height, color=GREY, linestyle=":", label=label)
+        axis.set_xticks(found.n_features, [str(k) for k in found.n_features])
         axis.set_xticks([], minor=True)
-        share = f"{self.confidence:.0%}"
+        share = f"{found.confidence:.0%}"
         axis.set_xlabel(f"number of features (bars: {share} intervals over queries)")

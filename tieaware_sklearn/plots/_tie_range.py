@@ -10,11 +10,9 @@ import numpy as np
 
 from .._engine import FloatArray
 from ..comparison import EXPECTED, SystemComparison, compare_systems
-from ..evaluation import DEFAULT_MEASURES, evaluate
-from ..measures import parse_measures
-from ._axes import GREEN, MEAN, ORANGE, PURPLE, plain, show_ranges
-from ._display_base import Panels
-from ._systems_display import Systems, SystemsDisplay
+from ..evaluation import DEFAULT_MEASURES, Summary, evaluate
+from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, Systems, SystemsDisplay, plain
+from ._ranges import show_ranges
 
 _FIGURES = ("mean", "best", "worst")
 #: of the marks, those below the bar and those above in turn
@@ -25,11 +23,11 @@ _COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
 class TieRangeDisplay(SystemsDisplay):
     """Means of systems, with the range from the worst to the best order of ties.
 
-    Make it with `from_comparison`, or with `from_predictions` or `from_estimator` and
-    the options of `evaluate`; if ``ties`` or ``external`` is among them, those of
-    `compare_systems`, with ``measures`` in place of ``measure``. Of several treatments
-    of ties, "expected" has the range, or the first if "expected" is not among them, and
-    each of the others is a mark.
+    Make it with `from_comparison`, with `from_summary`, or with `from_predictions` or
+    `from_estimator` and the options of `evaluate`; if ``ties`` or ``external`` is among
+    them, those of `compare_systems`, with ``measures`` in place of ``measure``. Of
+    several treatments of ties, "expected" has the range, or the first if "expected" is
+    not among them, and each of the others is a mark.
 
     Parameters
     ----------
@@ -147,35 +145,74 @@ class TieRangeDisplay(SystemsDisplay):
         ).plot(ax)
 
     @classmethod
+    def from_summary(
+        cls, summary: Summary | Mapping[str, Summary], *, ax: Any = None
+    ) -> Self:
+        """Plot averages of one ranking, or of several by name.
+
+        Parameters
+        ----------
+        summary : Summary, or mapping of str to Summary
+            From `RankingReport.summary`, or `by_segment` of one ranking, whose segments
+            are then the rows.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel.
+
+        Returns
+        -------
+        TieRangeDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from tieaware_sklearn import evaluate
+        >>> from tieaware_sklearn.plots import TieRangeDisplay
+        >>> report = evaluate([[1, 0], [0, 1]], [[2, 1], [1, 1]], measures=["rr", "ap"])
+        >>> TieRangeDisplay.from_summary(report.summary()).measures
+        ('RR', 'AP')
+        """
+        named = {"all queries": summary} if isinstance(summary, Summary) else summary
+        every = list(named.values())
+        measures = tuple(dict.fromkeys(every[0].measure.tolist()))
+        mean, best, worst, low, high, chance, ideal = (
+            np.concatenate([one.columns[name] for one in every]).reshape(
+                -1, len(measures)
+            )
+            for name in (*_FIGURES, "interval_low", "interval_high", "chance", "ideal")
+        )
+        segmented = every[0].keys[0] == "segment"
+        segments = every[0].segment[:: len(measures)] if segmented else ()
+        average = every[0].average.replace("macro", "mean")
+        return cls(
+            tuple(map(str, segments)) if segmented else tuple(named),
+            measures,
+            mean,
+            best,
+            worst,
+            average=f"{average} over queries",
+            greater_is_better=not (ideal[:, 0] < chance[:, 0]).any(),
+            interval=np.stack([low, high], axis=-1),
+            # of any system that has one: it is the same for all, but not of segments
+            chance=None if segmented else np.fmax.reduce(chance),
+        ).plot(ax)
+
+    @classmethod
     def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
         if {"ties", "external"} & options.keys():
             measure = options.pop("measures", DEFAULT_MEASURES)
             found = compare_systems(y_true, systems, measure=measure, **options)
             return cls.from_comparison(found, ax=ax)
-        measures = parse_measures(options.pop("measures", DEFAULT_MEASURES))
-        summaries = [
-            evaluate(y_true, score, measures=measures, **options).summary()
-            for score in systems.values()
-        ]
-        mean, best, worst, interval, chance = (
-            np.stack([getattr(summary, name) for summary in summaries])
-            for name in (*_FIGURES, "interval", "chance")
+        return cls.from_summary(
+            {
+                name: evaluate(y_true, score, **options).summary()
+                for name, score in systems.items()
+            },
+            ax=ax,
         )
-        return cls(
-            tuple(systems),
-            tuple(summaries[0].measure.tolist()),
-            mean,
-            best,
-            worst,
-            greater_is_better=measures[0].greater_is_better,
-            interval=interval,
-            # of any system that has one: it is the same for all
-            chance=np.fmax.reduce(chance),
-        ).plot(ax)
 
     def _panels(self) -> Panels:
-        height = max(1.4 + 0.32 * len(self.systems), 2.4)
-        return Panels(len(self.measures), width=5.0, height=height, sharey=True)
+        return Panels.of_rows(len(self.measures), len(self.systems))
 
     def _draw(self, axes: list[Any]) -> None:
         side = -1 if self.greater_is_better else 1

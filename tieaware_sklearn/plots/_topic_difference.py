@@ -12,9 +12,19 @@ from .._display import number
 from .._engine import FloatArray
 from ..comparison import SystemComparison, compare_systems
 from ..evaluation import NO_DIFFERENCE, mean
-from ._axes import BLACK, BLUE, GREY, SKY, VERMILLION, plain, short, title
-from ._display_base import Panels
-from ._systems_display import Systems, SystemsDisplay
+from ._base import (
+    BLACK,
+    BLUE,
+    GREY,
+    SKY,
+    VERMILLION,
+    Panels,
+    Systems,
+    SystemsDisplay,
+    plain,
+    short,
+    title,
+)
 
 #: so many queries have their ids below them
 _NAMED = 40

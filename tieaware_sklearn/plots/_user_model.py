@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._engine import FloatArray, check_count
 from ..measures import Measure, parse_measures
-from ._axes import line_style, short
-from ._display_base import Display, Panels
+from ._base import Display, Panels, line_style, short
 
 _PANELS = (
     ("weight", "W(i): share of attention"),

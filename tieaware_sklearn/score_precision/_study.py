@@ -262,9 +262,33 @@ class PrecisionStudy(Result):
                 ("tau b", self.tau_b, partial(number, digits=2)),
                 ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
+        # correlations of the order of systems, and a share between two others
+        last = len(columns) - 1
+        drop = [last, last - 1, 7] if len(self.pairs) and len(self.keep) > 2 else []
         return [
-            Table.of(*columns, notes=self._notes(), terms=self._terms(), explains=True)
+            Table.of(
+                *columns,
+                drop=drop,
+                notes=self._notes(),
+                terms=self._terms(),
+                explains=True,
+            )
         ]
+
+    def _conclusion(self) -> list[str]:
+        kept = np.flatnonzero(self.not_inferior()[:, 0] == len(self.systems))
+        if not len(kept):
+            return []
+        coarsest = kept[np.argmin(self.bits[kept].mean(axis=1))]
+        whose = self.systems[0] if len(self.systems) == 1 else "every system"
+        return [
+            f"With {self.levels[coarsest]} ({self.bits[coarsest].mean():.1f} bits for "
+            f"{self.bits[0].mean():.1f}), {whose} keeps {_more(self.keep[0])} of its "
+            f"{self.measure} (p <= {self.alpha:g})."
+        ]
+
+    def _about(self) -> dict[str, Any]:
+        return {"queries": len(self.qid)} | super()._about()
 
     def _notes(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 from tests.io import conftest
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn import _interrupts as interrupts
+from tieaware_sklearn.cli import _interrupts as interrupts
 from tieaware_sklearn.datasets import iter_batches
 
 web, files = conftest.web, conftest.files
@@ -42,12 +41,6 @@ def waiting(*arguments, **options):
 _screen_files.track = waiting
 sys.exit(main())
 """
-#: as pip writes it
-SCRIPT = """
-import sys
-from tieaware_sklearn.cli import main
-sys.exit(main())
-"""
 
 
 @contextmanager
@@ -70,22 +63,6 @@ def ready(command, **options):
             process.kill()
 
 
-@pytest.mark.parametrize("module", ["numpy", "joblib", "sklearn"])
-@pytest.mark.parametrize("started", ["module", "script"])
-def test_ctrl_c_while_the_package_is_imported(tmp_path, started, module):
-    (tmp_path / f"{module}.py").write_text(WAITS)
-    script = tmp_path / "bin" / "tieaware"
-    script.parent.mkdir()
-    script.write_text(SCRIPT)
-    words = {"module": ["-m", "tieaware_sklearn"], "script": [script]}[started]
-    paths = [str(tmp_path), os.environ.get("PYTHONPATH", os.getcwd())]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    with ready([sys.executable, *words, "demo"], env=environment) as process:
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-    assert (process.returncode, out, err) == (130, "", "tieaware: interrupted\n")
-
-
 def test_other_programs_keep_their_signals():
     program = "import tieaware_sklearn, signal; print(signal.getsignal(signal.SIGINT))"
     wanted = "import signal; print(signal.getsignal(signal.SIGINT))"
@@ -96,25 +73,6 @@ def test_other_programs_keep_their_signals():
         for one in (program, wanted)
     )
     assert found == plain
-
-
-@pytest.mark.parametrize(
-    ("argv", "original", "expected"),
-    [
-        (["-m"], ["python", "-m", "tieaware_sklearn", "demo"], True),
-        (["-m"], ["python", "-mtieaware_sklearn"], True),
-        (["-m"], ["python", "-m", "pytest"], False),
-        (["/usr/bin/tieaware", "demo"], ["python", "/usr/bin/tieaware"], True),
-        (["tieaware.exe"], ["tieaware.exe"], True),
-        (["-c"], ["python", "-c", "import tieaware_sklearn"], False),
-        ([""], ["python"], False),
-        ([], ["embedded"], False),
-    ],
-)
-def test_what_counts_as_the_command(monkeypatch, argv, original, expected):
-    monkeypatch.setattr(sys, "argv", argv)
-    monkeypatch.setattr(sys, "orig_argv", original)
-    assert interrupts._is_command() is expected
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
@@ -178,12 +136,9 @@ def test_a_second_signal_stops_the_report(files, tmp_path, second, code):
 
 def test_signals_are_handled_in_the_block_alone():
     default = signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    interrupt = signal.signal(signal.SIGINT, interrupts._leave)
     try:
-        with interrupts.stoppable():
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            with pytest.raises(interrupts.TerminatedError) as stopped:
-                signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt) as stopped, interrupts.stoppable():
+            signal.raise_signal(signal.SIGTERM)
         assert interrupts.exit_code(stopped.value) == 143
         assert interrupts.exit_code(KeyboardInterrupt()) == 130
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -194,4 +149,3 @@ def test_signals_are_handled_in_the_block_alone():
                 assert signal.getsignal(signal.SIGTERM) is kept
     finally:
         signal.signal(signal.SIGTERM, default)
-        signal.signal(signal.SIGINT, interrupt)

@@ -8,7 +8,7 @@ import tieaware_sklearn.comparison
 import tieaware_sklearn.judgments  # noqa: F401
 from tests._display.helpers import all_results
 from tieaware_sklearn import evaluate, tie_report
-from tieaware_sklearn._display.result import Result
+from tieaware_sklearn._display.html import Result
 
 
 @pytest.mark.parametrize("cls", all_results(), ids=lambda cls: cls.__name__)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import dask
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -77,38 +74,6 @@ def test_ids_do_not_take_the_place_of_results(rows, qid):
     df = spread(rows.rename(columns={"qid": qid}))
     with pytest.raises(ValueError, match=f"must not have the name of .*, got '{qid}'"):
         evaluate_queries(df, score="clicks", qid=qid)
-
-
-@pytest.mark.parametrize("values", [int, Decimal])
-def test_numbers_that_dask_made_texts_are_no_order(rows, values):
-    """As text, "10" is before "9"."""
-    numbers = [values(n) for n in range(len(rows))]
-    rows = rows.assign(number=np.array(numbers, dtype=object))
-    options = {"scores": ["clicks", "in_degree"], "external": {"x": "number"}}
-    with dask.config.set({"dataframe.convert-string": True}):
-        df = spread(rows)
-        with pytest.raises(ValueError, match="in column 'number', got texts that Dask"):
-            compare_systems(df, **options, ties="x")
-        labels = spread(rows.assign(label=rows.number))
-        with pytest.raises(ValueError, match=r"'dataframe\.convert-string': False"):
-            evaluate(labels, score="clicks")
-        with pytest.warns(UserWarning, match="got objects in 'number', which are left"):
-            fit_selector(RankingFeatureSelector("rr"), df)
-    with dask.config.set({"dataframe.convert-string": False}):
-        found = compare_systems(spread(rows), **options, ties="x")
-    plain = rows.assign(number=np.arange(len(rows)))
-    wanted = compare_systems(spread(plain), **options, ties="x")
-    assert found.difference.tolist() == wanted.difference.tolist()
-
-
-def test_ids_of_several_types_are_no_texts(rows):
-    ids = np.array(rows.qid.tolist(), dtype=object)
-    with dask.config.set({"dataframe.convert-string": True}):
-        same = evaluate(spread(rows.assign(qid=ids)), score="clicks")
-        ids[::2] = rows.qid[::2].astype(float).tolist()
-        with pytest.raises(ValueError, match="in column 'qid', got texts that Dask"):
-            evaluate(spread(rows.assign(qid=ids)), score="clicks")
-    assert same.qid.size == 60
 
 
 def test_a_selector_is_sent_without_what_it_learned(rows, capsys, monkeypatch):

@@ -1,0 +1,28 @@
+// A click on a head sorts by its column, and another one the other way round.
+for (const table of document.querySelectorAll(".tieaware table")) {
+  const heads = [...table.querySelectorAll("th")], body = table.tBodies[0];
+  const key = (row, j) => {
+    const cell = row.cells[j], text = cell.textContent.trim();
+    return "key" in cell.dataset ? Number(cell.dataset.key) : text || null;
+  };
+  heads.forEach((head, j) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "descending" ||
+        (head.className === "name" && !head.hasAttribute("aria-sort"));
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const rows = [...body.rows].map(row => [key(row, j), row]);
+      rows.sort(([a], [b]) => {
+        if (a === null || b === null) return (a === null) - (b === null);
+        if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+        const order = typeof a === "number" ? a - b
+          : a.localeCompare(b, undefined, {numeric: true});
+        return up ? order : -order;
+      });
+      body.append(...rows.map(([, row]) => row));
+    });
+  });
+}

@@ -1,0 +1,320 @@
+"""The base of all displays: figure, panels, legend, and what is drawn alike."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._display import clip, printable
+from .._engine import count_rows
+from .._optional import import_optional
+from ..comparison import check_systems
+from ..model_selection import predicted_scores
+
+#: Okabe and Ito's colours, told apart by colour-blind readers too
+BLACK, GREY = "#000000", "#767676"
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES = ("-", "--", "-.", ":")
+#: what every display calls what ties leave open, and their mean
+RANGE, MEAN = "worst to best order of ties", "mean over all orders"
+#: names of more characters lose their middle
+_LONGEST = 32
+#: panels in a row
+_ABREAST = 3
+#: width of a figure in inches: in wider ones, words would be too small on a page
+_WIDEST = 12.0
+#: lines of a legend that the height of the panels allows for
+_LINES = 2
+#: in inches: every further line, and what a legend leaves free beside it
+_LINE, _MARGIN = 0.22, 0.15
+#: checked scores by the names of systems
+Systems = dict[str, Any]
+
+
+def line_style(i: int) -> dict[str, Any]:
+    """How the i-th of several lines looks; also without colour they are told apart."""
+    return {
+        "color": CYCLE[i % len(CYCLE)],
+        "linestyle": _DASHES[i % len(_DASHES)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "markersize": 5,
+    }
+
+
+def plain(text: str) -> str:
+    """A text that matplotlib shows as it is: no mathematics, nothing private.
+
+    What no picture may hold, such as control characters, is spelled out.
+    """
+    return " " * text.startswith("_") + printable(text).replace("$", r"\$")
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Names that leave room for the plot, and tell what is different apart."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        name = clip(printable(name), _LONGEST)
+        seen[name] = seen.get(name, 0) + 1
+        out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
+    return out
+
+
+def title(axis: Any, text: str) -> None:
+    """What a panel shows, above it."""
+    axis.set_title(text, loc="left", fontsize="medium")
+
+
+class Panels(NamedTuple):
+    """How many panels a display has, how large each is, and whether rows are shared.
+
+    Attributes
+    ----------
+    number : int
+    width, height : float
+        In inches.
+    sharey : bool, default=False
+    """
+
+    number: int
+    width: float
+    height: float
+    sharey: bool = False
+
+    @classmethod
+    def of_rows(cls, number: int, n_rows: int) -> Self:
+        """Panels that share rows of names."""
+        return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
+
+
+class Display(ABC):
+    """What a picture shows, and how it is drawn.
+
+    A display is a dataclass of plain figures. Its class methods compute them and
+    `plot` at once; `plot` draws them again, into other axes. A subclass says which
+    `_panels` it needs, and how to `_draw`.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        Of the last `plot`, as are the others.
+    axes_ : list of matplotlib Axes
+        One per panel, also if there is only one.
+    ax_ : matplotlib Axes
+        The only panel; a picture of several has no `ax_`.
+    """
+
+    figure_: Any
+    axes_: list[Any]
+
+    @abstractmethod
+    def _panels(self) -> Panels:
+        """What the figure consists of."""
+
+    @abstractmethod
+    def _draw(self, axes: list[Any]) -> None:
+        """Draw into tidy axes, one per panel; what has a label is in the legend."""
+
+    @property
+    def ax_(self) -> Any:
+        """The only panel."""
+        if len(self.axes_) > 1:
+            raise AttributeError(
+                f"this {type(self).__name__} has {len(self.axes_)} panels: use axes_"
+            )
+        return self.axes_[0]
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel; by default those of a new figure.
+
+        Returns
+        -------
+        Display
+            This display, with `figure_`, `axes_` and, if it has one panel, `ax_`.
+
+        Raises
+        ------
+        ValueError
+            If there is not one of the axes per panel.
+        """
+        panels = self._panels()
+        if ax is None:
+            self.figure_, self.axes_ = _new_figure(panels)
+        else:
+            self.axes_ = list(np.ravel(np.array(ax, dtype=object)))
+            if len(self.axes_) != panels.number:
+                raise ValueError(
+                    f"ax must be {panels.number} axes, one per panel, got "
+                    f"{len(self.axes_)}"
+                )
+            self.figure_ = self.axes_[0].figure
+        for axis in self.axes_:
+            _tidy(axis)
+        self._draw(self.axes_)
+        entries: dict[str, Any] = {}
+        for axis in self.axes_:
+            handles, labels = axis.get_legend_handles_labels()
+            entries |= dict(zip(labels, handles, strict=True))
+        if ax is None:
+            _legend_below(self.figure_, entries)
+        else:
+            self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
+        return self
+
+
+def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
+    """A figure and its axes, in rows of three at most."""
+    pyplot = import_optional("matplotlib.pyplot", extra="plots", purpose="plotting")
+    n_rows = math.ceil(panels.number / _ABREAST)
+    n_columns = math.ceil(panels.number / n_rows)
+    width = min(panels.width * n_columns, _WIDEST)
+    figure, axes = pyplot.subplots(
+        n_rows,
+        n_columns,
+        figsize=(width, panels.height * n_rows),
+        layout="constrained",
+        sharey=panels.sharey,
+        squeeze=False,
+    )
+    for spare in axes.flat[panels.number :]:
+        spare.remove()
+    return figure, list(axes.flat[: panels.number])
+
+
+def _tidy(axis: Any) -> None:
+    """Only the spines that carry a scale, and a light grid behind everything."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_axisbelow(True)
+    axis.grid(color="#DDDDDD", linewidth=0.7)
+
+
+def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
+    """One legend for all panels, in as many columns as there is room for."""
+    columns = len(entries)
+    style = {"loc": "outside lower center", "frameon": False}
+    while columns:
+        legend = figure.legend(entries.values(), entries.keys(), ncols=columns, **style)
+        room = figure.bbox.width - figure.dpi * _MARGIN
+        share = room / legend.get_window_extent().width
+        if columns == 1 or share >= 1:
+            more = max(math.ceil(len(entries) / columns) - _LINES, 0)
+            figure.set_figheight(figure.get_figheight() + _LINE * more)
+            return
+        legend.remove()
+        columns = max(min(int(columns * share), columns - 1), 1)
+
+
+class SystemsDisplay(Display):
+    """A display of one system, or of several that rank the same documents."""
+
+    @classmethod
+    @abstractmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        """Compute what is to be seen of checked scores, and plot it."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: Any = None,
+        response_method: str | Sequence[str] | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Rank documents by fitted estimators, and plot the results.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, or mapping of str to such
+            One estimator, or several by name.
+        X : array-like or data frame of shape (n_rows, n_features)
+            Features of the documents.
+        y : array-like of shape (n_rows,)
+            Labels.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row.
+        response_method
+            As in `make_ranking_scorer`.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel.
+        **options
+            As in `from_predictions`.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            As in `from_predictions`, and if scores are NaN.
+        """
+        if not isinstance(estimator, Mapping):
+            estimator = {type(estimator).__name__: estimator}
+        n_rows = count_rows(X)
+        scores = {
+            str(name): predicted_scores(one, X, n_rows, response_method, qid=qid)
+            for name, one in estimator.items()
+        }
+        return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Measure systems by their scores, and plot the results.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_documents,)
+            Labels.
+        y_score : mapping of str to array-like, data frame, or array-like of shape \
+(n_documents,) or (n_documents, n_systems)
+            Scores of one system, or of each of several.
+        qid : array-like of shape (n_documents,), optional
+            Query of each document.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel.
+        **options
+            Options of the function that the description of the class names.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            As in that function.
+        """
+        names, columns = check_systems(y_score, len(np.asarray(y_true)))
+        systems = dict(zip(names, columns, strict=True))
+        return cls._measure(y_true, systems, ax, qid=qid, **options)
+
+
+def check_one_treatment(display: str, ties: Any = "expected", **_: Any) -> None:
+    """Refuse several treatments of ties for a display that has room for one."""
+    if not isinstance(ties, str):
+        raise ValueError(f"ties must be one treatment for {display}, got {ties!r}")

@@ -1,0 +1,286 @@
+"""Precision and recall: averages with what ties leave open, and single queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._engine import FloatArray, is_number
+from ..comparison import ONE_SYSTEM
+from ..evaluation import PrecisionRecallCurve, evaluate, means, precision_recall_curve
+from ..measures import Precision, Recall
+from ._base import (
+    BLACK,
+    BLUE,
+    GREY,
+    MEAN,
+    RANGE,
+    SKY,
+    Panels,
+    Systems,
+    SystemsDisplay,
+    line_style,
+    short,
+    title,
+)
+
+#: more curves than these have a panel each
+_TOGETHER = 3
+
+
+@dataclass(eq=False)
+class PrecisionRecallBandDisplay(SystemsDisplay):
+    """Precision-recall curves with bands from the worst to the best order of ties.
+
+    Up to three curves share a panel. With more, each curve has its own panel, where the
+    others are thin lines for comparison. With large tie groups, a curve can take more
+    than a second (see `InterpolatedPrecision`).
+
+    Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_recall_curve`.
+
+    Parameters
+    ----------
+    curves : dict of str to PrecisionRecallCurve
+        Curves by the names of their systems.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        One panel for up to three curves, otherwise one per curve.
+    ax_ : matplotlib Axes
+        The only panel, for up to three curves.
+
+    See Also
+    --------
+    precision_recall_curve : Computes a curve.
+    sklearn.metrics.PrecisionRecallDisplay : Draws curves of classifiers, without
+        queries.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PrecisionRecallBandDisplay
+    >>> web = make_web_search(n_queries=5, random_state=0)
+    >>> display = PrecisionRecallBandDisplay.from_predictions(
+    ...     web.target, {"clicks": web.data[:, 1]}, qid=web.qid)
+    >>> list(display.curves)
+    ['clicks']
+    """
+
+    curves: dict[str, PrecisionRecallCurve]
+
+    @classmethod
+    def from_curves(
+        cls,
+        curves: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve],
+        *,
+        ax: Any = None,
+    ) -> Self:
+        """Plot curves that have been computed.
+
+        Parameters
+        ----------
+        curves : PrecisionRecallCurve, or mapping of str to such
+            One curve, or several by name.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel.
+
+        Returns
+        -------
+        PrecisionRecallBandDisplay
+        """
+        if isinstance(curves, PrecisionRecallCurve):
+            curves = {ONE_SYSTEM: curves}
+        return cls(dict(curves)).plot(ax=ax)
+
+    @classmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        curves = {
+            name: precision_recall_curve(y_true, score, **options)
+            for name, score in systems.items()
+        }
+        return cls.from_curves(curves, ax=ax)
+
+    def _panels(self) -> Panels:
+        if len(self.curves) <= _TOGETHER:
+            return Panels(1, width=5.6, height=4.4)
+        return Panels(len(self.curves), width=3.4, height=2.8, sharey=True)
+
+    def _draw(self, axes: list[Any]) -> None:
+        if len(axes) == 1:
+            self._draw_together(axes[0])
+        else:
+            self._draw_apart(axes)
+        for axis in axes:
+            axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+            place = axis.get_subplotspec()
+            if place is None or place.is_first_col():
+                axis.set_ylabel("interpolated precision,\nmean over queries")
+
+    def _draw_together(self, axis: Any) -> None:
+        names = short(list(self.curves))
+        for i, curve in enumerate(self.curves.values()):
+            style = line_style(i)
+            _show_band(axis, curve, style["color"])
+            axis.plot(curve.recall, curve.mean, label=names[i], **style)
+        axis.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=RANGE)
+
+    def _draw_apart(self, axes: list[Any]) -> None:
+        names, curves = short(list(self.curves)), list(self.curves.values())
+        for axis, name, curve in zip(axes, names, curves, strict=True):
+            for other in curves:
+                thin = {"color": "#BBBBBB", "linewidth": 0.8, "label": "all systems"}
+                axis.plot(other.recall, other.mean, **thin)
+            _show_band(axis, curve, BLUE, label=RANGE)
+            axis.plot(curve.recall, curve.mean, color=BLACK, label=MEAN)
+            title(axis, name)
+
+
+def _show_band(
+    axis: Any, curve: PrecisionRecallCurve, colour: str, **label: Any
+) -> None:
+    """What the orders of ties make of a curve."""
+    band = {"color": colour, "alpha": 0.25, "linewidth": 0, **label}
+    axis.fill_between(curve.recall, curve.worst, curve.best, **band)
+
+
+#: lines of equal F
+_LEVELS = (0.2, 0.4, 0.6, 0.8)
+_FIGURES = ("expected", "best", "worst")
+
+
+@dataclass(eq=False)
+class PrecisionRecallScatterDisplay(SystemsDisplay):
+    """Precision and recall of each query at a cut-off, with lines of equal F.
+
+    A point is the exact mean over the orders of ties, and a line through it goes from
+    the worst to the best order. Each system has a panel. Queries without a relevant
+    document are left out.
+
+    Make it with `from_predictions` or `from_estimator` and the options ``k`` (cut-off,
+    10 by default; None for all that is retrieved), ``beta`` (1 by default; as in
+    `FBeta`), ``rel``, ``unjudged`` and ``n_jobs``.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        Names of the systems.
+    precision, recall : ndarray of shape (n_systems, n_queries, 3)
+        Expected, best and worst value of each query.
+    k : int or None, default=10
+        Cut-off.
+    beta : float, default=1.0
+        Weight of recall in F, as in `FBeta`.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        One panel per system.
+    ax_ : matplotlib Axes
+        The only panel, for one system.
+
+    See Also
+    --------
+    PrecisionRecallBandDisplay : Draws averages over queries at all recall levels.
+    FBeta : The measure that is equal along a line.
+
+    Notes
+    -----
+    Where F is equal to f, precision is f R / ((1 + β²) R - β² f) for a recall of R (van
+    Rijsbergen, Information Retrieval, 1979, chapter 7).
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PrecisionRecallScatterDisplay
+    >>> web = make_web_search(n_queries=20, random_state=0)
+    >>> display = PrecisionRecallScatterDisplay.from_predictions(
+    ...     web.target, {"clicks": web.data[:, 1]}, qid=web.qid, k=5)
+    >>> display.precision.shape
+    (1, 20, 3)
+    """
+
+    systems: tuple[str, ...]
+    precision: FloatArray
+    recall: FloatArray
+    _: KW_ONLY
+    k: int | None = 10
+    beta: float = 1.0
+
+    @classmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        k, rel = options.pop("k", 10), options.pop("rel", 1.0)
+        beta = options.pop("beta", 1.0)
+        if not is_number(beta, above=0):
+            raise ValueError(f"beta must be a finite number > 0, got {beta!r}")
+        reports = [
+            evaluate(
+                y_true,
+                score,
+                measures=[Precision(k, rel), Recall(k, rel)],
+                zero_relevance="skip",
+                **options,
+            )
+            for score in systems.values()
+        ]
+        arrays = [[getattr(report, name) for name in _FIGURES] for report in reports]
+        # of shape (n_systems, n_queries, 2, 3)
+        found = np.array(arrays).transpose(0, 2, 3, 1)
+        found = found[:, ~np.isnan(found[0, :, 1, 0])]
+        precision, recall = found[:, :, 0], found[:, :, 1]
+        return cls(tuple(systems), precision, recall, k=k, beta=beta).plot(ax)
+
+    def _panels(self) -> Panels:
+        return Panels(len(self.systems), width=4.2, height=4.0, sharey=True)
+
+    def _draw(self, axes: list[Any]) -> None:
+        cut = "" if self.k is None else f"@{self.k}"
+        for name, axis, precision, recall in zip(
+            short(self.systems), axes, self.precision, self.recall, strict=True
+        ):
+            self._show_lines(axis)
+            differ = precision[:, 1] != precision[:, 2]
+            line = {"color": SKY, "linewidth": 2.5, "solid_capstyle": "butt"}
+            axis.plot(recall[differ, 1:].T, precision[differ, 1:].T, **line)
+            axis.plot([], [], label=RANGE, **line)
+            dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
+            axis.plot(recall[:, 0], precision[:, 0], label="query", **dots)
+            star = {
+                "ls": "none",
+                "marker": "*",
+                "ms": 13,
+                "color": BLACK,
+                "mec": "white",
+            }
+            both = means(recall[:, :1]), means(precision[:, :1])
+            axis.plot(*both, label="mean over queries", **star)
+            axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
+            title(axis, name)
+        axes[0].set_ylabel(f"precision{cut}")
+
+    def _show_lines(self, axis: Any) -> None:
+        """Lines of equal F, with their values at the right edge."""
+        square = self.beta**2
+        for level in _LEVELS:
+            # from where precision is 1
+            least = level * square / (1 + square - level)
+            recall = np.linspace(least, 1, 200)
+            precision = level * recall / ((1 + square) * recall - square * level)
+            label = "equal F" if self.beta == 1 else f"equal F(beta={self.beta:g})"
+            thin = {"color": GREY, "linewidth": 0.8, "linestyle": "--"}
+            axis.plot(recall, precision, label=label, **thin)
+            beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+            look = {"color": GREY, "fontsize": "small", "annotation_clip": False}
+            axis.annotate(f"{level:g}", (1.0, precision[-1]), **beside, **look)

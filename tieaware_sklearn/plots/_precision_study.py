@@ -1,0 +1,285 @@
+"""What coarser scores change: of each query, and of the tests of pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._engine import check_choice
+from ..score_precision import PrecisionStudy, precision_study
+from ._base import (
+    BLACK,
+    BLUE,
+    GREY,
+    MARKERS,
+    ORANGE,
+    SKY,
+    VERMILLION,
+    Panels,
+    Systems,
+    SystemsDisplay,
+    check_one_treatment,
+    plain,
+    short,
+    title,
+)
+
+
+@dataclass(eq=False)
+class PrecisionLossDisplay(SystemsDisplay):
+    """Changes of queries under coarser scores, with a box for each level.
+
+    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_study`.
+
+    Parameters
+    ----------
+    study : PrecisionStudy
+        The study to draw.
+    system : str, optional
+        One of its systems; by default all.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        The only panel, in a list.
+    ax_ : matplotlib Axes
+        The only panel.
+
+    See Also
+    --------
+    precision_study : Computes the changes.
+    PairwisePValueDisplay : Draws the changes of tests of pairs.
+
+    Notes
+    -----
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 3.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PrecisionLossDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> display = PrecisionLossDisplay.from_predictions(
+    ...     web.target, web.data[:, 5], qid=web.qid, coarseness=["rho=1.2", "rho=2"])
+    >>> display.study.levels
+    ('exact', 'rho=1.2', 'rho=2')
+    """
+
+    study: PrecisionStudy
+    system: str | None = None
+
+    @classmethod
+    def from_study(
+        cls, study: PrecisionStudy, *, system: str | None = None, ax: Any = None
+    ) -> Self:
+        """Plot the queries of one system of a study, or of all systems.
+
+        Parameters
+        ----------
+        study : PrecisionStudy
+            The study to draw.
+        system : str, optional
+            One of ``study.systems``; by default all.
+        ax : matplotlib Axes, optional
+            Axes to draw into.
+
+        Returns
+        -------
+        PrecisionLossDisplay
+
+        Raises
+        ------
+        ValueError
+            If the study does not have the system.
+        """
+        if system is not None:
+            check_choice(system, "system", study.systems)
+        return cls(study, system).plot(ax)
+
+    @classmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        check_one_treatment(cls.__name__, **options)
+        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
+
+    def _panels(self) -> Panels:
+        width = min(max(4.0, 0.65 + 0.95 * len(self.study.levels)), 14)
+        return Panels(1, width=width, height=4.2)
+
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
+        study, system = self.study, self.system
+        chosen = study.systems if system is None else (system,)
+        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
+        columns = [study.systems.index(name) for name in chosen]
+        # the first level is that of exact scores
+        levels, changes = study.levels[1:], study.changes()[1:, :, columns]
+        n = len(levels)
+        axis.axhline(0, color=GREY, linewidth=1)
+        diamond = {"marker": "D", "mfc": VERMILLION, "mec": "white", "ms": 7}
+        dots = {"marker": ".", "mfc": GREY, "mec": "none", "ms": 4, "alpha": 0.5}
+        drawn = axis.boxplot(
+            [level[~np.isnan(level)] for level in changes],
+            positions=np.arange(n),
+            widths=0.6,
+            showmeans=True,
+            patch_artist=True,
+            boxprops={"facecolor": SKY, "edgecolor": BLUE},
+            medianprops={"color": BLUE, "linewidth": 2},
+            whiskerprops={"color": BLUE},
+            capprops={"color": BLUE},
+            meanprops=diamond,
+            flierprops=dots,
+        )
+        drawn["boxes"][0].set_label("interquartile range and median")
+        drawn["means"][0].set_label("mean")
+        drawn["fliers"][0].set_label("outlier queries")
+        angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
+        axis.set_xticks(np.arange(n), short(levels), **angled)
+        change = f"change of {plain(study.measure)}, per query"
+        axis.set(xlabel="coarseness of scores", ylabel=change)
+        title(axis, *short([whose]))
+        axis.grid(visible=False, axis="x")
+
+
+#: smaller p-values are drawn here
+_FLOOR = 1e-8
+
+
+@dataclass(eq=False)
+class PairwisePValueDisplay(SystemsDisplay):
+    """p-values of all pairs of systems, under exact and under coarser scores.
+
+    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
+    options of `precision_study`, where `coarseness` is ``"rho=1.1"`` by default. Of
+    several levels, the last is shown.
+
+    Parameters
+    ----------
+    study : PrecisionStudy
+        A study of at least two systems.
+    level : str, optional
+        One of its levels; by default the last.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        The only panel, in a list.
+    ax_ : matplotlib Axes
+        The only panel.
+
+    See Also
+    --------
+    precision_study : Computes the p-values.
+    PrecisionLossDisplay : Draws the changes of queries.
+
+    Notes
+    -----
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
+    are drawn at the edge, in squares.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import PairwisePValueDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> display = PairwisePValueDisplay.from_predictions(
+    ...     web.target, web.data[:, :5], qid=web.qid, coarseness="rho=2")
+    >>> len(display.study.pairs)
+    10
+    """
+
+    study: PrecisionStudy
+    level: str | None = None
+
+    @classmethod
+    def from_study(
+        cls, study: PrecisionStudy, *, level: str | None = None, ax: Any = None
+    ) -> Self:
+        """Plot the pairs of a study at one level.
+
+        Parameters
+        ----------
+        study : PrecisionStudy
+            A study of at least two systems.
+        level : str, optional
+            One of ``study.levels``; by default the last.
+        ax : matplotlib Axes, optional
+            Axes to draw into.
+
+        Returns
+        -------
+        PairwisePValueDisplay
+
+        Raises
+        ------
+        ValueError
+            If the study has only one system, or if the level is unknown.
+        """
+        if not len(study.pairs):
+            raise ValueError("study must have at least two systems, got one")
+        if level is not None:
+            check_choice(level, "level", study.levels)
+        return cls(study, level).plot(ax)
+
+    @classmethod
+    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+        check_one_treatment(cls.__name__, **options)
+        options = {"coarseness": "rho=1.1"} | options
+        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
+
+    def _panels(self) -> Panels:
+        return Panels(1, width=5.4, height=5.4)
+
+    def _draw(self, axes: list[Any]) -> None:
+        (axis,) = axes
+        study = self.study
+        level = study.levels[-1] if self.level is None else self.level
+        at, alpha = study.levels.index(level), study.alpha
+        both, turned = study.pvalues[[0, at]], study.turned()[at]
+        there = ~np.isnan(both).any(axis=0)
+        before, after = both <= alpha
+        least = max(float(both[:, there].min(initial=1.0)), _FLOOR)
+        floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, alpha / 2)))
+        for line in (axis.axvline, axis.axhline):
+            line(alpha, color=GREY, linewidth=1, linestyle="--")
+        axis.plot([floor, 1], [floor, 1], color="#BBBBBB", linewidth=1)
+
+        def show(label: str, pairs: Any, **style: Any) -> None:
+            chosen = np.maximum(both[:, there & pairs], floor)
+            label = f"{label}: {chosen.shape[1]}"
+            axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
+
+        filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
+        quadrants = (
+            ("significant in both", before & after, BLUE),
+            ("significant in neither", ~before & ~after, SKY),
+            ("newly significant", ~before & after, VERMILLION),
+            ("no longer significant", before & ~after, ORANGE),
+        )
+        for (label, pairs, colour), marker in zip(quadrants, MARKERS, strict=False):
+            show(label, pairs, color=colour, marker=marker, **filled)
+        beyond = (both < floor).any(axis=0)
+        if (there & beyond).any():
+            label = f"p < {floor:.0e}, at the edge"
+            hollow = {"facecolors": "none", "edgecolors": GREY, "linewidths": 1}
+            show(label, beyond, s=95, marker="s", **hollow)
+        if (there & turned).any():
+            label = "better system reversed"
+            show(label, turned, s=80, facecolors="none", edgecolors=BLACK)
+        axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
+        axis.set_aspect("equal")
+        axis.set_xlabel("p-value under exact scores")
+        axis.set_ylabel(f"p-value under {level}")
+        title(axis, f"{plain(study.measure)}, pairs of systems, α = {alpha:g}")

@@ -1,0 +1,63 @@
+"""Rows of names with bars, ranges and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._display import number
+from .._engine import FloatArray
+from ._base import BLACK, BLUE, GREY, MEAN, RANGE, SKY, VERMILLION, short
+
+
+def show_rows(
+    axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
+) -> None:
+    """A row per name, the first on top; what stands beside them, below a head."""
+    axis.locator_params(axis="x", nbins=5)
+    axis.set_yticks(range(len(names)), short(names))
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    if beside is not None:
+        style = {"transform": axis.get_yaxis_transform(), "fontsize": "small"}
+        axis.text(1.02, -0.65, beside[0], va="bottom", color=GREY, **style)
+        for row, text in enumerate(beside[1]):
+            axis.text(1.02, row, text, va="center", color=GREY, **style)
+
+
+def show_ranges(
+    axis: Any,
+    names: Sequence[str],
+    mean: FloatArray,
+    best: FloatArray,
+    worst: FloatArray,
+    interval: FloatArray | None = None,
+    chance: float | None = None,
+    label: str = MEAN,
+) -> None:
+    """A row per name, the first on top: mean, range of ties, interval and chance."""
+    rows = np.arange(len(names))
+    ends = np.minimum(worst, best), np.maximum(worst, best)
+    axis.hlines(rows, *ends, color=SKY, linewidth=7, label=RANGE)
+    if interval is not None:
+        show_intervals(axis, interval)
+    if chance is not None:
+        axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
+    show_ticks(axis, mean, BLUE, label)
+    show_rows(axis, names, ("best − worst", map(number, (ends[1] - ends[0]).tolist())))
+
+
+def show_ticks(axis: Any, values: FloatArray, colour: str, label: str) -> None:
+    """A short line per row."""
+    tick = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": colour}
+    axis.plot(values, np.arange(len(values)), linestyle="none", label=label, **tick)
+
+
+def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
+    """An interval per row."""
+    label = f"{confidence:.0%} interval over queries"
+    rows = np.arange(len(interval))
+    axis.hlines(rows, *interval.T, color=BLACK, linewidth=1.2, label=label)
