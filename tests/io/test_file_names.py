@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from tests.io.helpers import write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
-from tieaware_sklearn.io._file_names import find_files
+from tieaware_sklearn.io._locate import find_files
 
 #: in the order in which they are read
 SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]

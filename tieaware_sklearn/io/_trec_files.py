@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._text_source import TextSource
+from ._source import TextSource
 from ._trec_lines import TrecLines, gathered, spelled
 from ._wording import quoted
 

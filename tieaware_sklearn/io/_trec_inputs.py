@@ -8,7 +8,8 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 from .._engine import show
-from ._text_source import COMPRESSED_SUFFIXES, TextSource
+from ._locate import COMPRESSED_SUFFIXES
+from ._source import TextSource
 from ._trec_files import read_qrels, read_run
 from ._trec_lines import TrecLines
 from ._trec_tables import (
