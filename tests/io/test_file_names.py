@@ -208,3 +208,9 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, web, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(PermissionError, match="shut"):
         find_files(tmp_path)
+
+
+def test_pipes_in_a_folder_are_left_out(tmp_path, web):
+    path = write(tmp_path / "a.csv", **web)
+    os.mkfifo(tmp_path / "b.csv")
+    assert find_files(tmp_path) == find_files(str(tmp_path / "*.csv")) == [path]

@@ -106,3 +106,49 @@ def test_text_ids_of_all_types_go_together(tmp_path, kind):
         ["a", "b", "b"],
         ["c"],
     ]
+
+
+def test_parquet_is_opened_a_few_times_however_many_columns_it_has(
+    tmp_path, monkeypatch
+):
+    rows = {f"f{j}": np.arange(8) for j in range(300)}
+    path = tmp_path / "wide.parquet"
+    pq.write_table(pa.table({"qid": [1] * 4 + [2] * 4, "label": [1] * 8, **rows}), path)
+    opened = []
+    file = pq.ParquetFile
+
+    def count(*arguments, **options):
+        opened.append(arguments)
+        return file(*arguments, **options)
+
+    monkeypatch.setattr(pq, "ParquetFile", count)
+    (batch,) = iter_batches(path)
+    assert batch.data.shape == (8, 300)
+    assert len(opened) <= 2
+
+
+def test_types_of_parquet_say_what_is_a_feature(tmp_path):
+    path = tmp_path / "t.parquet"
+    table = pa.table({
+        "qid": [1, 1], "label": [True, False], "small": pa.array([1, None], pa.int8()),
+        "large": [2**62 + 1, 2**62], "half": pa.array(np.array([1, 2], np.float16)),
+        "coded": pa.array([3, None]).dictionary_encode(), "none": pa.nulls(2),
+        "text": ["a", "7"], "day": pa.array([1, 2], pa.date32()),
+    })  # fmt: skip
+    pq.write_table(table, path)
+    found = load_table(path)
+    assert found.feature_names == ["small", "large", "half", "coded"]
+    assert found.left_out == ["none", "text", "day"]
+    assert_array_equal(found.target, [1, 0])
+    # ranks of integers that floats would tie
+    assert_array_equal(found.data, [[1, 1, 1, 3], [np.nan, 0, 2, np.nan]])
+    text = table.set_column(2, "small", pa.array(["1", "2"]))
+    pq.write_table(text, path)
+    message = "'small' must hold numbers as numbers, got the text '1' in row 0"
+    with pytest.raises(ValueError, match=message):
+        load_table(path)
+    assert "small" not in load_table(path, ignore=["small"]).feature_names
+    pq.write_table(table, tmp_path / "u.parquet")
+    pq.write_table(text.set_column(2, "small", pa.array(["a", "b"])), path)
+    with pytest.raises(ValueError, match=r"t\.parquet.* 'small' must hold numbers, as"):
+        load_table(tmp_path)

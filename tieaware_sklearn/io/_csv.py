@@ -7,7 +7,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice
+from itertools import islice
+from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -106,9 +107,17 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     try:
         _find_kinds(file, columns, found)
     except (_arrow().ArrowInvalid, _MalformedError) as error:
-        others = [name for name in columns if found.get(name) != "numbers"]
-        numbers = [name for name in columns if name not in others]
-        raise ValueError(_complaint(file, numbers, others, error)) from None
+        # not all rows could be read: those that can tell
+        with closing(file.source.csv_rows(file.separator)) as rows:
+            first = [cells for _, cells in islice(rows, 1, _FIRST_ROWS)]
+        places = [(name, file.names.index(name)) for name in columns]
+        numbers = [
+            n
+            for n, j in places
+            if any(_spells_number(_cell(file, row, j)) for row in first)
+        ]
+        texts = [name for name in columns if name not in numbers]
+        raise ValueError(_complaint(file, numbers, texts, error)) from None
     return found
 
 
@@ -324,18 +333,14 @@ def _not_utf_8(text: str) -> str:
 
 
 def _complaint(
-    file: CsvFile, numbers: Sequence[str], others: Sequence[str], error: Exception
+    file: CsvFile, numbers: Sequence[str], texts: Sequence[str], error: Exception
 ) -> str:
-    """All that is wrong with a file, in the order of its lines.
-
-    Columns of `numbers` must hold some; what first rows of `others` hold, all must.
-    """
+    """All that is wrong with a file, in the order of its lines."""
+    found = _Problems(file, numbers, texts)
     opened, last = _open_quote(file), None
     with closing(file.source.csv_rows(file.separator)) as rows:
         next(rows)
-        first = list(islice(rows, _FIRST_ROWS))
-        found = _Problems(file, numbers, others, [cells for _, cells in first])
-        for number, (line, cells) in enumerate(chain(first, rows)):
+        for number, (line, cells) in enumerate(rows):
             if opened and line >= opened:
                 break
             found.look_at(line, cells)
@@ -348,25 +353,25 @@ def _complaint(
     return found.all_said(in_one_line(error))
 
 
+def _cell(file: CsvFile, cells: Sequence[str], j: int) -> str:
+    """A cell of a row without blanks around it, empty if it stands for a missing one.
+
+    What parts groups of digits is left out.
+    """
+    cell = cells[j].strip() if j < len(cells) else ""
+    plain = cell.replace(file.thousands or "\0", "")
+    return "" if cell in file.missing else plain
+
+
 class _Problems:
     """What is wrong with the rows of a file, once for each column."""
 
     def __init__(
-        self,
-        file: CsvFile,
-        numbers: Sequence[str],
-        others: Sequence[str],
-        first: Sequence[list[str]],
+        self, file: CsvFile, numbers: Sequence[str], texts: Sequence[str]
     ) -> None:
         self._file = file
-        places = {name: file.names.index(name) for name in (*numbers, *others)}
-        of_numbers = {*numbers} | {
-            name
-            for name in others
-            if any(_spells_number(self._plain(row, places[name])) for row in first)
-        }
-        self._columns = {j: name for name, j in places.items() if name in of_numbers}
-        self._texts = {j: name for name, j in places.items() if name not in of_numbers}
+        self._columns = {file.names.index(name): name for name in numbers}
+        self._texts = {file.names.index(name): name for name in texts}
         self._qid = file.names.index(file.qid) if _qid_of(file) else None
         #: line and words of each, and the cells of each column
         self.lines: list[tuple[int, str]] = []
@@ -375,13 +380,6 @@ class _Problems:
         #: whole numbers that floats would round; columns with other cells
         self._large: dict[str, tuple[int, str]] = {}
         self._others: set[str] = set()
-
-    def _plain(self, cells: Sequence[str], j: int) -> str:
-        """A cell without blanks around it, and what parts groups of digits."""
-        cell = cells[j].strip() if j < len(cells) else ""
-        if cell in self._file.missing:
-            return ""
-        return cell.replace(self._file.thousands or "\0", "")
 
     def say(self, line: int, what: str, key: str = "") -> None:
         if key not in self._said or not key:
@@ -411,13 +409,15 @@ class _Problems:
                     "qid",
                 )
             for j, name in self._columns.items():
-                self._look_at_cell(line, name, cells[j].strip(), self._plain(cells, j))
+                self._look_at_cell(
+                    line, name, cells[j].strip(), _cell(self._file, cells, j)
+                )
             for j, name in self._texts.items():
-                if _spells_number(plain := self._plain(cells, j)):
+                if _spells_number(plain := _cell(self._file, cells, j)):
                     self.say(
                         line,
-                        f"column {name!r} must hold numbers or text, not both, got "
-                        f"{quoted(plain)} after text{_LEAVES_OUT}",
+                        f"column {name!r} must hold numbers or text, not both, "
+                        f"got {quoted(plain)} after text{_LEAVES_OUT}",
                         f"text {name}",
                     )
 
@@ -469,7 +469,7 @@ class _Problems:
             return f"{self._file.source}: {otherwise or 'malformed'}"
         said = [
             f"line {line}: {self._of_column(what) if what in self._cells else what}"
-            for line, what in sorted(self.lines)[:_SAID]
+            for line, what in sorted(self.lines, key=itemgetter(0))[:_SAID]
         ]
         return f"{self._file.source}, " + "\n  ".join(said)
 

@@ -174,7 +174,7 @@ def dump_letor(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.txt")
     ...     dump_letor([[0.5, 3]], [2], path, qid=[7])
-    ...     path._read_text()
+    ...     path.read_text()
     '2 qid:7 1:0.5 2:3\n'
     """
     _refuse_masks(X=X, y=y, qid=qid)

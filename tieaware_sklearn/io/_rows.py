@@ -218,11 +218,21 @@ def _joined(arrays: list[NDArray[Any]], name: str) -> NDArray[Any]:
     if len(arrays) == 1:
         return arrays[0]
     numbers = all(one.dtype.kind in "biuf" for one in arrays)
-    one_type = len({one.dtype for one in arrays}) == 1
-    if numbers and not one_type and not all(map(fits_floats, arrays)):
-        objects = [one.astype(object) for one in arrays]
-        return numbers_of(np.concatenate(objects), name)
+    if numbers and not all(map(fits_floats, arrays)):
+        arrays = [_whole(one) for one in arrays]
+        if np.result_type(*arrays).kind == "f":
+            objects = [one.astype(object) for one in arrays]
+            return numbers_of(np.concatenate(objects), name)
     return np.concatenate(arrays)
+
+
+def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Floats as integers if all of them are."""
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize > 8:
+        return numbers
+    floats = numbers.astype(np.float64)
+    whole = (np.floor(floats) == floats) & (np.abs(floats) < 2.0**63)
+    return floats.astype(np.int64) if whole.all() else numbers
 
 
 def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
@@ -246,7 +256,8 @@ def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
         fits_floats(column) for one in data for column in one
     ):
         columns = [
-            _joined([one[j] for one in data], name) for j, name in enumerate(names)
+            _whole(_joined([one[j] for one in data], name))
+            for j, name in enumerate(names)
         ]
         common = np.result_type(*columns)
         if common.kind == "f":

@@ -330,16 +330,18 @@ def _kinds(heads: Sequence[_Head], columns: Sequence[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for head in heads:
-        left = [name for name in columns if name not in found]
-        for name, value in head.constants.items():
-            if name in left and value is not None:
-                found[name] = "text" if isinstance(value, str) else "numbers"
+        known = {
+            name: "text" if isinstance(value, str) else "numbers"
+            for name, value in head.constants.items()
+            if name in columns and value is not None
+        }
+        if head.csv is None and head.n_rows:
+            kinds = ((n, _kind_of(head.types[n])) for n in columns if n in head.types)
+            known |= {name: kind for name, kind in kinds if kind}
         if head.csv is not None:
-            own = [name for name in left if name not in head.constants]
-            found |= kinds_of_csv(head.csv, own)
-        elif head.n_rows:
-            types = ((name, head.types.get(name)) for name in left)
-            found |= {name: kind for name, t in types if t and (kind := _kind_of(t))}
+            left = [n for n in columns if n not in found and n not in head.constants]
+            known |= kinds_of_csv(head.csv, left)
+        found |= {n: kind for n, kind in known.items() if found.get(n) != "numbers"}
     return found
 
 
