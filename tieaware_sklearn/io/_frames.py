@@ -97,7 +97,7 @@ class Piece(NamedTuple):
         """
         column = self.frame[name]
         if column.dtype in (nw.Int128, nw.UInt128):
-            column = column.cast(nw.Decimal())
+            return np.array(column.to_list(), dtype=object)
         native = column.to_native()
         if column.implementation.is_pyarrow() and column.dtype == nw.Categorical:
             native = native.cast(native.type.value_type)
