@@ -61,7 +61,7 @@ def test_what_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
     def cut_off(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tieaware_sklearn.io._whole_file._put_in_place", cut_off)
+    monkeypatch.setattr("tieaware_sklearn.io._atomic._put_in_place", cut_off)
     with pytest.raises(OSError, match=r"No space left on device: .*a\.tie"):
         REPORT.save(path)
     assert path.read_text() == "old"
@@ -123,6 +123,10 @@ def with_compressed_arrays(version):
             other_header(version=2, library="9.1"),
             "has version 2 of the format, written by tieaware-sklearn 9.1; this is "
             ".*, which reads up to version 1: upgrade tieaware-sklearn",
+        ),
+        (
+            other_header(version=2, library="9\x1b[2J\n"),
+            r"tieaware-sklearn 9 \[2J; this is",
         ),
         (other_header(version=0), "has version 0 of the format, which never was"),
         (other_header(version="1"), "must have 'version' of type int in its header"),

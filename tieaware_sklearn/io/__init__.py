@@ -3,8 +3,8 @@
 The readers are public in `tieaware_sklearn.datasets`.
 """
 
+from ._atomic import check_writable, whole_file, write_whole
 from ._batches import iter_batches, open_files, rows_of_batch, track
-from ._bunch import as_asked
 from ._frames import (
     GATHERED_ROWS,
     OneKind,
@@ -15,6 +15,7 @@ from ._frames import (
     gathered,
     of_all,
     pieces,
+    query_digests,
     whole_queries,
 )
 from ._letor import dump_letor, load_letor
@@ -27,12 +28,11 @@ from ._locate import (
     is_url,
     size_on_disk,
 )
-from ._query_digests import query_digests
-from ._rows import Rankings
+from ._rows import Rankings, as_asked
 from ._saved import Saved, kept_of, kept_sums, result_of, sums_of
 from ._saved_file import Kept, UnreadableError, from_bytes, to_bytes
 from ._source import TextSource
-from ._subtopic_qrels import load_subtopics
+from ._subtopics import load_subtopics
 from ._tables import is_nameless, load_table
 from ._trec import load_qrels, load_run, load_trec
 from ._trec_dump import dump_qrels, dump_trec_run
@@ -41,5 +41,4 @@ from ._trec_inputs import given_qrels, given_run, run_names
 from ._trec_lines import SCORE, TrecLines, as_text, spelled
 from ._trec_rows import trec_rows
 from ._trec_tables import is_table
-from ._whole_file import check_writable, whole_file, write_whole
 from ._wording import in_one_line, listed

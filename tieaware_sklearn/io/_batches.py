@@ -9,11 +9,10 @@ from sklearn.utils import Bunch
 
 from .._display import show_progress
 from .._engine import check_count, check_flag
-from ._bunch import framed
 from ._frames import check_paths, open_frames, peeked, tables_of
 from ._letor import open_letor
 from ._locate import Location, PathLike, all_tabular, find_files
-from ._rows import Rankings
+from ._rows import Rankings, framed
 from ._source import TextSource
 from ._tables import check_texts, open_tables
 

@@ -17,11 +17,10 @@ from sklearn.utils import Bunch
 
 from .._engine import check_choice, run_starts
 from .._kernel import engine, letor
-from ._bunch import framed
+from ._atomic import number_as_text, write_whole
 from ._locate import GROUP_SUFFIXES, Location, PathLike, find_files
-from ._rows import Rankings, Rows
+from ._rows import Rankings, Rows, framed
 from ._source import TextSource, check_paths, no_documents
-from ._whole_file import number_as_text, write_whole
 from ._wording import listed, quoted
 
 Made = TypeVar("Made")

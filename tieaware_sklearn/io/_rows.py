@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._engine import SeenQueries, fits_floats, numbers_of, run_starts
+from .._optional import import_optional
 
 Place = Callable[[int], str]
 #: numbers of a matrix that are written together
@@ -276,3 +277,22 @@ def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
                 matrix[row + at : row + at + len(part), j] = part
         row += len(one[0])
     return matrix
+
+
+def framed(ranking: Bunch) -> Bunch:
+    """The same ranking with its features as a data frame."""
+    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    make = pandas.DataFrame
+    if sp.issparse(ranking.data):
+        make = pandas.DataFrame.sparse.from_spmatrix
+    ranking.data = make(ranking.data, columns=ranking.feature_names)
+    return ranking
+
+
+def as_asked(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
+    """The ranking, or its features, labels and query ids alone."""
+    if as_frame:
+        framed(ranking)
+    if return_X_y_qid:
+        return ranking.data, ranking.target, ranking.qid
+    return ranking

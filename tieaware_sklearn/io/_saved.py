@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 import numpy as np
 
 from .._engine import AddedUp
+from ._atomic import whole_file
 from ._saved_file import Kept, UnreadableError, from_bytes, to_bytes
-from ._whole_file import whole_file
 
 _Saved = TypeVar("_Saved", bound="Saved")
 _Sums = TypeVar("_Sums", bound=AddedUp)

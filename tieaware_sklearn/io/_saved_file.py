@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._wording import in_one_line
+
 #: name and version of the format
 FORMAT, VERSION = "tieaware", 1
 _HEADER = "header.json"
@@ -195,8 +197,8 @@ def _check_version(header: Any) -> None:
     if version > VERSION:
         raise UnreadableError(
             f"has version {version} of the format, written by tieaware-sklearn "
-            f"{header.get('library')}; this is {_library()}, which reads up to version "
-            f"{VERSION}: upgrade tieaware-sklearn"
+            f"{in_one_line(header.get('library'))[:20]}; this is {_library()}, which "
+            f"reads up to version {VERSION}: upgrade tieaware-sklearn"
         )
     if version < 1:
         raise UnreadableError(f"has version {version} of the format, which never was")

@@ -13,7 +13,6 @@ from sklearn.utils import Bunch
 
 from .._engine import numbers_of
 from .._optional import import_optional
-from ._bunch import framed
 from ._csv import NUMBER, CsvFile, kinds_of_csv, open_csv, read_csv
 from ._locate import (
     Location,
@@ -25,7 +24,7 @@ from ._locate import (
     type_of_values,
     value_of_folder,
 )
-from ._rows import Place, Rankings, Rows
+from ._rows import Place, Rankings, Rows, framed
 from ._source import TextSource, no_documents
 from ._wording import in_one_line, listed, quoted
 
