@@ -105,7 +105,10 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     try:
-        _find_kinds(file, columns, found)
+        try:
+            _find_kinds(file, columns, found, _START)
+        except _arrow().ArrowInvalid:  # a row may be longer
+            _find_kinds(file, columns, found, MAX_LINE)
     except (_arrow().ArrowInvalid, _MalformedError) as error:
         # not all rows could be read: those that can tell
         with closing(file.source.csv_rows(file.separator)) as rows:
@@ -121,10 +124,13 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _find_kinds(file: CsvFile, columns: Sequence[str], found: dict[str, str]) -> None:
+def _find_kinds(
+    file: CsvFile, columns: Sequence[str], found: dict[str, str], block: int
+) -> None:
     arrow, compute = _arrow(), _compute()
-    left = list(columns)
-    for batch in _batches(file, dict.fromkeys(left, arrow.string())) if left else ():
+    left = [name for name in columns if name not in found]
+    texts = dict.fromkeys(left, arrow.string())
+    for batch in _batches(file, texts, block=block) if left else ():
         for start in (0, _FIRST_ROWS):
             rows = batch.slice(start, _FIRST_ROWS if start == 0 else None)
             for name in left:
@@ -185,9 +191,13 @@ def _qid_of(file: CsvFile) -> list[str]:
 
 
 def _batches(
-    file: CsvFile, kinds: dict[str, Any], *, fast: bool = False
+    file: CsvFile,
+    kinds: dict[str, Any],
+    *,
+    fast: bool = False,
+    block: int = MAX_LINE,
 ) -> Iterator[Any]:
-    """Some columns of the file, as record batches.
+    """Some columns of the file, as record batches of so many bytes of it.
 
     With `fast`, line ends are not looked for in quotation marks, which takes longer, if
     there is none at the start; raises an error if there is one later.
@@ -199,7 +209,7 @@ def _batches(
     with file.source.reading(), io.BufferedReader(lines) as opened:
         for batch in module.open_csv(
             opened,
-            module.ReadOptions(block_size=MAX_LINE),
+            module.ReadOptions(block_size=block),
             module.ParseOptions(
                 delimiter=file.separator,
                 newlines_in_values=not fast,

@@ -97,7 +97,7 @@ class Piece(NamedTuple):
         NumPy knows no integers of 128 bits, and of a dictionary of Arrow it gets some
         value where one is missing.
         """
-        column = self.frame[name]
+        column = self.frame.get_column(name)
         if column.dtype in (nw.Int128, nw.UInt128):
             return np.array(column.to_list(), dtype=object)
         native = column.to_native()
@@ -107,8 +107,9 @@ class Piece(NamedTuple):
 
     def check_columns(self, names: Iterable[Any], why: str = "") -> None:
         """It must have these columns."""
+        own = set(self.names)
         for name in names:
-            if name not in self.names:
+            if name not in own:
                 raise ValueError(
                     f"batches must have a column {name!r}{', ' if why else ''}{why}, "
                     f"got {listed(self.names)} in batch {self.number}"
@@ -116,7 +117,10 @@ class Piece(NamedTuple):
 
     def queries_of(self, qid: str) -> Queries:
         """The queries, whose ids must not be missing."""
-        column, name = self.frame[qid], f"column {qid!r} of batch {self.number}"
+        column, name = (
+            self.frame.get_column(qid),
+            f"column {qid!r} of batch {self.number}",
+        )
         if column.dtype.is_nested():
             raise ValueError(
                 f"{name} must hold one value in each cell, got {column.dtype}"
@@ -132,7 +136,7 @@ class Piece(NamedTuple):
 
     def holds_numbers(self, name: Any) -> bool:
         """Whether a column has a type of numbers or flags, or values that are."""
-        dtype = self.frame.schema[name]
+        dtype = self.frame.get_column(name).dtype
         if not isinstance(dtype, _BY_VALUE):
             return bool(dtype.is_numeric() or dtype == nw.Boolean)
         values = np.asarray(self.column(name))
@@ -147,23 +151,25 @@ class Piece(NamedTuple):
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Some columns as a table; numbers that NumPy has as objects become its own."""
-        columns, backend = [], self.frame.implementation
+        own, backend = self.frame.select(list(names)), self.frame.implementation
+        columns = []
         for name in names:
             native = self.column(name)
-            values, column = np.asarray(native), self.frame[name]
+            values = np.asarray(native)
             if values.dtype.kind == "O":
                 # of texts X has errors of its own
-                if not any(isinstance(one, (str, bytes)) for one in values.tolist()):
-                    values = numbers_of(native, f"column {name!r}")
-                    column = nw.new_series(name, values, backend=backend)
-            elif column.dtype == nw.Categorical:
-                plain = native if backend.is_pyarrow() else values
-                column = nw.new_series(name, plain, backend=backend)
-            columns.append(column)
-        if self.frame.implementation.is_pandas_like():
+                if any(isinstance(one, (str, bytes)) for one in values.tolist()):
+                    continue
+                native = numbers_of(native, f"column {name!r}")
+            elif own.get_column(name).dtype != nw.Categorical:
+                continue
+            elif not backend.is_pyarrow():
+                native = values
+            columns.append(nw.new_series(name, native, backend=backend))
+        if columns and backend.is_pandas_like():
             index = self.table.index
             columns = [nw.maybe_set_index(column, index=index) for column in columns]
-        return self.frame.select(columns).to_native()
+        return own.with_columns(columns).to_native() if columns else own.to_native()
 
     def rows(self, start: int, stop: int) -> Piece:
         """Some of its rows."""

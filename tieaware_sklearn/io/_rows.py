@@ -269,7 +269,7 @@ def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
         data = [columns]
     matrix, row = np.empty((n_rows, len(names)), common), 0
     # some rows at a time, as many as a cache holds
-    step = max(_CELLS // len(names), 64)
+    step = max(_CELLS // len(names), 1024)
     for one in data:
         for at in range(0, len(one[0]), step):
             for j, column in enumerate(one):
