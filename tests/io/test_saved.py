@@ -13,9 +13,7 @@ import pytest
 
 import tieaware_sklearn
 from tests.saved import members_of, npy, zipped
-from tieaware_sklearn import RankingReport, Screening, evaluate
-from tieaware_sklearn.io._saved import Saved, kept_of, result_of
-from tieaware_sklearn.io._saved_file import Kept
+from tieaware_sklearn import RankingReport, evaluate
 
 REPORT = evaluate([0, 1, 2], [1, 1, 0], measures=["ap", "rr"])
 DATA = REPORT.to_bytes()
@@ -191,35 +189,6 @@ def test_arrays_of_other_makers_are_read():
     found = RankingReport.from_bytes(zipped(header, members))
     assert found.to_bytes() == DATA
     assert found.bounds.flags.writeable
-
-
-class Checkpoint(Saved):
-    """A kind of files with another object inside, as a checkpoint has it."""
-
-    _kind = "Test checkpoint"
-
-    def __init__(self, report, position):
-        self.report, self.position = report, position
-
-    def _kept(self):
-        kept = Kept({"position": self.position}, {})
-        return kept.with_part("report", kept_of(self.report))
-
-    @classmethod
-    def _of_kept(cls, kept):
-        report = result_of(RankingReport, kept.part("report"))
-        return cls(report, kept.value("position", int))
-
-
-def test_a_kind_with_an_object_inside(tmp_path):
-    Checkpoint(REPORT, 7).save(tmp_path / "a.tie")
-    found = Checkpoint.load(tmp_path / "a.tie")
-    assert found.position == 7
-    assert found.report.to_bytes() == DATA
-    with pytest.raises(ValueError, match=r"got a Checkpoint: use Checkpoint\.load"):
-        Screening.load(tmp_path / "a.tie")
-    with pytest.raises(ValueError, match="must hold a Checkpoint, got a RankingRep"):
-        Checkpoint.from_bytes(DATA)
 
 
 def test_a_class_derived_from_one_of_ours():

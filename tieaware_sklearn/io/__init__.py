@@ -29,8 +29,16 @@ from ._locate import (
     size_on_disk,
 )
 from ._rows import Rankings, as_asked
-from ._saved import Saved, kept_of, kept_sums, result_of, sums_of
-from ._saved_file import Kept, UnreadableError, from_bytes, to_bytes
+from ._saved import (
+    Kept,
+    Saved,
+    UnreadableError,
+    from_bytes,
+    kept_of,
+    kept_sums,
+    sums_of,
+    to_bytes,
+)
 from ._source import TextSource
 from ._subtopics import load_subtopics
 from ._tables import is_nameless, load_table
