@@ -112,7 +112,7 @@ def test_interrupted(monkeypatch, capsys, letor):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.scan_files", interrupt)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.open_files", interrupt)
     assert run(capsys, "screen", letor)[0] == 130
 
 

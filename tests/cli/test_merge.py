@@ -13,14 +13,26 @@ import pandas as pd
 import pytest
 
 from tests.cli.helpers import run
-from tests.cli.test_checkpoint import ends_after
 from tieaware_sklearn import RankingFeatureSelector, evaluate, evaluate_batches
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.feature_selection import Screening
+from tieaware_sklearn.io import track
 
 NAMES = ["a.parquet", "b.parquet", "c.parquet"]
 PARTS = ["a.tie", "b.tie", "c.tie"]
 OUTPUTS = ["o.csv", "o.json", "o.tie"]
+
+
+def ends_after(monkeypatch, n_batches, error):
+    """Screenings that have read so many batches meet an error."""
+
+    def ended(*arguments):
+        for number, batch in enumerate(track(*arguments)):
+            if number == n_batches:
+                raise error
+            yield batch
+
+    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.track", ended)
 
 
 @pytest.fixture(autouse=True)
@@ -336,10 +348,6 @@ def test_queries_numbered_from_zero_in_each_file(capsys):
     assert "; the queries of both are numbered 0, 1, ..., as they are in LETOR" in said
     # as the message says
     assert "4 queries" in run(capsys, "screen", "a.txt", "b.txt")[1]
-    for name in ("ab.parquet", "ab.txt"):
-        words = ["a.txt", "b.txt", name]
-        assert f"{name}: 8 documents, 4 queries" in run(capsys, "convert", *words)[1]
-        assert "8 documents, 4 queries" in run(capsys, "screen", name)[1]
 
 
 def test_last_features_that_are_left_out(capsys):
@@ -356,20 +364,16 @@ def test_last_features_that_are_left_out(capsys):
         assert run(capsys, "screen", *words, *more)[0] == 0
         assert run(capsys, "merge", "a.tie", "b.tie", "--csv=found.csv")[0] == 0
         assert_close(_rows("found.csv"), _rows("whole.csv"))
-    assert run(capsys, "convert", "b.txt", "b.parquet", "--n-features=3")[0] == 0
-    assert list(pd.read_parquet("b.parquet")) == ["label", "qid", "1", "2", "3"]
-    assert pd.read_parquet("b.parquet")["3"].tolist() == [0, 0]
     for words, error in (
         (["screen", "a.txt", "--n-features=2"], "n_features must be at least 3, the"),
         (["screen", "b.parquet", "--n-features=3"], "--n-features must be given for"),
-        (["convert", "b.parquet", "b.csv", "--n-features=3"], "--n-features must be"),
     ):
         code, _, err = run(capsys, *words)
         assert code == 1
         assert error in err
 
 
-def test_other_kinds_are_refused(capsys, monkeypatch, parts):
+def test_other_kinds_are_refused(capsys, parts):
     rows = parts[1]
     options = {"score": "clicks", "measures": "ap"}
     evaluate_batches([rows], **options).save("b.tie")
@@ -387,11 +391,6 @@ def test_other_kinds_are_refused(capsys, monkeypatch, parts):
     assert refused(capsys, "c.tie", "--average=median") == (
         "--average is for the scores of a ranking, but c.tie holds a screening"
     )
-    with monkeypatch.context() as patched:
-        ends_after(patched, 1, KeyboardInterrupt())
-        words = ["b.parquet", "--batch-rows", "20", "--checkpoint", "kept.tie"]
-        assert run(capsys, "screen", *words)[0] == 130
-    assert refused(capsys, "kept.tie").startswith("kept.tie is the checkpoint of a scr")
 
 
 def test_interrupted_parts_are_refused_unless_they_are_wanted(

@@ -259,7 +259,7 @@ def test_outputs_that_cannot_be_written_are_known_before(capsys, inputs, monkeyp
         ("--csv=kept/new", "--csv: kept/new: Not a directory"),
         *(
             (f"--{name}=x\0y", rf"--{name} must name a file, got 'x\x00y' with a NUL")
-            for name in ("csv", "json", "plot", "report", "save", "checkpoint")
+            for name in ("csv", "json", "plot", "report", "save")
         ),
     ):
         code, out, err = run(capsys, "screen", "train.txt", option)

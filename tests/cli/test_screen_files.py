@@ -215,7 +215,7 @@ def bad_files(folder):
         "must be different columns, got 'qid' twice",
     )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
-    yield [fine, "--label", "x"], 1, "--label names a column of CSV and Parquet files"
+    yield [fine, "--label", "x"], 1, "--label is for CSV and Parquet files"
     yield (
         [quoted_file(folder), "--query-file", fine],
         1,

@@ -283,7 +283,7 @@ def test_ids_that_differ_in_size_or_class_only_are_of_one_kind():
         (["a", ""], "'qid' of batch 0 must not be empty, got '' in row 1"),
         (pl.Series([{"a": 1, "b": 2}, {"a": 2, "b": 1}]), "one value in each cell"),
         (pl.Series([{"a": 1}, {"a": 2}]), "one value in each cell, got Struct"),
-        (pa.array([{"a": 1}, {"a": 2}]), "one value in each cell, got struct"),
+        (pa.array([{"a": 1}, {"a": 2}]), "one value in each cell, got Struct"),
         (np.array(["a", "\ud800"], object), r"that UTF-8 can write, got '.ud800'"),
         (pa.array(["a", None]).dictionary_encode(), "must not be missing, got None"),
     ],

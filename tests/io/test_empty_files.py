@@ -44,10 +44,9 @@ def test_empty_files_among_others(shards):
     found = read(shards)
     assert_array_equal(np.ravel(found.data), ROWS.x)
     for n_rows in (1, 3, 100):
-        for sort in (False, True):
-            batches = list(iter_batches(shards, batch_rows=n_rows, sort=sort))
-            assert_array_equal(np.concatenate([b.data[:, 0] for b in batches]), ROWS.x)
-            assert_array_equal(np.concatenate([b.target for b in batches]), ROWS.label)
+        batches = list(iter_batches(shards, batch_rows=n_rows))
+        assert_array_equal(np.concatenate([b.data[:, 0] for b in batches]), ROWS.x)
+        assert_array_equal(np.concatenate([b.target for b in batches]), ROWS.label)
     (place,) = {found.place(3), batches[-1].place(3)}
     assert place.startswith(f"{shards / '4'}.")
 

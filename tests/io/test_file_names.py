@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from tests.io.helpers import write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
-from tieaware_sklearn.io._file_names import find_files
+from tieaware_sklearn.io._locate import find_files
 
 #: in the order in which they are read
 SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]
@@ -208,3 +208,9 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, web, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(PermissionError, match="shut"):
         find_files(tmp_path)
+
+
+def test_pipes_in_a_folder_are_left_out(tmp_path, web):
+    path = write(tmp_path / "a.csv", **web)
+    os.mkfifo(tmp_path / "b.csv")
+    assert find_files(tmp_path) == find_files(str(tmp_path / "*.csv")) == [path]

@@ -1,21 +1,14 @@
-"""Rows of CSV that lack cells: errors, be they read at once, in batches or sorted."""
+"""Rows of CSV that lack cells: errors, be they read at once, in batches or at once."""
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.io.helpers import csv as write_csv
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io import _short_rows
-from tieaware_sklearn.io._short_rows import CheckedRows
-from tieaware_sklearn.io._text_source import TextSource
 
 ROWS = ["label,qid,text,x", *(f"{i % 2},{i // 4},t,{i}" for i in range(40))]
 SHORT = "a row must not have fewer cells than the header (4), got "
@@ -53,26 +46,23 @@ def with_rows(rows: list[str], end: str = "\n") -> str:
 def read_in_all_ways(path):
     yield lambda: load_table(path)
     yield lambda: list(iter_batches(path, batch_rows=3))
-    yield lambda: list(iter_batches(path, batch_rows=3, sort=True))
 
 
-@pytest.mark.parametrize("block", [7, 1 << 20])
 @pytest.mark.parametrize(("rows", "n_cells", "line"), CASES)
-def test_short_rows(tmp_path, monkeypatch, rows, n_cells, line, block):
-    monkeypatch.setattr(_short_rows, "_BLOCK", block)
+def test_short_rows(tmp_path, rows, n_cells, line):
     path = write_csv(tmp_path, with_rows(rows))
     for read in read_in_all_ways(path):
         with pytest.raises(ValueError) as error:  # noqa: PT011
             read()
         if n_cells is not None:
-            assert str(error.value) == f"{path}, line {line}: {SHORT}{n_cells}"
+            assert str(error.value).startswith(
+                f"{path}, line {line}: {SHORT}{n_cells} "
+            )
 
 
-@pytest.mark.parametrize("block", [7, 1 << 20])
 @pytest.mark.parametrize("rows", LEGAL)
 @pytest.mark.parametrize("end", ["\n", "", "\n\n", "\n \n"])
-def test_legal_rows(tmp_path, monkeypatch, rows, block, end):
-    monkeypatch.setattr(_short_rows, "_BLOCK", block)
+def test_legal_rows(tmp_path, rows, end):
     path = write_csv(tmp_path, with_rows(rows, end))
     for read in read_in_all_ways(path):
         read()
@@ -84,9 +74,7 @@ def test_a_file_cut_in_its_last_row(tmp_path, capsys, zipped, n_lost):
     data = "label,qid,x\n1,1,12\n0,1,13\n1,22,7\n"[:-n_lost].encode()
     path = tmp_path / ("t.csv.gz" if zipped else "t.csv")
     path.write_bytes(gzip.compress(data) if zipped else data)
-    out = tmp_path / "out.csv"
     for command in (
-        ["convert", str(path), str(out)],
         ["screen", str(path), "--missing", "last", "--quiet"],
         ["screen", str(path), "--missing", "last", "--quiet", "--batch-rows", "1"],
     ):
@@ -96,34 +84,3 @@ def test_a_file_cut_in_its_last_row(tmp_path, capsys, zipped, n_lost):
         assert code == (1 if is_short and data[-1:] != b"\n" else 0)
         err = capsys.readouterr().err
         assert ("line 4: a row must not have fewer cells" in err) == bool(code)
-        out.unlink(missing_ok=True)
-
-
-CELLS = st.text(alphabet='a1,"\n \t', max_size=4)
-
-
-@given(
-    st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=8),
-    st.integers(0, 9),
-    st.integers(1, 40),
-)
-def test_exactly_the_short_rows_of_writers_are_found(
-    tmp_path_factory, rows, n_whole, block
-):
-    rows = [[*row, *"xyz"][:3] if i < n_whole else row for i, row in enumerate(rows)]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([["a", "b", "c"], *rows])
-    path = tmp_path_factory.mktemp("csv") / "t.csv"
-    path.write_bytes(text.getvalue().encode())
-    # one blank cell makes a blank line, which is no row
-    is_short = any(len(row) < 3 and (len(row) > 1 or row[0].strip()) for row in rows)
-    found = False
-    with path.open("rb") as file:
-        checked = CheckedRows(file, TextSource(path), ",", 3)
-        try:
-            while checked.read(block):
-                checked.check()
-            checked.check(at_end=True)
-        except ValueError:
-            found = True
-    assert found == is_short

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from tests.io.helpers import FORMS
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import iter_batches, load_table
-from tieaware_sklearn.io._file_names import find_files
+from tieaware_sklearn.io._locate import find_files
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -15,7 +15,7 @@ from .._display import definitions, meaning, paragraph, printable
 from .._kernel import engine_in_words
 from ..evaluation import DEFAULT_MEASURES
 from ..feature_selection import DIRECTIONS, SHOWN
-from . import _compare, _convert, _demo, _evaluate, _merge, _screen
+from . import _compare, _demo, _evaluate, _merge, _screen
 from ._interrupts import exit_code, stoppable
 from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
 from ._outputs import NotWrittenError, flush, in_words, show
@@ -68,7 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"tieaware: error: {printable(message)}", file=sys.stderr)
+    # several problems of a file have a line each
+    text = "\n  ".join(map(printable, message.split("\n  ")))
+    print(f"tieaware: error: {text}", file=sys.stderr)
     return 1
 
 
@@ -214,7 +216,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--query-file": {"action": "append"},
     "--n-features": {"type": n_features},
     "--batch-rows": {"type": count},
-    "--sort": _SWITCH,
+    "--missing-values": {"nargs": "+", "action": "extend"},
     "--missing": {"choices": ("raise", "last"), "default": "raise"},
     "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
     "--zero-relevance": {"type": zero_relevance, "default": 0.0},
@@ -326,9 +328,12 @@ _COMMANDS = {
             "--batch-rows N": "read batches of whole queries with at least N rows in "
             "total, for files larger than memory in which the rows of each query are "
             "together; each batch costs about 4 ms, however small it is; 0 reads "
-            "everything at once (default: batches of 32 MB for large files)",
-            "--sort": "sort the rows by query on disk where those of a query are not "
-            "together, with DuckDB or Polars, in the folder TMPDIR",
+            "everything at once, in any order (default: batches of 32 MB for files of "
+            "more than 256 MB on disk)",
+            "--missing-values CELL": "further cells of CSV that stand for a missing "
+            "number, besides empty ones, NA, n/a, NaN, NULL, None, - and ?",
+            "--thousands CHARACTER": "what parts groups of digits in CSV, such as , in "
+            "1,406.84",
             "--missing": "missing values are an error (raise, the default), or rank "
             "below all others (last)",
             "--unjudged": "missing labels are an error (raise, the default), count as "
@@ -338,9 +343,6 @@ _COMMANDS = {
             **_OUTPUTS,
             "--save FILE": "save the screening, to be merged with others by tieaware "
             "merge, or loaded by Screening.load in Python",
-            "--checkpoint FILE": "keep what is done in FILE, and go on from there if "
-            "the same command is run again after an interruption; FILE is removed in "
-            "the end",
         },
         _OF_FEATURES,
         DEFAULT_MEASURES,
@@ -449,35 +451,5 @@ _COMMANDS = {
         },
         (*_OF_RUNS, "A - B", "tie range", "holds", "d"),
         _compare.DEFAULT_MEASURES,
-    ),
-    "convert": _Command(
-        _convert.run,
-        "write learning-to-rank files as Parquet, CSV or LETOR text",
-        "Write learning-to-rank files as one file of another format: Parquet if OUT "
-        "ends in .parquet or .pq, CSV or TSV if it ends in .csv or .tsv, otherwise "
-        "LETOR text; with .gz after it, compressed. FILEs are read as by screen, in "
-        "batches. OUT appears only once it is complete. Give the files before the "
-        "options.",
-        "FILE [FILE ...] OUT",
-        [
-            "tieaware convert train.txt.gz train.parquet",
-            "tieaware convert part1.txt part2.txt all.csv.gz",
-            "tieaware convert train.csv train.txt --label grade --qid query",
-        ],
-        {
-            "files FILE": "learning-to-rank files to read",
-            "out OUT": "file to write",
-            "--label COLUMN": "column of labels in CSV and Parquet, read or written "
-            "(default: label)",
-            "--qid COLUMN": "column of query ids in CSV and Parquet, read or written "
-            "(default: qid)",
-            "--ignore FEATURE": "columns or feature numbers to leave out",
-            "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
-            "qid:; once per FILE",
-            "--n-features N": _N_FEATURES,
-            "--sort": "write the rows of each query together, as for screen",
-        },
-        (),
-        threads=False,
     ),
 }

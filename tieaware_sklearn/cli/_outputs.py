@@ -33,9 +33,7 @@ from ..io import check_writable, in_one_line, whole_file, write_whole
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: outputs that are not for reading along
-_FILES = ("--plot", "--report", "--save", "--checkpoint")
-#: what is not compressed, as it is read again
-_NOT_ZIPPED = ("--save", "--checkpoint")
+_FILES = ("--plot", "--report", "--save")
 _STANDARD_OUTPUT = "standard output"
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
@@ -62,7 +60,7 @@ def check_outputs(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
                 f"only one of {seen[place]} and {option} can go to {where}"
             )
         seen[place] = option
-        if option in _NOT_ZIPPED and path.endswith(".gz"):
+        if option == "--save" and path.endswith(".gz"):
             raise ValueError(
                 f"{option} must not end in .gz, since it is not compressed, got {path}"
             )

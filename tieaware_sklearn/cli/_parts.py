@@ -18,7 +18,6 @@ from .._engine import WHICH, Digests, gather, repeated, value_bits
 from ..evaluation import RankingReport
 from ..feature_selection import Screening
 from ..io import Kept, Saved, UnreadableError, from_bytes, is_url, kept_of, to_bytes
-from ._checkpoint import Checkpoint
 
 #: in the header of a screening that the shell has saved
 _READ = "read"
@@ -134,11 +133,6 @@ def read_part(path: str) -> Part:
         raise ValueError(f"{path}{str(error).removeprefix('data')}") from None
     if isinstance(result, (Screening, RankingReport)):
         return Part(path, result, read)
-    if isinstance(result, Checkpoint):
-        raise ValueError(
-            f"{path} is the checkpoint of a screening that is not complete: repeat "
-            "the command that wrote it, with --save"
-        )
     raise ValueError(f"{path} must hold a result that merges, got a {kind}")
 
 

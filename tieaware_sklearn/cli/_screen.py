@@ -10,7 +10,6 @@ from .._display import conclusion_of
 from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_of
 from ..io import GROUP_SUFFIXES, find_files
 from ..plots import FeatureScreeningDisplay
-from ._checkpoint import Progress
 from ._interrupts import exit_code
 from ._outputs import Findings, check_outputs, write_findings
 from ._parts import Read, saved_part
@@ -34,16 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
-    progress = Progress.of(arguments, files)
-    with progress.kept():
-        screened = screen_files(arguments, paths, selector, progress)
+    screened = screen_files(arguments, paths, selector)
     several = arguments.files if len(arguments.files) > 1 else []
     report(arguments, screened, several)
-    if screened.interrupted is not None:
-        return exit_code(screened.interrupted)
-    # only now: what could not be written is not lost
-    progress.remove()
-    return 0
+    return 0 if screened.interrupted is None else exit_code(screened.interrupted)
 
 
 def set_selection(

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import shows_progress
-from ..feature_selection import AUTO_REDUNDANCY, RankingFeatureSelector
+from .._engine import gather
+from ..feature_selection import AUTO_REDUNDANCY, RankingFeatureSelector, Screening
 from ..io import (
     Location,
-    Scan,
-    SortedScan,
+    Rankings,
     all_tabular,
-    bytes_of_tables,
     is_nameless,
+    open_files,
     rows_of_batch,
-    scan_files,
-    sorted_by_query,
+    size_on_disk,
     track,
 )
 from ..measures import Measure, parse_measures, refused_label
-from ._checkpoint import Progress
 from ._outputs import note
 from ._slow import note_missing_kernel
 
-#: files that would take more memory at once are read in batches, which take as much
-_LARGE = 1 << 29
-#: read at once, files peak at up to five times their numbers
-_PEAK = 5
+#: files that take more on disk are read in batches
+_LARGE = 1 << 28
 
 
 class Screened(NamedTuple):
@@ -54,16 +51,13 @@ def screen_files(
     arguments: argparse.Namespace,
     paths: list[Location],
     selector: RankingFeatureSelector,
-    progress: Progress,
 ) -> Screened:
     """Fit the selector on all files, or on as much as there was time for."""
     files, unjudged = arguments.files, arguments.unjudged
     # labels of LETOR text have no name
     label = (arguments.label or "label") if all_tabular(paths) else None
-    scan, rows = _look_through(arguments, paths)
-    _note_left_out(scan.left_out)
-    names = scan.feature_names
-    note_missing_kernel(scan.n_rows * len(names))
+    rankings, rows = _opened(arguments, paths)
+    names = rankings.feature_names
     # one bar: over documents in batches, over features of all at once
     bar = shows_progress(arguments.quiet)
     selector.set_params(
@@ -73,18 +67,21 @@ def screen_files(
     if rows is not None:
         _leave_repeats(arguments, selector, len(names))
     interrupted: KeyboardInterrupt | None = None
-    first_row = progress.done.n_rows
     measures = parse_measures(arguments.measures)
+    parts: list[Screening] = []
+    n_documents = n_read = 0
     try:
-        shown = bar and rows is not None
-        for batch in track(scan, rows, shown, first_row=first_row):
+        for batch in track(rankings, rows, bar and rows is not None):
+            if not n_read:
+                _note_left_out(rankings.left_out)
+            n_before, n_read = n_read, n_read + len(batch.target)
+            note_missing_kernel(n_read * len(names), n_before * len(names))
             _check_values(batch, arguments.missing, unjudged)
             _check_labels(batch, measures)
             judged = np.ones(len(batch.target), dtype=bool)
             if unjudged == "skip":
                 judged = ~np.isnan(batch.target)
             if not judged.any():
-                progress.add(len(judged))
                 continue
             data, target, qid = (
                 values if judged.all() else values[judged]
@@ -92,25 +89,20 @@ def screen_files(
             )
             if rows is None:
                 selector.fit(data, target, qid=qid)
-                n_documents = len(target)
                 return Screened(
-                    selector, names, files, n_documents, True, unjudged, label
+                    selector, names, files, len(target), True, unjudged, label
                 )
             part = selector.screen(data, target, qid=qid)
-            progress.add(len(judged), len(target), part)
+            gather(parts, part, Screening.merge, attrgetter("n_queries"))
+            n_documents += len(target)
     except KeyboardInterrupt as stopped:
-        if not progress.done.parts:
+        if not parts:
             raise
         interrupted = stopped
-        note(
-            "interrupted: the results are those of the first "
-            f"{progress.done.n_documents} of {scan.n_rows} documents"
-        )
-    progress.keep()
-    screening, n_documents = progress.done.screening(), progress.done.n_documents
-    if screening is None:
+        note(f"interrupted: the results are those of the first {n_documents} documents")
+    if not parts:
         raise ValueError(f"{files[0]}: no document has a label")
-    selector.adopt(screening, np.empty((0, len(names))))
+    selector.adopt(reduce(Screening.merge, parts), np.empty((0, len(names))))
     complete = interrupted is None
     return Screened(
         selector, names, files, n_documents, complete, unjudged, label, interrupted
@@ -137,50 +129,25 @@ def _leave_repeats(
     )
 
 
-def _look_through(
+def _opened(
     arguments: argparse.Namespace, paths: list[Location]
-) -> tuple[Scan[Any], int | None]:
-    """What is in the files, and the rows of a batch; None to read them at once."""
+) -> tuple[Rankings, int | None]:
+    """The files, and the rows of a batch; None to read them at once."""
     _check_kinds(arguments, paths)
     asked = arguments.batch_rows
-    free = asked is None and arguments.checkpoint is None
-    at_once = asked == 0
-    if free:
-        # of text with numbered features the first pass tells
-        at_once = all_tabular(paths) and _PEAK * bytes_of_tables(paths) <= _LARGE
-    scan = scan_files(
+    at_once = asked == 0 or (asked is None and size_on_disk(paths) <= _LARGE)
+    rankings = open_files(
         paths,
         label=arguments.label or "label",
         qid=arguments.qid or "qid",
         ignore=arguments.ignore or (),
         query_file=arguments.query_file,
         n_features=arguments.n_features,
-        keep=at_once,
+        missing_values=arguments.missing_values or (),
+        thousands=arguments.thousands,
     )
-    if at_once or (free and _PEAK * scan.n_bytes <= _LARGE):
-        return scan, None
-    if scan.scattered and arguments.sort:
-        scan = sort_rows(scan)
-    elif scan.scattered and free:
-        note(
-            "the rows of a query are not together: everything is read at once (--sort "
-            "sorts them on disk)"
-        )
-        return scan, None
-    elif scan.scattered:
-        raise ValueError(f"{scan.scattered} (--batch-rows 0, without --checkpoint)")
-    return scan, rows_of_batch(asked, len(scan.feature_names))
-
-
-def sort_rows(scan: Scan[Any]) -> Scan[Any]:
-    """The rows sorted by query, and a line that says so."""
-    found = sorted_by_query(scan)
-    if isinstance(found, SortedScan):
-        note(
-            "the rows of a query are not together: they are sorted by query on disk "
-            f"with {found.engine.name}, in {tempfile.gettempdir()}"
-        )
-    return found
+    rows = None if at_once else rows_of_batch(asked, len(rankings.feature_names))
+    return rankings, rows
 
 
 def _check_kinds(arguments: argparse.Namespace, paths: list[Location]) -> None:
@@ -197,10 +164,10 @@ def _check_kinds(arguments: argparse.Namespace, paths: list[Location]) -> None:
                 f"{paths[0]}"
             )
     else:
-        for option in ("label", "qid"):
+        for option in ("label", "qid", "missing_values", "thousands"):
             if getattr(arguments, option) is not None:
                 raise ValueError(
-                    f"--{option} names a column of CSV and Parquet files, but "
+                    f"--{option.replace('_', '-')} is for CSV and Parquet files, but "
                     f"{paths[0]} is read as LETOR text (its name has no such ending)"
                 )
 
@@ -215,37 +182,41 @@ def _note_left_out(names: list[str]) -> None:
 
 
 def _check_values(data: Bunch, missing: str, unjudged: str) -> None:
-    """Name the file and line of what the selector would refuse."""
+    """Name the file and line of all that the selector would refuse, with remedies."""
+    wrong = []
     unlabelled = np.isnan(data.target)
     if unjudged == "raise" and unlabelled.any():
-        raise ValueError(
+        wrong.append(
             f"{data.place(int(np.argmax(unlabelled)))}: the label is missing "
             f"({int(unlabelled.sum())} of {len(unlabelled)} are missing; --unjudged "
             "nonrelevant counts such documents as not relevant, --unjudged skip leaves "
             "them out)"
         )
-    wrong = np.isinf(data.target) | (data.target < 0)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
+    refused = np.isinf(data.target) | (data.target < 0)
+    if refused.any():
+        row = int(np.argmax(refused))
+        wrong.append(
             f"{data.place(row)}: a label must be finite and >= 0, got "
             f"{data.target[row]:g}"
         )
     infinite = np.isinf(data.data)
-    if infinite.any():
-        row, j = np.argwhere(infinite)[0].tolist()
-        raise ValueError(
+    for j in np.flatnonzero(infinite.any(axis=0)).tolist():
+        row = int(np.argmax(infinite[:, j]))
+        wrong.append(
             f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
-            f"{data.data[row, j]:g}"
+            f"{data.data[row, j]:g} (--missing-values inf reads such cells of CSV as "
+            "missing; --ignore leaves the feature out)"
         )
     gaps = np.isnan(data.data)
     if missing == "raise" and gaps.any():
         row, j = np.argwhere(gaps)[0].tolist()
-        raise ValueError(
+        wrong.append(
             f"{data.place(row)}: feature {data.feature_names[j]} is missing "
             f"({int(gaps.sum())} values are missing in all; --missing last ranks them "
             "below all others)"
         )
+    if wrong:
+        raise ValueError("\n  ".join(wrong[:10]))
 
 
 def _check_labels(data: Bunch, measures: list[Measure]) -> None:

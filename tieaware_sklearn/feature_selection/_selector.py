@@ -32,6 +32,7 @@ from ..io import (
     OneKind,
     Piece,
     check_different,
+    check_several,
     gathered,
     listed,
     of_all,
@@ -514,7 +515,7 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
         else:
-            first, others = Piece(first, 0), [label, qid, *weights]
+            others = [label, qid, *weights]
             chosen = _features(first, others, features)
             check_different([*others, *chosen], "label, qid, query_weight and features")
             columns = first.select(chosen).table
@@ -748,15 +749,15 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         return self.screening_.to_pandas()
 
 
-def _first_of(batches: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
-    """The first batch, a Bunch or a table, and all of them."""
-    if Piece(batches, 0).kind:
-        next(pieces(batches, []))  # which is an error
+def _first_of(batches: Iterable[Any]) -> tuple[Bunch | Piece, Iterable[Any]]:
+    """The first batch, of a file or a table, and all of them."""
+    check_several(batches)
     every = iter(batches)
     for first in every:
+        known = first
         if not isinstance(first, Bunch):
-            next(pieces([first], []), None)  # an error, if it is no table
-        return first, chain([first], every)
+            known = next(pieces([first], [], empty=True))
+        return known, chain([first], every)
     raise ValueError("batches must hold at least one row, got none")
 
 

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from ._bunch import framed
-from ._file_names import find_files
-from ._letor_scan import scan_letor
-from ._text_source import PathLike, TextSource
-from ._whole_file import number_as_text, write_whole
+from .._engine import check_choice, run_starts
+from .._kernel import engine, letor
+from ._atomic import number_as_text, write_whole
+from ._locate import GROUP_SUFFIXES, Location, PathLike, find_files
+from ._rows import Rankings, Rows, framed
+from ._source import TextSource, check_paths, no_documents
+from ._wording import listed, quoted
+
+Made = TypeVar("Made")
+
+_DIGITS = re.compile(r"[0-9]+")
+#: whole numbers that a float64 may not hold
+_LONG = re.compile(rb"(?:^[ \t]*|(?<=[0-9]):)([+-]?[0-9]{16,}(?:\.0*)?)(?!\S)")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+#: bytes of text that are looked at together
+_CHUNK = 1 << 20
+#: feature numbers are below this in scikit-learn's reader
+_N_NUMBERS = 2**31
+#: float64 holds all whole numbers below
+_EXACT = 2**53
+#: feature numbers above the first are taken for mistakes if they are so many times
+#: more than there are different ones
+_LARGE, _FAR = 10_000, 100
+_NUMBERS = re.compile(rb"[ \t]([0-9]+):")
 
 
 def load_letor(
@@ -66,9 +89,10 @@ def load_letor(
     Raises
     ------
     ValueError
-        For a malformed line (with file and line number), a file that is cut off in
-        its last line, as far as that can be told, rows without a query, query
-        sizes that do not add up to the number of rows, and an empty file.
+        For a malformed line (with file and line number), rows without a query, query
+        sizes that do not add up to the number of rows, an empty file and, unless
+        `n_features` is given, a feature number far beyond the others (above 10,000 and
+        100 times as large as there are different ones).
     OSError
         If a file cannot be read.
     ImportError
@@ -99,15 +123,15 @@ def load_letor(
     >>> tiny.target, tiny.qid
     (array([2., 0.]), array([7, 7]))
     """
-    scan = scan_letor(
+    found = open_letor(
         [TextSource(one) for one in find_files(path)],
         ignore=ignore,
         query_file=query_file,
         zero_based=zero_based,
         n_features=n_features,
         sparse=sparse,
-    )
-    return framed(scan.whole()) if as_frame else scan.whole()
+    ).whole()
+    return framed(found) if as_frame else found
 
 
 def dump_letor(
@@ -218,3 +242,402 @@ def _as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
         return rows.astype(np.float64)
     except (TypeError, ValueError):
         return rows
+
+
+class _Lines(NamedTuple):
+    """What one must know of lines before their features are read."""
+
+    n_rows: int
+    #: of those that have one
+    qid: NDArray[np.int64]
+    #: the smallest and largest number of a feature; 1 and -1 if there are none
+    smallest: int
+    largest: int
+
+
+class _Chunk(NamedTuple):
+    """Some lines: how many documents they have, and the ids of their queries."""
+
+    n_rows: int
+    ids: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+class _Counted(NamedTuple):
+    """A file, its lines that hold a document, and how many of them have a qid:."""
+
+    source: TextSource
+    chunks: list[_Chunk]
+    n_rows: int
+    n_with_qid: int
+
+
+def open_letor(
+    sources: Sequence[TextSource],
+    *,
+    ignore: Sequence[str] = (),
+    query_file: PathLike | Sequence[PathLike] | None = None,
+    zero_based: bool | str = "auto",
+    n_features: int | None = None,
+    sparse: bool = False,
+) -> Rankings:
+    """Look through text for its queries and features; options as in `load_letor`."""
+    check_choice(zero_based, "zero_based", (True, False, "auto"))
+    given = _check_query_file(query_file, len(sources))
+    files = []
+    smallest, largest = 1, -1
+    for source in sources:
+        chunks, n_with_qid = [], 0
+        for lines in _read_text(source, _look_at):
+            starts = run_starts(lines.qid)
+            lengths = np.diff(starts, append=len(lines.qid))
+            chunks.append(_Chunk(lines.n_rows, lines.qid[starts], lengths))
+            n_with_qid += len(lines.qid)
+            smallest = min(smallest, lines.smallest)
+            largest = max(largest, lines.largest)
+        n_rows = sum(chunk.n_rows for chunk in chunks)
+        files.append(_Counted(source, chunks, n_rows, n_with_qid))
+    if not any(file.n_rows for file in files):
+        raise ValueError(no_documents(sources))
+    files = _with_queries(files, given)
+    if zero_based is False and smallest == 0:
+        raise ValueError(f"{sources[0]}: zero_based=False, but a feature has number 0")
+    if largest < 0 and n_features is None:
+        raise ValueError(f"{sources[0]}: no line holds a feature")
+    if largest > _LARGE and n_features is None:
+        _check_not_far(sources, largest)
+    first = 0 if zero_based is True or smallest == 0 else 1
+    numbers = _columns(first, largest, n_features)
+    kept = _not_ignored(numbers, ignore)
+    column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
+    column[kept] = np.arange(len(kept))
+    return Rankings(
+        said=", ".join(map(str, sources)),
+        feature_names=[str(number) for number in kept],
+        left_out=[],
+        read=partial(_read, files, column),
+        n_rows=sum(file.n_rows for file in files),
+        sparse=sparse,
+    )
+
+
+def _read(files: Sequence[_Counted], column: NDArray[np.int32]) -> Iterator[Rows]:
+    """All rows, some lines at a time; `column` has that of each number, or -1."""
+    for source, chunks, _, _ in files:
+        first, place = 0, partial(_letor_place, source)
+        pieces = _read_text(source, partial(_parse, column))
+        for chunk in chunks:
+            data, target = next(pieces, (None, np.empty(0)))
+            if len(target) != chunk.n_rows:
+                raise ValueError(f"{source}: the file has changed since it was read")
+            qid = np.repeat(chunk.ids, chunk.lengths)
+            yield Rows(data, target, qid, place, first)
+            first += chunk.n_rows
+
+
+def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
+    """Features and labels of some lines."""
+    data, target = _rows_of(column, text)
+    if np.abs(data.data).max(initial=target.max(initial=0)) >= _EXACT:
+        _check_not_rounded(text)
+    return data, target
+
+
+def _rows_of(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
+    """The rows of some lines, by the kernel where they are plain."""
+    kept = np.flatnonzero(column >= 0)
+    if engine() == "compiled":
+        found = letor.parse(text, column)
+        if found is not None:
+            *parts, target = found
+            return sp.csr_array(tuple(parts), (len(target), len(kept))), target
+    data, target = load_svmlight_file(
+        io.BytesIO(text), n_features=len(column), zero_based=True
+    )
+    data = sp.csr_array(data)[:, kept]
+    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
+    ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
+    return sp.csr_array((data.data, *ends), data.shape), target
+
+
+def _check_not_far(sources: Sequence[TextSource], largest: int) -> None:
+    """Refuse a feature number that would fill the memory with columns of zeros."""
+
+    def numbers(text: bytes) -> NDArray[np.int64]:
+        lines = b"\n".join(line.partition(b"#")[0] for line in text.split(b"\n"))
+        return np.unique(np.array(_NUMBERS.findall(lines), dtype=np.int64))
+
+    seen = np.empty(0, np.int64)
+    for source in sources:
+        for found in _read_text(source, numbers):
+            seen = np.union1d(seen, found)
+            if _FAR * len(seen) >= largest:
+                return
+    for source in sources:
+        for number, tokens in _documents(source):
+            if any(token.startswith(f"{largest}:") for token in tokens):
+                raise ValueError(
+                    f"{source}, line {number}: feature number {largest} is far beyond "
+                    f"the others ({len(seen)} different ones): every number up to it "
+                    "would be a column (if it is right, n_features, or --n-features, "
+                    "says how many there are)"
+                )
+
+
+def _with_queries(files: list[_Counted], given: list[Path]) -> list[_Counted]:
+    """Queries as lines name them, or by their sizes, numbered through all files.
+
+    Raises
+    ------
+    ValueError
+        Where some lines have a qid: and others not, or all and sizes are `given`;
+        where sizes are not to be found, or do not add up to the rows of their file.
+    """
+    if any(file.n_with_qid for file in files):
+        if given:
+            raise ValueError(
+                f"{files[0].source}: query_file must be None, because the lines have "
+                "qid:"
+            )
+        for file in files:
+            if file.n_with_qid != file.n_rows:
+                raise ValueError(_complaint(file.source, needs_qid=True))
+        return files
+    found, first = [], 0
+    for i, file in enumerate(files):
+        sizes = _sizes_of(file, given[i : i + 1])
+        ids, chunks = np.repeat(np.arange(first, first + len(sizes)), sizes), []
+        for chunk in file.chunks:
+            own, ids = ids[: chunk.n_rows], ids[chunk.n_rows :]
+            starts = run_starts(own)
+            lengths = np.diff(starts, append=len(own))
+            chunks.append(_Chunk(chunk.n_rows, own[starts], lengths))
+        found.append(file._replace(chunks=chunks))
+        first += len(sizes)
+    return found
+
+
+def _read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[Made]:
+    """What is made of a file, some whole lines at a time; errors name the line."""
+    with source.reading(), source.open_text() as file:
+        while text := file.read(_CHUNK):
+            text += file.readline()
+            try:
+                made = reader(text)
+            except (ValueError, OverflowError) as error:
+                raise ValueError(_complaint(source, error)) from None
+            yield made
+
+
+def _look_at(text: bytes) -> _Lines:
+    """Queries and features of some lines, by the kernel where they are plain.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        For numbers that are none; `_read_text` says which. What stands between the
+        first and the last feature of a line is not looked at.
+    """
+    if engine() == "compiled":
+        found = letor.look(text)
+        if found is not None:
+            return _Lines(*found)
+    n_rows, ids = 0, []
+    smallest, largest = 1, -1
+    for line in text.split(b"\n"):
+        content = line.partition(b"#")[0]
+        if b"_" in content:  # which Python, and scikit-learn, read as part of a number
+            raise ValueError("a number holds an underscore")
+        parts = content.split(None, 3)
+        if not parts:
+            continue
+        n_rows += 1
+        features = parts[1:]
+        if features and features[0].startswith(b"qid:"):
+            ids.append(int(features.pop(0)[4:]))
+        if features:
+            last = content.rsplit(None, 1)[-1]
+            smallest = min(smallest, int(features[0].partition(b":")[0]))
+            largest = max(largest, int(last.partition(b":")[0]))
+    if smallest < 0 or largest >= _N_NUMBERS:
+        raise OverflowError("a feature number is out of range")
+    return _Lines(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
+
+
+def _check_not_rounded(text: bytes) -> None:
+    """Raise where a whole number would become another one, and perhaps a tie."""
+    for line in text.split(b"\n"):
+        for value in _LONG.findall(line.partition(b"#")[0]):
+            if _is_rounded(value.decode()):
+                raise ValueError("a number is not one that a float64 holds")
+
+
+def _check_query_file(
+    query_file: PathLike | Sequence[PathLike] | None, n_paths: int
+) -> list[Path]:
+    """The files with the sizes of queries: none, or one for each path."""
+    given = [] if query_file is None else check_paths(query_file, "query_file")
+    if given and len(given) != n_paths:
+        raise ValueError(
+            f"query_file must name one file for each path ({n_paths}), got {len(given)}"
+        )
+    return given
+
+
+def _sizes_of(file: _Counted, given: list[Path]) -> NDArray[np.int64]:
+    """Sizes of the queries of a file whose lines hold no qid:."""
+    path = given[0] if given else _find_group_file(file.source.path)
+    if path is None:
+        if not file.n_rows:
+            return np.empty(0, dtype=np.int64)
+        path = file.source.path
+        raise ValueError(
+            f"{path}: the lines have no qid:, and there is no file {path.name}.query "
+            "with the sizes of the queries beside it (query_file= names another file)"
+        )
+    sizes = _read_sizes(path)
+    if sizes.sum() != file.n_rows:
+        raise ValueError(
+            f"{path}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}, "
+            f"but {file.source} has {file.n_rows} rows"
+        )
+    return sizes
+
+
+def _find_group_file(path: Location) -> Location | None:
+    for suffix in GROUP_SUFFIXES:
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            return beside
+    return None
+
+
+def _read_sizes(path: Location) -> NDArray[np.int64]:
+    sizes = []
+    source = TextSource(path)
+    with source.reading(), source.open_text() as file:
+        for number, line in enumerate(file, start=1):
+            text = line.decode("latin-1").strip()
+            if not text:
+                continue
+            size = _integer(text)
+            if size is None or not 1 <= size < _N_NUMBERS:
+                raise ValueError(
+                    f"{path}, line {number}: the size of a query must be an integer "
+                    f">= 1 and below 2^31, got {quoted(text)}"
+                )
+            sizes.append(size)
+    return np.array(sizes, dtype=np.int64)
+
+
+def _complaint(
+    source: TextSource, error: object = "", *, needs_qid: bool = False
+) -> str:
+    """What is wrong with the first malformed line of a file, or else the error."""
+    for number, tokens in _documents(source):
+        wrong = _wrong_with(tokens, needs_qid=needs_qid)
+        if wrong:
+            return f"{source}, line {number}: {wrong}"
+    return f"{source}: {error or 'malformed'}"
+
+
+def _letor_place(source: TextSource, row: int) -> str:
+    """File and line of a row, for a message."""
+    for number, _ in _documents(source):
+        if row == 0:
+            return f"{source}, line {number}"
+        row -= 1
+    raise IndexError(row)
+
+
+def _documents(source: TextSource) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and words of the lines that hold a document."""
+    with source.open_text() as file:
+        for number, line in enumerate(file, start=1):
+            # bytes are parted at ASCII white space alone, as scikit-learn does
+            tokens = [t.decode("latin-1") for t in line.partition(b"#")[0].split()]
+            if tokens:
+                yield number, tokens
+
+
+def _wrong_with(tokens: list[str], *, needs_qid: bool) -> str:
+    label, *features = tokens
+    if not _is_number(label):
+        return f"the label must be a number, got {quoted(label)}"
+    if _is_rounded(label):
+        return f"the label must be a number that a float64 holds, got {quoted(label)}"
+    if features and features[0].startswith("qid:"):
+        text = features.pop(0).removeprefix("qid:")
+        qid = _integer(text)
+        if qid is None or not -(2**63) <= qid < 2**63:
+            return f"qid must be a 64-bit integer, got {quoted(text)}"
+    elif needs_qid:
+        return "there is no qid:, though other lines have one"
+    last = -1
+    for feature in features:
+        text, colon, value = feature.partition(":")
+        number = _integer(text)
+        if not (colon and _DIGITS.fullmatch(text) and _is_number(value)):
+            return f"a feature must look like number:value, got {quoted(feature)}"
+        if _is_rounded(value):
+            return (
+                f"feature {quoted(text)[1:-1]} must be a number that a float64 holds, "
+                f"or it would tie with others, got {quoted(value)}"
+            )
+        if number is None or number >= _N_NUMBERS:
+            return f"a feature number must be below 2^31, got {quoted(text)}"
+        if number <= last:
+            return f"feature numbers must ascend, got {number} after {last}"
+        last = number
+    return ""
+
+
+def _integer(text: str) -> int | None:
+    """The integer that a text spells, if its digits are not in the thousands."""
+    try:
+        return int(text) if _INTEGER.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def _is_rounded(text: str) -> bool:
+    """Whether a whole number would become another one."""
+    whole, _, zeros = text.partition(".")
+    number = None if zeros.strip("0") else _integer(whole)
+    return number is not None and number != float(text)
+
+
+def _is_number(text: str) -> bool:
+    if "_" in text:
+        return False
+    try:
+        # of text, float() would strip more than ASCII white space
+        float(text.encode("latin-1"))
+    except ValueError:
+        return False
+    return True
+
+
+def _columns(first: int, largest: int, n_features: int | None) -> range:
+    """Numbers of the features, from the first one to the largest seen or further."""
+    seen = max(largest + 1 - first, 0)
+    wanted = seen if n_features is None else n_features
+    if wanted < seen:
+        raise ValueError(
+            f"n_features must be at least {seen}, the number in the file, got {wanted}"
+        )
+    return range(first, first + wanted)
+
+
+def _not_ignored(numbers: range, ignore: Sequence[str]) -> list[int]:
+    names = set(map(str, numbers))
+    for name in ignore:
+        if name not in names:
+            raise ValueError(
+                f"ignore must name a feature, got {name!r} (features: "
+                f"{listed(numbers)})"
+            )
+    kept = [number for number in numbers if str(number) not in ignore]
+    if ignore and not kept:
+        raise ValueError("ignore must leave at least one feature, got all of them")
+    return kept

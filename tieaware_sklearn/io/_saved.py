@@ -1,20 +1,37 @@
-"""Results that are saved to files and loaded again."""
+"""Results that are saved to files and loaded again: plain arrays, a header in JSON.
+
+A file is a zip archive, whose layout is in docs/howto/shards.md. Nothing in it is ever
+executed.
+"""
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import zipfile
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine import AddedUp
-from ._saved_file import Kept, UnreadableError, from_bytes, to_bytes
-from ._whole_file import whole_file
+from ._atomic import whole_file
+from ._wording import in_one_line
 
-_Saved = TypeVar("_Saved", bound="Saved")
 _Sums = TypeVar("_Sums", bound=AddedUp)
+#: name and version of the format
+FORMAT, VERSION = "tieaware", 1
+_HEADER = "header.json"
+#: zip archives begin with it, if they are not empty
+_MAGIC = b"PK\x03\x04"
+#: the earliest time that a zip archive can hold
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+#: arrays by the kind of their numbers: little-endian, 64 bits or flags
+_DTYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
 #: what can be in a file, by the kind that its header has
 _KINDS: dict[str, type[Saved]] = {}
 
@@ -24,8 +41,7 @@ class Saved:
 
     A subclass names its kind of files, gives their content by `_kept`, and makes an
     object of content by `_of_kept`. What it finds wrong there it says by
-    `UnreadableError`. Objects within others: `kept_of` and `Kept.with_part`,
-    `Kept.part` and `result_of`.
+    `UnreadableError`. Objects within others: `kept_of`, `Kept.with_part`, `Kept.part`.
     """
 
     #: what the header of a file calls it
@@ -195,11 +211,6 @@ def kept_of(saved: Saved) -> Kept:
     return saved._kept()
 
 
-def result_of(cls: type[_Saved], kept: Kept) -> _Saved:
-    """From what a file holds, or a part of one."""
-    return cls._of_kept(kept)
-
-
 def kept_sums(sums: AddedUp) -> Kept:
     """The arrays of sums, by the names of their fields."""
     kept = Kept({}, {})
@@ -223,3 +234,185 @@ def sums_of(cls: type[_Sums], kept: Kept, *shape: int) -> _Sums:
         else:
             values[field.name] = kept.array(field.name, "f", *shape)
     return cls(**values)
+
+
+class UnreadableError(ValueError):
+    """A file that cannot be read: what is to be said after its name."""
+
+
+class Kept(NamedTuple):
+    """What is in a file: plain values, and arrays by name.
+
+    Names of arrays within a part begin with the name of the part and a slash.
+    """
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+    def part(self, name: str) -> Kept:
+        """A part that `with_part` put in."""
+        start = f"{name}/"
+        arrays = {
+            key.removeprefix(start): array
+            for key, array in self.arrays.items()
+            if key.startswith(start)
+        }
+        # sums have arrays alone
+        header = self.header.get(name, {})
+        if not isinstance(header, dict):
+            raise UnreadableError(f"must have an object, {name!r}, in its header")
+        return Kept(header, arrays)
+
+    def with_part(self, name: str, part: Kept) -> Kept:
+        """A copy, to which a part is added."""
+        arrays = {f"{name}/{key}": array for key, array in part.arrays.items()}
+        header = {name: part.header} if part.header else {}
+        return Kept(self.header | header, self.arrays | arrays)
+
+    def value(self, name: str, *types: type) -> Any:
+        """A plain value, of one of these types."""
+        value = self.header.get(name)
+        # True is an int
+        if name not in self.header or type(value) not in types:
+            wanted = " or ".join(of.__name__ for of in types)
+            raise UnreadableError(f"must have {name!r} of type {wanted} in its header")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts."""
+        values = self.value(name, list)
+        if not all(isinstance(value, str) for value in values):
+            raise UnreadableError(f"must have a list of texts, {name!r}, in its header")
+        return tuple(values)
+
+    def array(self, name: str, kind: str, *shape: int | None) -> NDArray[Any]:
+        """An array of numbers of this kind and shape; None is any length."""
+        array = self.arrays.get(name)
+        if array is None:
+            raise UnreadableError(f"has no array {name!r}")
+        fits = len(array.shape) == len(shape) and all(
+            wanted is None or length == wanted
+            for length, wanted in zip(array.shape, shape, strict=True)
+        )
+        if array.dtype.kind != kind or not fits:
+            wanted = "n".join(str(shape).split("None"))
+            raise UnreadableError(
+                f"must have an array {name!r} of dtype {_DTYPES[kind]} and shape "
+                f"{wanted}, got {array.dtype.str} and {array.shape}"
+            )
+        return array
+
+
+def to_bytes(kind: str, kept: Kept) -> bytes:
+    """A file of this kind; the same content makes the same bytes."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "library": _library(),
+        "content": kept.header,
+    }
+    out = io.BytesIO()
+    # not compressed: what compression gives differs from one zlib to another
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as file:
+        text = json.dumps(header, allow_nan=False, indent=1)
+        file.writestr(_member(_HEADER), text.encode())
+        for name, array in kept.arrays.items():
+            # in the order of C, little-endian, whatever the machine
+            plain = np.array(array, dtype=_DTYPES[array.dtype.kind], order="C")
+            member = io.BytesIO()
+            np.lib.format.write_array(member, plain, (1, 0), allow_pickle=False)
+            file.writestr(_member(f"{name}.npy"), member.getbuffer())
+    return out.getvalue()
+
+
+def from_bytes(data: bytes) -> tuple[str, Kept]:
+    """Kind and content of a file.
+
+    Raises
+    ------
+    UnreadableError
+        If it is no such file, damaged, or of a newer version of the format.
+    """
+    if not data.startswith(_MAGIC):
+        raise UnreadableError("is not a file that save has written")
+    try:
+        header, arrays = _loaded(data)
+    except UnreadableError:
+        raise
+    # NumPy and zipfile raise errors of a dozen types for other bytes
+    except Exception as error:
+        raise UnreadableError(
+            f"is damaged or cut off ({in_one_line(error)}): save it again, or copy it "
+            "again"
+        ) from None
+    for name, array in arrays.items():
+        if array.dtype.str not in _DTYPES.values():
+            raise UnreadableError(
+                f"must have arrays of {', '.join(_DTYPES.values())}, got {name!r} of "
+                f"{array.dtype.str}"
+            )
+        if array.dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+            raise UnreadableError(f"must have flags of 0 or 1, got others in {name!r}")
+    top = Kept(header, {})
+    return top.value("kind", str), Kept(top.value("content", dict), arrays)
+
+
+def _library() -> str:
+    """The version of this library."""
+    # the package imports this module, and is there when this runs
+    return str(import_module("tieaware_sklearn").__version__)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """The same on every system and at any time."""
+    info = zipfile.ZipInfo(name, _NO_TIME)
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _loaded(data: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The header and the arrays; each is checked by its checksum."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        infos = file.zip.infolist()
+        names = [info.filename for info in infos]
+        if _HEADER not in names:
+            raise UnreadableError("is not a file that save has written")
+        if len(set(names)) < len(names):
+            raise ValueError("a name comes twice")
+        # what is compressed may be of any size, and each has bytes of its own
+        stored = [info for info in infos if info.compress_type == zipfile.ZIP_STORED]
+        if file.zip.getinfo(_HEADER) not in stored:
+            raise ValueError("its header is compressed")
+        if sum(info.file_size for info in stored) > len(data):
+            raise ValueError("its parts overlap")
+        header = json.loads(file.zip.read(_HEADER), parse_constant=_refuse)
+        # before the rest, which may be anything in a later version
+        _check_version(header)
+        if len(stored) < len(infos):
+            raise ValueError("it is compressed")
+        own = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
+        arrays = {name: file[name] for name in own}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{name!r} is no array")
+    return header, arrays
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} in its header")
+
+
+def _check_version(header: Any) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise UnreadableError("is not a file that save has written")
+    version = Kept(header, {}).value("version", int)
+    if version > VERSION:
+        raise UnreadableError(
+            f"has version {version} of the format, written by tieaware-sklearn "
+            f"{in_one_line(header.get('library'))[:20]}; this is {_library()}, which "
+            f"reads up to version {VERSION}: upgrade tieaware-sklearn"
+        )
+    if version < 1:
+        raise UnreadableError(f"has version {version} of the format, which never was")

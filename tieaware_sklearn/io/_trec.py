@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._engine import check_choice, rises
-from ._bunch import import_pandas
+from .._optional import import_optional
 from ._trec_given import given_qrels, given_run, given_runs
 from ._trec_lines import (
     RANK,
@@ -277,7 +277,7 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
 
 def _framed(trec: Bunch) -> Bunch:
     """The same with a data frame of what there is of each row."""
-    pandas = import_pandas("as_frame=True")
+    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
     there = [name for name in _OF_ROWS if name in trec and trec[name].ndim == 1]
     columns = {name: _column(trec[name], pandas) for name in there}
     trec.frame = pandas.DataFrame(columns)

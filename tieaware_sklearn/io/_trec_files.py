@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._engine import reject
-from ._text_source import TextSource
+from ._source import TextSource
 from ._trec_lines import TrecLines, gathered, spelled
 from ._wording import quoted
 

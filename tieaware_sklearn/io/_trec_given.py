@@ -25,7 +25,8 @@ from .._engine import (
     reject,
     show,
 )
-from ._text_source import COMPRESSED_SUFFIXES, TextSource
+from ._locate import COMPRESSED_SUFFIXES
+from ._source import TextSource
 from ._trec_files import read_qrels, read_run
 from ._trec_lines import TrecLines, as_bytes, gathered, spelled
 from ._wording import listed

@@ -15,8 +15,8 @@ def quoted(cell: str) -> str:
     return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
 
 
-def in_one_line(error: Exception) -> str:
-    """The words of another library, which may quote bytes of the file."""
+def in_one_line(error: object) -> str:
+    """The words of another library or of a file, which may hold any bytes."""
     return "".join(c if c.isprintable() else " " for c in str(error)).strip()
 
 

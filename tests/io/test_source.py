@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_qrels, load_table
-from tieaware_sklearn.io._text_source import MAX_LINE, TextSource
+from tieaware_sklearn.io._source import MAX_LINE, TextSource
 
 READERS = {
     "bomb.txt.gz": load_letor,

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._engine import check_choice
-from ._text_source import PathLike, TextSource
+from ._locate import PathLike
+from ._source import TextSource
 from ._trec import load_run
 from ._wording import quoted
 

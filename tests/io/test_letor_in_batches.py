@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import dump_letor, iter_batches, load_letor
-from tieaware_sklearn.io import _letor_format, _letor_scan
+from tieaware_sklearn.io import _letor
 
 
 def test_sizes_of_queries_beside_a_file(tmp_path, web):
@@ -124,7 +124,7 @@ def test_readers_agree_on_any_text(
     path = tmp_path / "any.txt"
     text = end.join(lines) + (end if ends else "")
     path.write_bytes(text.encode("latin-1"))
-    monkeypatch.setattr(_letor_format, "_CHUNK", chunk)
+    monkeypatch.setattr(_letor, "_CHUNK", chunk)
     with use_engine("numpy"):
         wanted = found_in(path, zero_based=zero_based, **options)
     with use_engine("compiled"):
@@ -150,7 +150,7 @@ def test_plain_text_is_read_by_the_kernel_alone(tmp_path, monkeypatch, web):
 
     path = tmp_path / "web.txt.gz"
     dump_letor(web["X"], web["y"], path, qid=web["qid"])
-    monkeypatch.setattr(_letor_scan, "load_svmlight_file", refuse)
+    monkeypatch.setattr(_letor, "load_svmlight_file", refuse)
     with use_engine("compiled"):
         assert_array_equal(load_letor(path).data, web["X"])
     with use_engine("numpy"), pytest.raises(AssertionError, match="is called"):

@@ -2,28 +2,100 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import io
+import lzma
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeGuard
 
-from ._inflate import OPENERS, damaged
-from ._urls import Url
+from ._locate import Location, PathLike, Url
 from ._wording import in_one_line
 
-PathLike = str | os.PathLike[str]
-#: a file that is read
-Location = Path | Url
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: how files begin that are no such text; UTF-32 begins as UTF-16 does
+_OTHER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32 (save the file as UTF-8)",
+    b"\0\0\xfe\xff": "UTF-32 (save the file as UTF-8)",
+    b"\xff\xfe": "UTF-16 (save the file as UTF-8)",
+    b"\xfe\xff": "UTF-16 (save the file as UTF-8)",
+    b"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
+    b"PK\x03\x04": "a zip archive (unpack it, or use gzip)",
+}
 #: bytes of a line at most, so that a small file which unpacks to gigabytes without a
 #: line end is refused before it fills the memory; a million features take as many
 MAX_LINE = 1 << 24
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+#: bytes that are unpacked together
+_PACKED = 1 << 17
+
+
+class _Gzip:
+    """A stream of gzip, unpacked as those of `bz2` and `lzma` are."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=31)
+
+    eof = property(lambda self: self._stream.eof)
+    unused_data = property(lambda self: self._stream.unused_data)
+    needs_input = property(lambda self: not self._stream.unconsumed_tail)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+
+
+class _Streams(io.RawIOBase):
+    """Compressed streams, one after another, to the end of the file.
+
+    The readers of `bz2` and `lzma` take what follows a stream and is none for the end,
+    in silence: a damaged stream, and all that come after it.
+    """
+
+    def __init__(self, file: IO[bytes], unpacker: Callable[[], Any]) -> None:
+        self._file, self._new = file, unpacker
+        self._unpacker, self._packed, self._is_within = unpacker(), b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = b""
+        while not found:
+            if self._unpacker.eof:
+                # there may be zeros between streams
+                self._packed = self._unpacker.unused_data.lstrip(b"\0")
+                self._unpacker, self._is_within = self._new(), False
+            if self._unpacker.needs_input and not self._packed:
+                self._packed = self._file.read(_PACKED)
+                if not self._is_within:
+                    self._packed = self._packed.lstrip(b"\0")
+                if not self._packed:
+                    if self._is_within:
+                        raise EOFError("the file ends within compressed data")
+                    return 0
+            self._is_within = True
+            packed, self._packed = self._packed, b""
+            found = self._unpacker.decompress(packed, len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+#: by the first bytes of what they unpack
+UNPACKERS: dict[bytes, Callable[[], Any]] = {
+    b"\x1f\x8b": _Gzip,
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+}
+#: what damaged data raise, besides an OSError without a number
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
@@ -38,9 +110,10 @@ def would_not_read_as_text(start: bytes) -> str:
     """What a file with this start is taken for, if not for text; else nothing."""
     if start.startswith(_BYTE_ORDER_MARK):
         return "a byte order mark"
-    if start.startswith(_UTF_16_MARKS):
-        return "UTF-16"
-    return "compressed data" if start.startswith(tuple(OPENERS)) else ""
+    for mark, what in _OTHER_MARKS.items():
+        if start.startswith(mark):
+            return what
+    return "compressed data" if start.startswith(tuple(UNPACKERS)) else ""
 
 
 class TextSource:
@@ -68,21 +141,21 @@ class TextSource:
 
     def open_text(self) -> IO[bytes]:
         """The same as lines of text; what is none raises a ValueError with its line."""
-        return io.BufferedReader(_Lines(self.open(), str(self)))
+        return io.BufferedReader(Lines(self.open(), str(self)))
 
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
         text: Any = self.open_packed()
-        start = text.peek(max(map(len, OPENERS)))
-        for magic, opener in OPENERS.items():
-            if start.startswith(magic):
-                if isinstance(self.path, Path) and self._bytes is None:
-                    text.close()
-                    text = opener(self.path)
-                else:
-                    text = opener(text)
-        if text.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
-            text.read(len(_BYTE_ORDER_MARK))
+        try:
+            start = text.peek(max(map(len, UNPACKERS)))
+            for magic, unpacker in UNPACKERS.items():
+                if start.startswith(magic):
+                    text = io.BufferedReader(_Streams(text, unpacker), _PACKED)
+            if text.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+                text.read(len(_BYTE_ORDER_MARK))
+        except BaseException:
+            text.close()
+            raise
         opened: IO[bytes] = text
         return opened
 
@@ -99,31 +172,24 @@ class TextSource:
             yield
         except Exception as error:
             of_system = isinstance(error, OSError) and error.errno is not None
-            if of_system or not isinstance(error, (*damaged(), OSError)):
+            if of_system or not isinstance(error, (*_DAMAGED, OSError)):
                 raise
             what = f"damaged compressed data: {in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
 
-    def line_not_in_utf8(self) -> str:
-        """The first such line, for a message."""
-        with self.open_text() as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    return (
-                        f"{self}, line {number}: must be UTF-8, got the byte "
-                        f"0x{line[error.start]:02x} (save the file as UTF-8)"
-                    )
-        return f"{self}: must be UTF-8"
+    def csv_rows(
+        self, separator: str, *, strict: bool = False
+    ) -> Generator[tuple[int, list[str]]]:
+        """Lines on which the rows of a CSV file end, and their cells, head first.
 
-    def csv_rows(self, separator: str) -> Iterator[tuple[int, list[str]]]:
-        """Lines on which the rows of a CSV file end, and their cells, head first."""
+        Bytes that are not UTF-8 become halves of surrogate pairs. `strict` raises a
+        `csv.Error` where quotation marks are not as they must be.
+        """
         limit = csv.field_size_limit(2**31 - 1)
         try:
             with self.open_text() as file:
-                text = io.TextIOWrapper(file, "utf-8", "replace", newline="")
-                reader = csv.reader(text, delimiter=separator)
+                text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
+                reader = csv.reader(text, delimiter=separator, strict=strict)
                 for cells in reader:
                     if len(cells) > 1 or "".join(cells).strip():
                         yield reader.line_num, cells
@@ -143,7 +209,7 @@ def _is_pipe(path: Location) -> TypeGuard[Path]:
     return isinstance(path, Path) and path.exists() and not path.is_file()
 
 
-class _Lines(io.RawIOBase):
+class Lines(io.RawIOBase):
     """Bytes handed on as they are, as long as they are lines of text."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
@@ -158,7 +224,7 @@ class _Lines(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         block = self._file.read(len(buffer))
-        self._check(block)
+        self.check(block)
         buffer[: len(block)] = block
         return len(block)
 
@@ -166,11 +232,12 @@ class _Lines(io.RawIOBase):
         self._file.close()
         super().close()
 
-    def _check(self, block: bytes) -> None:
+    def check(self, block: bytes) -> None:
         if self._open_line is None:
             self._open_line = 0
-            if block.startswith(_UTF_16_MARKS):
-                self._refuse("must be UTF-8, got UTF-16 (save the file as UTF-8)")
+            for mark, what in _OTHER_MARKS.items():
+                if block.startswith(mark):
+                    self._refuse(f"must be UTF-8, got {what}")
         nul = block.find(b"\0")
         if nul >= 0:
             self._n_ended += block.count(b"\n", 0, nul)

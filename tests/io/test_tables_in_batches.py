@@ -12,7 +12,7 @@ from tieaware_sklearn.datasets import iter_batches
 
 
 def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn.io._tabular_scan._ROWS", 2)
+    monkeypatch.setattr("tieaware_sklearn.io._csv._FIRST_ROWS", 2)
     late = "qid,label,late,text,gone\n" + "".join(
         f"{q},{q % 2},{'' if q < 5 else q},t,\n" for q in range(8)
     )
@@ -23,13 +23,13 @@ def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
     )
     assert [b.qid.tolist() for b in batches][-1] == ["6", "7"]
     mixed = "qid,label,f\n" + "".join(
-        f"{q},0,{'?' * (q == 3) or q}\n" for q in range(6)
+        f"{q},0,{'x' * (q == 3) or q}\n" for q in range(6)
     )
     with pytest.raises(ValueError, match=r"line 5: column 'f' must hold numbers"):
         list(iter_batches(csv(tmp_path, mixed)))
-    text_first = "qid,label,f\n" + "1,0,x\n2,0,y\n3,0,1\n4,0,2\n"
-    with pytest.raises(ValueError, match=r"line 2: column 'f' must hold numbers"):
-        list(iter_batches(csv(tmp_path, text_first)))
+    text_first = "qid,label,g,f\n" + "1,0,1,x\n2,0,1,y\n3,0,1,1\n4,0,1,2\n"
+    with pytest.raises(ValueError, match=r"line 4: column 'f' must hold numbers or"):
+        list(iter_batches(csv(tmp_path, text_first, "late.csv")))
     with pytest.raises(ValueError, match=r"line 4: column 'qid' must not be empty"):
         list(iter_batches(csv(tmp_path, "qid,label,f\n1,0,1\n1,0,2\n,0,1\n")))
     with pytest.raises(ValueError, match=r"line 4: a row must not have more cells"):

@@ -17,7 +17,7 @@ import pytest
 
 from tests.io.helpers import stop_in_the_middle
 from tieaware_sklearn.datasets import dump_letor
-from tieaware_sklearn.io._whole_file import check_writable, whole_file, write_whole
+from tieaware_sklearn.io._atomic import check_writable, whole_file, write_whole
 
 OLD, NEW = "old\n", "new\n"
 _NOBODY = 65534

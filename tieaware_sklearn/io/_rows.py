@@ -1,0 +1,298 @@
+"""Rows of rankings, from whatever source, put together to batches of whole queries."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from .._engine import SeenQueries, fits_floats, numbers_of, run_starts
+from .._optional import import_optional
+
+Place = Callable[[int], str]
+#: numbers of a matrix that are written together
+_CELLS = 1 << 17
+
+
+class Part(Protocol):
+    """Rows that stand together, of which a query may go on in the next part."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def runs(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Ids of queries in the order of their rows, and where each begins."""
+
+    def rows(self, start: int, stop: int) -> Self: ...
+
+    def comes_back(self, query: str, row: int) -> ValueError:
+        """What to say of a query that begins anew in a row."""
+
+
+Some = TypeVar("Some", bound=Part)
+
+
+class Rows(NamedTuple):
+    """Some rows of a ranking.
+
+    Features are columns, or a sparse matrix. `place` names a row, by its file and line,
+    of which `first` is the first.
+    """
+
+    data: Any
+    target: NDArray[Any]
+    qid: NDArray[Any]
+    place: Place
+    first: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.target)
+
+    def runs(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        starts = run_starts(self.qid)
+        return self.qid[starts], starts
+
+    def rows(self, start: int, stop: int) -> Rows:
+        own = slice(start, stop)
+        data = self.data
+        data = [one[own] for one in data] if isinstance(data, list) else data[own]
+        first = self.first + start
+        return Rows(data, self.target[own], self.qid[own], self.place, first)
+
+    def comes_back(self, query: str, row: int) -> ValueError:
+        return ValueError(
+            f"{self.place(self.first + row)}: query {query} comes back after another "
+            "query, but batches hold whole queries: sort the rows by query first, or "
+            "read all of them at once, as load_table and load_letor (--batch-rows 0) do"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Rows that can be read, once or more often.
+
+    Attributes
+    ----------
+    said : str
+        What they are: names of files, or a kind of table.
+    feature_names, left_out : list of str
+        Columns that are features, and those that are not.
+    read : callable
+        Gives all rows in their order, some at a time; each call reads them anew.
+    n_rows : int, optional
+        Their number, if it is known.
+    sparse : bool, default=False
+        Whether batches stay sparse if rows are.
+    """
+
+    said: str
+    feature_names: list[Any]
+    left_out: list[Any]
+    read: Callable[[], Iterator[Rows]]
+    n_rows: int | None = None
+    sparse: bool = False
+
+    def batches(self, batch_rows: int | None = None) -> Iterator[Bunch]:
+        """Whole queries, so many rows together; by default all rows, in any order.
+
+        A batch ends with the query that fills it.
+        """
+        if batch_rows is None:
+            yield self.whole()
+            return
+        start = 0
+        for parts in in_whole_queries(self.read(), batch_rows, finely=True):
+            data = _matrix(parts, self.feature_names, sparse=self.sparse)
+            stop = start + len(data)
+            yield self._batch(parts, data, f"rows {start} to {stop - 1}")
+            start = stop
+        if not start:
+            raise ValueError(f"{self.said}: there is no document")
+
+    def whole(self) -> Bunch:
+        """Everything, the only batch."""
+        parts, dense, row = [], None, 0
+        for part in self.read():
+            if sp.issparse(part.data) and not self.sparse:
+                # at once, since all of it would take as much again
+                if dense is None:
+                    dense = np.empty((self.n_rows or 0, len(self.feature_names)))
+                stop = row + part.n_rows
+                part.data.toarray(out=dense[row:stop])
+                row, part = stop, part._replace(data=None)
+            if part.n_rows:
+                parts.append(part)
+        if not parts:
+            raise ValueError(f"{self.said}: there is no document")
+        if dense is None:
+            dense = _matrix(parts, self.feature_names, sparse=self.sparse)
+        return self._batch(parts, dense, f"{dense.shape[0]} rows")
+
+    def _batch(self, parts: list[Rows], data: Any, which: str) -> Bunch:
+        qid = _joined([part.qid for part in parts], "qid")
+        n_queries = len(set(qid[run_starts(qid)].tolist()))
+        ends = list(accumulate(part.n_rows for part in parts))
+        target = np.concatenate([part.target for part in parts])
+        return Bunch(
+            data=data,
+            target=np.asarray(target, dtype=np.float64),
+            qid=qid,
+            feature_names=list(self.feature_names),
+            left_out=list(self.left_out),
+            place=partial(_place, ends, [(one.place, one.first) for one in parts]),
+            DESCR=f"{self.said}: {which}, {n_queries} queries, "
+            f"{len(self.feature_names)} features",
+        )
+
+
+def in_whole_queries(
+    parts: Iterable[Some], least: int, *, finely: bool
+) -> Iterator[list[Some]]:
+    """Parts that hold whole queries together, at least so many rows but for the last.
+
+    With `finely`, a part is cut behind the query that makes them enough, and else
+    before its last query alone, which may go on.
+
+    Raises
+    ------
+    ValueError
+        For a query that comes back after another one.
+    """
+    seen, last = SeenQueries(), None
+    waiting: list[Some] = []
+    n_waiting = 0
+    for part in parts:
+        if not part.n_rows:
+            continue
+        ids, starts = part.runs()
+        known = ids.tolist()
+        goes_on = int(n_waiting > 0 and known[0] == last)
+        again = _first_again(known)
+        if again is None and (before := seen.add(ids[goes_on:])) is not None:
+            again = goes_on + before
+        if again is not None:
+            raise part.comes_back(repr(known[again]), int(starts[again]))
+        last, at, starts = known[-1], 0, starts[goes_on:]
+        while len(starts := starts if finely else starts[-1:]):
+            full = int(np.searchsorted(starts, at + least - n_waiting))
+            if full == len(starts):
+                break
+            cut = int(starts[full])
+            found = [*waiting, part.rows(at, cut)] if cut > at else waiting
+            if found:
+                yield found
+            waiting, n_waiting, at, starts = [], 0, cut, starts[full + 1 :]
+        waiting.append(part.rows(at, part.n_rows) if at else part)
+        n_waiting += part.n_rows - at
+    if waiting:
+        yield waiting
+
+
+def _first_again(ids: list[Any]) -> int | None:
+    """The place of the first id that came before."""
+    seen: set[Any] = set()
+    for place, one in enumerate(ids):
+        if one in seen:
+            return place
+        seen.add(one)
+    return None
+
+
+def _place(ends: Sequence[int], places: Sequence[tuple[Place, int]], row: int) -> str:
+    """File and line of a row of a batch, as a function that can be pickled."""
+    at = bisect_right(ends, row)
+    place, first = places[at]
+    return place(first + row - (ends[at - 1] if at else 0))
+
+
+def _joined(arrays: list[NDArray[Any]], name: str) -> NDArray[Any]:
+    """Arrays one after another, in which no two numbers become one."""
+    if len(arrays) == 1:
+        return arrays[0]
+    numbers = all(one.dtype.kind in "biuf" for one in arrays)
+    if numbers and not all(map(fits_floats, arrays)):
+        arrays = [_whole(one) for one in arrays]
+        if np.result_type(*arrays).kind == "f":
+            objects = [one.astype(object) for one in arrays]
+            return numbers_of(np.concatenate(objects), name)
+    return np.concatenate(arrays)
+
+
+def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Floats as integers if all of them are."""
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize > 8:
+        return numbers
+    floats = numbers.astype(np.float64)
+    whole = (np.floor(floats) == floats) & (np.abs(floats) < 2.0**63)
+    return floats.astype(np.int64) if whole.all() else numbers
+
+
+def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
+    """The features of all parts; integers beside floats keep their ties.
+
+    Integers that a float64 does not hold are replaced by their ranks, which order
+    and tie as they do.
+    """
+    data = [part.data for part in parts]
+    n_rows = sum(part.n_rows for part in parts)
+    if sp.issparse(data[0]):
+        if sparse:
+            return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
+        dense, row = np.empty((n_rows, len(names))), 0
+        for one in data:
+            one.toarray(out=dense[row : (row := row + one.shape[0])])
+        return dense
+    dtypes = {column.dtype for one in data for column in one}
+    common = np.result_type(*dtypes)
+    if len(dtypes) > 1 and not all(
+        fits_floats(column) for one in data for column in one
+    ):
+        columns = [
+            _whole(_joined([one[j] for one in data], name))
+            for j, name in enumerate(names)
+        ]
+        common = np.result_type(*columns)
+        if common.kind == "f":
+            columns = [
+                one if fits_floats(one) else np.unique(one, return_inverse=True)[1]
+                for one in columns
+            ]
+        data = [columns]
+    matrix, row = np.empty((n_rows, len(names)), common), 0
+    # some rows at a time, as many as a cache holds
+    step = max(_CELLS // len(names), 1024)
+    for one in data:
+        for at in range(0, len(one[0]), step):
+            for j, column in enumerate(one):
+                part = column[at : at + step]
+                matrix[row + at : row + at + len(part), j] = part
+        row += len(one[0])
+    return matrix
+
+
+def framed(ranking: Bunch) -> Bunch:
+    """The same ranking with its features as a data frame."""
+    pandas = import_optional("pandas", extra="io", purpose="as_frame=True")
+    make = pandas.DataFrame
+    if sp.issparse(ranking.data):
+        make = pandas.DataFrame.sparse.from_spmatrix
+    ranking.data = make(ranking.data, columns=ranking.feature_names)
+    return ranking
+
+
+def as_asked(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
+    """The ranking, or its features, labels and query ids alone."""
+    if as_frame:
+        framed(ranking)
+    if return_X_y_qid:
+        return ranking.data, ranking.target, ranking.qid
+    return ranking
