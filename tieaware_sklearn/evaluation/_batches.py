@@ -34,9 +34,10 @@ def evaluate_batches(
     Parameters
     ----------
     batches : iterable of data frames, Arrow tables or Arrow record batches
-        pandas DataFrames, polars DataFrames, or Arrow tables or record batches, all of
-        one kind, with one row per document. All rows of a query must be in one batch,
-        in any order; `tieaware_sklearn.datasets.whole_queries` makes such batches.
+        Data frames of pandas, polars or another library that narwhals knows, or
+        Arrow tables or record batches, all of one kind, with one row per document.
+        All rows of a query must be in one batch, in any order;
+        `tieaware_sklearn.datasets.whole_queries` makes such batches.
         Or the batches of `tieaware_sklearn.datasets.iter_batches`, whose features can
         be scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"

@@ -446,11 +446,12 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
         Parameters
         ----------
         batches : iterable of data frames, Arrow tables or Arrow record batches
-            pandas DataFrames, polars DataFrames, or Arrow tables or record batches, all
-            of one kind, with one row per document. All rows of a query must be in one
-            batch, in any order; `tieaware_sklearn.datasets.whole_queries` makes such
-            batches. Or the batches of `tieaware_sklearn.datasets.iter_batches`, which
-            are taken as they are: no other parameter then has a meaning.
+            Data frames of pandas, polars or another library that narwhals knows, or
+            Arrow tables or record batches, all of one kind, with one row per document.
+            All rows of a query must be in one batch, in any order;
+            `tieaware_sklearn.datasets.whole_queries` makes such batches. Or the batches
+            of `tieaware_sklearn.datasets.iter_batches`, which are taken as they are: no
+            other parameter then has a meaning.
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional

@@ -28,7 +28,7 @@ from .._engine import (
     run_starts,
 )
 from .._optional import import_optional
-from ._rows import Rankings, Rows, in_whole_queries
+from ._rows import Rankings, Rows, in_whole_queries, place_after
 from ._wording import listed, quoted
 
 Found = TypeVar("Found")
@@ -641,7 +641,7 @@ def _read(
     for piece in parts:
         if not piece.n_rows:
             continue
-        own = partial(_place_after, place, first)
+        own = partial(place_after, place, first)
 
         def column(name: Any, piece: Piece = piece, own: Any = own) -> NDArray[Any]:
             return numbers_of(piece.column(name), f"column {name!r}", own)
@@ -655,10 +655,6 @@ def _read(
 
 def _place(said: str, row: int) -> str:
     return f"row {row} of {said}"
-
-
-def _place_after(place: Callable[[int], str], first: int, row: int) -> str:
-    return place(first + row)
 
 
 def _arrow() -> Any:

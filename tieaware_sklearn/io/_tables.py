@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from ._locate import (
     type_of_values,
     value_of_folder,
 )
-from ._rows import Place, Rankings, Rows, framed
+from ._rows import Place, Rankings, Rows, framed, place_after
 from ._source import TextSource, no_documents
 from ._wording import in_one_line, listed, quoted
 
@@ -390,54 +390,37 @@ def _read(
     for head in heads:
         own = head.constants
         numbers = [name for name in (label, *features) if name not in own]
-        columns: Mapping[str, Any]
+        parts: Iterable[Any] = ()
         if head.csv is not None:
-            place, first = head.csv.place, 0
-            for columns, ids, n_rows in read_csv(
-                head.csv, numbers, [name for name in texts if name not in own]
-            ):
-                yield _rows(
-                    head, columns, ids, (label, qid, features), place, first, n_rows
+            looked_at = [name for name in texts if name not in own]
+            place, parts = head.csv.place, read_csv(head.csv, numbers, looked_at)
+        else:
+            place = partial(_place, str(head.source))
+            if head.n_rows:
+                parts = _read_parquet(head, numbers, [] if qid in own else [qid])
+        first = 0
+        for columns, ids, n_rows in parts:
+            for name in own:
+                columns[name] = _constant(
+                    head, name, n_rows, name in (label, *features)
                 )
-                first += n_rows
-        elif head.n_rows:
-            place, first = partial(_place, str(head.source)), 0
-            ids_too = [] if qid in own else [qid]
-            for columns, n_rows in _read_parquet(head, numbers, ids_too):
-                ids = columns.get(qid)
-                yield _rows(
-                    head, columns, ids, (label, qid, features), place, first, n_rows
-                )
-                first += n_rows
+            data = [columns[name] for name in features]
+            ids = columns[qid] if ids is None else ids
+            yield Rows(data, columns[label], ids, place, first)
+            first += n_rows
 
 
-def _rows(
-    head: _Head,
-    columns: Mapping[str, NDArray[Any]],
-    ids: NDArray[Any] | None,
-    names: tuple[str, str, Sequence[str]],
-    place: Place,
-    first: int,
-    n_rows: int,
-) -> Rows:
-    """Some rows of a file, with the columns that are in the names of its folders."""
-    label, qid, features = names
-
-    def column(name: str) -> NDArray[Any]:
-        if name not in head.constants:
-            return columns[name]
-        value = head.constants[name]
-        if isinstance(value, str):
-            raise ValueError(
-                f"{place(first)}: {head.column(name)} must hold numbers, got "
-                f"{quoted(value)}"
-            )
+def _constant(head: _Head, name: str, n_rows: int, is_number: bool) -> NDArray[Any]:
+    """A column that is in the name of a folder."""
+    value = head.constants[name]
+    if not isinstance(value, str):
         return np.full(n_rows, np.nan if value is None else value)
-
-    if ids is None:
-        ids = np.full(n_rows, head.constants[qid])
-        ids = ids.astype(object) if ids.dtype.kind == "U" else ids
-    return Rows([column(name) for name in features], column(label), ids, place, first)
+    if is_number:
+        raise ValueError(
+            f"{head.source}: {head.column(name)} must hold numbers, as in other files, "
+            f"got {quoted(value)}"
+        )
+    return np.full(n_rows, value, dtype=object)
 
 
 def _place(source: str, row: int) -> str:
@@ -462,19 +445,18 @@ def _parquet_file(source: TextSource) -> Iterator[Any]:
 
 def _read_parquet(
     head: _Head, numbers: Sequence[str], ids: Sequence[str]
-) -> Iterator[tuple[dict[str, NDArray[Any]], int]]:
-    """Columns of numbers and query ids, some rows at a time."""
+) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[Any] | None, int]]:
+    """Columns of numbers, and query ids if there are any, some rows at a time."""
     wanted = [*ids, *numbers]
     n_rows = max(min(_ROWS, _CELLS // len(wanted)), 1)
     with _parquet_file(head.source) as parquet:
         try:
             first = 0
             for batch in parquet.iter_batches(n_rows, columns=wanted):
-                place = partial(_place_after, str(head.source), first)
+                place = partial(place_after, partial(_place, str(head.source)), first)
                 columns = {n: _numbers(batch.column(n), n, place) for n in numbers}
-                for name in ids:
-                    columns[name] = _ids(batch.column(name), name, place)
-                yield columns, batch.num_rows
+                found = [_ids(batch.column(n), n, place) for n in ids]
+                yield columns, found[0] if found else None, batch.num_rows
                 first += batch.num_rows
         except (_arrow().lib.ArrowException, OSError) as error:
             if getattr(error, "filename", None) is not None:
@@ -483,10 +465,6 @@ def _read_parquet(
                 said = f"{group} cannot be read: {in_one_line(error)}"
                 raise ValueError(said) from None
             raise
-
-
-def _place_after(source: str, first: int, row: int) -> str:
-    return _place(source, first + row)
 
 
 def _plain(column: Any) -> Any:
