@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 
 import pytest
+from numpy.testing import assert_allclose
 
 from tests.io import conftest
 from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.cli import _interrupts as interrupts
 from tieaware_sklearn.datasets import iter_batches
+from tieaware_sklearn.feature_selection import Screening
 
 web, files = conftest.web, conftest.files
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -25,13 +26,12 @@ print("ready", file=sys.stderr, flush=True)
 while True:
     time.sleep(0.01)  # a signal just before signal.pause would not end it
 """
-#: the command, which waits before a batch, and before it writes a plot
+#: the command, which waits before a batch
 SCREENS = f"""
-from tieaware_sklearn.cli import _outputs, _screen_files, main
+from tieaware_sklearn.cli import _screen_files, main
 def wait(*_):
     {WAITS.strip().replace(chr(10), chr(10) + "    ")}
 import sys
-_outputs._write_plot = wait
 first, track = int(sys.argv.pop(1)), _screen_files.track
 def waiting(*arguments, **options):
     for number, batch in enumerate(track(*arguments, **options)):
@@ -76,29 +76,34 @@ def test_other_programs_keep_their_signals():
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_an_interrupted_screening_reports_once(files, tmp_path, number, code):
-    path, found = files["web.csv"], tmp_path / "found.json"
+@pytest.mark.parametrize("saved", [True, False])
+def test_of_an_interrupted_screening_only_a_part_is_kept(
+    files, tmp_path, number, code, saved
+):
+    path, found, part = files["web.csv"], tmp_path / "found.csv", tmp_path / "part.tie"
+    found.write_text("old")
     batches = list(iter_batches(path, batch_rows=100))
     selector = RankingFeatureSelector()
     for batch in batches[:2]:
         selector.partial_fit(batch.data, batch.target, qid=batch.qid)
-    done, n_rows = (
-        sum(len(batch.qid) for batch in some) for some in (batches[:2], batches)
-    )
-    words = ["screen", path, "--batch-rows", 100, f"--json={found}", "--quiet"]
+    done = sum(len(batch.qid) for batch in batches[:2])
+    words = ["screen", path, "--batch-rows", 100, f"--csv={found}", "--quiet"]
+    words += ["--save", part] * saved
     with ready([sys.executable, "-c", SCREENS, 2, *words]) as process:
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
-    assert process.returncode == code
-    said = f"the results are those of the first {done} of {n_rows} documents"
-    assert err.splitlines()[-1] == f"tieaware: interrupted: {said}"
-    assert err.count("interrupted") == 1
-    assert f"{done} documents, {selector.n_queries_} queries" in out
-    document = json.loads(found.read_text())
-    assert not document["complete"]
-    by_name = {row["feature"]: row["NDCG@10"] for row in document["features"]}
-    expected = dict(zip(batches[0].feature_names, selector.mean_[:, 0], strict=True))
-    assert by_name == pytest.approx(expected, abs=1e-12)
+    assert (process.returncode, out, found.read_text()) == (code, "", "old")
+    last = err.splitlines()[-1]
+    assert err.count("tieaware: interrupted") == 1
+    assert part.exists() == saved
+    if not saved:
+        assert last == "tieaware: interrupted"
+        return
+    assert last.startswith(f"tieaware: interrupted: {part} ")
+    assert f"first {done} documents" in last
+    kept = Screening.load(part)
+    assert kept.n_queries == selector.n_queries_
+    assert_allclose(kept.mean, selector.mean_, atol=1e-12)
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
@@ -116,22 +121,6 @@ def test_a_command_interrupted_before_there_is_a_result(
     assert err.splitlines()[-1] == "tieaware: interrupted"
     assert err.count("interrupted") == 1
     assert found.read_text() == "old"
-
-
-@pytest.mark.parametrize(("second", "code"), SIGNALS)
-def test_a_second_signal_stops_the_report(files, tmp_path, second, code):
-    found = tmp_path / "found.png"
-    words = ["screen", files["web.csv"], "--batch-rows", 100, f"--plot={found}"]
-    with ready([sys.executable, "-c", SCREENS, 1, *words, "--quiet"]) as process:
-        process.send_signal(signal.SIGINT)
-        assert "ready\n" in iter(process.stderr.readline, "")
-        process.send_signal(second)
-        out, err = process.communicate(timeout=120)
-    assert process.returncode == code
-    assert "queries" in out
-    assert not found.exists()
-    assert err.splitlines()[-1] == "tieaware: interrupted"
-    assert "Traceback" not in err
 
 
 def test_signals_are_handled_in_the_block_alone():

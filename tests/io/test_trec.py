@@ -276,7 +276,7 @@ def test_compressed(files, tmp_path):
         ),
         (
             {"run": "301 Q0 FR-1 1 nan s\n"},
-            "score must be a finite number, got nan in line 1",
+            "line 1: score must be a finite number, got nan",
         ),
         ({"run": "301 Q0 FR-1 one 1 s\n"}, "line 1: rank must be a number, got 'one'"),
         ({"run": "301 Q0 FR-1 1 1_0 s\n"}, "line 1: score must be a number, got '1_0'"),

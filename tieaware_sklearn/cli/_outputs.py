@@ -293,9 +293,13 @@ def _write_plot(path: str, found: Findings, _: argparse.Namespace) -> None:
 
 def _write_saved(path: str, found: Findings, _: argparse.Namespace) -> None:
     if found.saved is not None:
-        data = found.saved()
-        with whole_file(Path(path), binary=True) as file:
-            file.write(data)
+        write_bytes(path, found.saved())
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a file, or leave what is there as it is."""
+    with whole_file(Path(path), binary=True) as file:
+        file.write(data)
 
 
 class _NoFigureError(Exception):

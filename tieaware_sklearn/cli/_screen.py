@@ -11,7 +11,7 @@ from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_
 from ..io import GROUP_SUFFIXES, find_files
 from ..plots import FeatureScreeningDisplay
 from ._interrupts import exit_code
-from ._outputs import Findings, check_outputs, write_findings
+from ._outputs import Findings, check_outputs, note, write_bytes, write_findings
 from ._parts import Read, saved_part
 from ._screen_files import Screened, screen_files
 
@@ -34,9 +34,17 @@ def run(arguments: argparse.Namespace) -> int:
     )
     set_selection(selector, arguments)
     screened = screen_files(arguments, paths, selector)
+    if screened.interrupted is not None:
+        named = screened.selector.screening_.named(screened.feature_names)
+        write_bytes(arguments.save, _saved(named, screened))
+        note(
+            f"interrupted: {arguments.save} holds what was found in the first "
+            f"{screened.n_documents} documents (tieaware merge --interrupted takes it)"
+        )
+        return exit_code(screened.interrupted)
     several = arguments.files if len(arguments.files) > 1 else []
     report(arguments, screened, several)
-    return 0 if screened.interrupted is None else exit_code(screened.interrupted)
+    return 0
 
 
 def set_selection(

@@ -96,10 +96,10 @@ def screen_files(
             gather(parts, part, Screening.merge, attrgetter("n_queries"))
             n_documents += len(target)
     except KeyboardInterrupt as stopped:
-        if not parts:
+        # of a part nothing is written but what says that it is one
+        if not parts or arguments.save is None:
             raise
         interrupted = stopped
-        note(f"interrupted: the results are those of the first {n_documents} documents")
     if not parts:
         raise ValueError(f"{files[0]}: no document has a label")
     selector.adopt(reduce(Screening.merge, parts), np.empty((0, len(names))))

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._engine import reject
 from ._source import TextSource
 from ._trec_lines import TrecLines, gathered, spelled
 from ._wording import quoted
@@ -138,9 +137,12 @@ def _parsed(
     def place(row: int) -> str:
         return f"line {at_lines[row]}"
 
-    for at, column in zip(at_numbers, values.T, strict=True):
-        bad, name = ~np.isfinite(column), f"{source}: {form.names[at]}"
-        reject(bad, column, name, "be a finite number", place)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, at = np.argwhere(bad)[0].tolist()
+        name, value = form.names[at_numbers[at]], values[row, at]
+        wrong = f"{name} must be a finite number, got {value}"
+        raise ValueError(f"{source}, {place(row)}: {wrong}")
     found = gathered(
         list(places), topic_of, docno, values, source, form.happened, place
     )
