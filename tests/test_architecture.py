@@ -43,6 +43,7 @@ REFERENCE = ROOT / "docs" / "api"
 TESTS = ROOT / "tests"
 # bottom to top: a room, folder or file, imports only from those above it in this list
 ROOMS = [
+    "_atomic",
     "_optional",
     "_display",
     "_engine",

@@ -460,7 +460,7 @@ def test_a_full_disk_costs_no_other_output(capsys, parts, command):
     [
         (["--save=a.tie"], "--save must not replace an input, got a.tie"),
         (["--save=-"], "--save must name a file, got standard output, -"),
-        (["--save=no/o.tie"], "--save: there is no folder for no/o.tie"),
+        (["--save=no/o.tie"], "--save: no/o.tie: there is no folder"),
         (
             ["--save=o.csv", "--csv=o.csv"],
             "only one of --csv and --save can go to o",

@@ -258,7 +258,7 @@ def test_outputs_that_cannot_be_written_are_known_before(capsys, inputs, monkeyp
         (f"--csv={'a' * 256}", "a: File name too long"),
         ("--csv=kept/new", "--csv: kept/new: Not a directory"),
         *(
-            (f"--{name}=x\0y", rf"--{name} must name a file, got 'x\x00y' with a NUL")
+            (f"--{name}=x\0y", rf"--{name} must name a file, got 'x\x00y'")
             for name in ("csv", "json", "plot", "report", "save")
         ),
     ):

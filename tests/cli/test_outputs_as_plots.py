@@ -91,8 +91,8 @@ def test_plots_have_the_intervals_of_the_report(files):
     [
         ("plot.doc", "--plot must name a file that ends in .png, .svg, .pdf"),
         ("-", "--plot must name a file that ends in"),
-        ("missing/plot.png", "--plot: there is no folder for"),
-        ("", "--plot must name a file, got an empty name"),
+        ("missing/plot.png", "there is no folder"),
+        ("", "--plot must name a file, got ''"),
     ],
 )
 def test_commands_refuse_before_they_work(path, message, files, tmp_path, capsys):

@@ -170,24 +170,6 @@ def test_what_stood_there_stays(capsys, monkeypatch, inputs):
     assert (inputs / "o.png").read_text() == "old"
 
 
-def test_an_interrupted_screening_whose_report_is_lost(capsys, monkeypatch, inputs):
-    from tieaware_sklearn.io._batches import track
-
-    def interrupted(*arguments, **first):
-        for batch in track(*arguments, **first):
-            yield batch
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.track", interrupted)
-    words = [*words_of("screen", ["csv"]), "--batch-rows", "1"]
-    code, out, err = run(capsys, *words)
-    assert code == 1
-    assert "2 documents" in out
-    assert err.count("interrupted") == 1
-    assert err.endswith(f"tieaware: error: /dev/full: {NO_SPACE}\n")
-    assert_written(inputs, ["o.json", "o.png", "o.html"])
-
-
 @pytest.mark.parametrize("name", ["full.png", "/dev/full"])
 def test_the_demo_is_shown_though_its_data_are_lost(capsys, name):
     assert main(["demo", "--queries", "2"]) == 0

@@ -223,13 +223,13 @@ def bad_files(folder):
     )
     yield [fine, "--ignore", "7"], 1, "ignore must name a feature, got '7'"
     yield [fine, "--ignore", "1"], 1, "ignore must leave at least one feature, got all"
-    yield [fine, "--csv", str(folder)], 1, "--csv must name a file, got the folder"
-    yield [fine, "--csv", ""], 1, "--csv must name a file, got an empty name"
+    yield [fine, "--csv", str(folder)], 1, "it is a folder"
+    yield [fine, "--csv", ""], 1, "--csv must name a file, got ''"
     yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"
     yield [fine, "--measures", "ndgc@10"], 1, "did you mean 'NDCG@10'?"
     yield [fine, "--sort-by", "dcg"], 1, "sort_by must be one of"
     nowhere = str(folder / "no" / "out.csv")
-    yield [fine, "--csv", nowhere], 1, "--csv: there is no folder for"
+    yield [fine, "--csv", nowhere], 1, "there is no folder"
     yield [fine, "--zero-relevance", "raise", "--measures", "fallout"], 1, "undefined"
 
 

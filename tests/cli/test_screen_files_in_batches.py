@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 
 import numpy as np
@@ -11,9 +10,7 @@ import pytest
 
 from tests.io import conftest
 from tests.io.helpers import FORMS, csv, write
-from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn.cli import main
-from tieaware_sklearn.datasets import iter_batches
 from tieaware_sklearn.io import track
 
 web, files = conftest.web, conftest.files
@@ -54,35 +51,6 @@ def test_screen_reads_large_files_in_batches(capsys, monkeypatch, files, web, tm
         assert "--batch-rows 0" in err
     code, out, _ = screen(capsys, mixed, "--batch-rows", 0)
     assert out.splitlines()[1:] == wanted[1].splitlines()[1:]
-
-
-def test_an_interrupted_screening_reports_what_is_done(
-    capsys, monkeypatch, files, tmp_path
-):
-    batches = list(iter_batches(files["web.csv"], batch_rows=100))
-    done = sum(len(batch.qid) for batch in batches[:2])
-
-    def interrupted(*arguments):
-        for i, batch in enumerate(track(*arguments)):
-            if i == 2:
-                raise KeyboardInterrupt
-            yield batch
-
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.track", interrupted)
-    found = tmp_path / "found.json"
-    options = ["--batch-rows", 100, "--json", found]
-    code, out, err = screen(capsys, files["web.csv"], *options)
-    assert code == 130
-    assert f"of the first {done} documents" in err
-    assert f"{done} documents" in out
-    document = json.loads(found.read_text())
-    assert not document["complete"]
-    selector = RankingFeatureSelector()
-    for batch in batches[:2]:
-        selector.partial_fit(batch.data, batch.target, qid=batch.qid)
-    assert document["n_queries"] == selector.n_queries_
-    best = min(document["features"], key=lambda row: row["rank"])
-    assert best["NDCG@10"] == pytest.approx(selector.mean_[:, 0].max(), abs=1e-12)
 
 
 def test_screen_in_batches_from_standard_input(capsys, monkeypatch, files):

@@ -8,7 +8,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from datetime import date
 from html import escape
@@ -16,12 +15,14 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from platform import python_version
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._atomic import write_whole
 from .._optional import import_optional
 from .tables import Ranges, Table
 from .words import number, printable
@@ -327,7 +328,7 @@ class Result:
         )
         if path is None:
             return text
-        write_page(path, text)
+        write_whole(Path(path), [text])
         return None
 
 
@@ -342,20 +343,6 @@ def _said(value: Any) -> str:
         listed = ", ".join(map(str, value[:_LISTED]))
         return f"{listed} and {more} more" if more > 0 else listed
     return ""
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text beside the file, which it then replaces."""
-    target = os.path.realpath(path)
-    part = f"{target}.{os.getpid()}.part"
-    try:
-        with open(part, "x", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(part, target)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(part)
-        raise
 
 
 def tables_of(result: Result) -> list[Table]:

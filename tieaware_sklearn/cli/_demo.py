@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._atomic import check_writable, write_whole
 from .._display import (
     Table,
     definitions,
@@ -20,7 +21,6 @@ from .._display import (
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
-from ..io import check_writable, write_whole
 from ._outputs import NotWrittenError, show
 
 #: the feature whose ties are told of: it takes 17 values at most

@@ -19,6 +19,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TextIO
 
+from .._atomic import check_writable, whole_file, write_whole
 from .._display import (
     Table,
     definitions,
@@ -28,7 +29,7 @@ from .._display import (
     printable,
 )
 from .._optional import import_optional
-from ..io import check_writable, in_one_line, whole_file, write_whole
+from ..io import in_one_line
 
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

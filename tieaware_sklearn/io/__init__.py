@@ -3,7 +3,6 @@
 The readers are public in `tieaware_sklearn.datasets`.
 """
 
-from ._atomic import check_writable, whole_file, write_whole
 from ._batches import iter_batches, open_files, rows_of_batch, track
 from ._frames import (
     GATHERED_ROWS,

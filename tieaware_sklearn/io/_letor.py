@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
+from .._atomic import write_whole
 from .._engine import check_choice, run_starts
 from .._kernel import engine, letor
-from ._atomic import number_as_text, write_whole
 from ._locate import GROUP_SUFFIXES, Location, PathLike, find_files
 from ._rows import Rankings, Rows, framed
 from ._source import TextSource, check_paths, no_documents
-from ._wording import listed, quoted
+from ._wording import listed, number_as_text, quoted
 
 Made = TypeVar("Made")
 

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from .._atomic import whole_file
 from .._engine import AddedUp
-from ._atomic import whole_file
 from ._wording import in_one_line
 
 _Sums = TypeVar("_Sums", bound=AddedUp)

@@ -24,3 +24,9 @@ def listed(names: Iterable[object]) -> str:
     """Names as a message lists them."""
     text = ", ".join(map(str, names))
     return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
+
+
+def number_as_text(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    text = repr(int(value) if isinstance(value, bool) else value)
+    return text.removesuffix(".0")
