@@ -13,7 +13,7 @@ from benchmarks.timing import Task
 from benchmarks.workloads import Workload
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, compiled, use_engine
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.measures._parse import parse_measures
 
 #: those that this installation has, the compiled kernel first

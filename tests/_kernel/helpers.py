@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.instances import MEASURES
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._parse import parse_measures
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.evaluation import _prepared
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -16,7 +16,7 @@ from tests.instances import IDS, INSTANCES, MEASURES
 from tests.strategies import queries, ranking
 from tieaware_sklearn import evaluate, ranking_score
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.measures import NDCG, InferredAveragePrecision
 from tieaware_sklearn.measures._interpolated import _Interpolated
 

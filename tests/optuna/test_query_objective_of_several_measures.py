@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.optuna.helpers import boosted, linear, scoring, tree
 from tieaware_sklearn import evaluate, parse_measure, ranking_score
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries
+from tieaware_sklearn.evaluation._statistics import LabelledQueries
 from tieaware_sklearn.optuna import ScorePrecisionObjective, ScoringObjective
 
 MEASURES = ["ndcg@10", "ESL", "ap"]

@@ -15,7 +15,6 @@ from ._batches import evaluate_batches
 from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
 from ._intervals import NO_DIFFERENCE, QueryMoments, adjust, bootstrap_interval, t_test
-from ._labelled_queries import LabelledQueries, RankedQueries, not_retrieved
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._prepared import (
     AVERAGES,
@@ -38,6 +37,7 @@ from ._relevance_evaluator import (
 from ._report import RankingReport, Summary, estimates, one_after_another
 from ._residuals import ResidualReport, residuals
 from ._sampled import CanonicalRows, SampledScore, sample_orderings, sampled
+from ._statistics import LabelledQueries, RankedQueries, not_retrieved
 from ._subtopics import SubtopicReport, evaluate_subtopics
 from ._ties import (
     TieReport,

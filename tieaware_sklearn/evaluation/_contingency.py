@@ -13,8 +13,8 @@ from .._display import Result, Table
 from .._engine import UNJUDGED_LABEL, FloatArray
 from ..measures import Precision
 from ._asked import ask
-from ._labelled_queries import RankedQueries
 from ._prepared import prepare
+from ._statistics import RankedQueries
 
 
 @dataclass(frozen=True, eq=False, repr=False)

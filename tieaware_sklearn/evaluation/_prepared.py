@@ -32,8 +32,8 @@ from .._engine import (
 from ..measures import names_where
 from ._asked import Asked
 from ._averages import mean, means, reduce_queries
-from ._labelled_queries import LabelledQueries
 from ._report import PER_QUERY, RankingReport
+from ._statistics import LabelledQueries
 
 TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)

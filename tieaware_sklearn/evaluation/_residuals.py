@@ -23,8 +23,8 @@ from ..measures import (
 )
 from ._asked import ask
 from ._averages import means
-from ._labelled_queries import RankedQueries
 from ._prepared import Prepared, prepare
+from ._statistics import RankedQueries
 
 DEFAULT_BOUNDED = ("rbp", "p@10", "rr")
 #: a relevant document more can only help these

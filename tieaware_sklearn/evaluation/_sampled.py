@@ -26,8 +26,8 @@ from .._engine import (
 from ..measures import Measure, parse_measure
 from ._asked import ask
 from ._averages import mean
-from ._labelled_queries import JudgedRows, LabelledQueries, not_retrieved
 from ._prepared import prepare
+from ._statistics import JudgedRows, LabelledQueries, not_retrieved
 
 
 class CanonicalRows:

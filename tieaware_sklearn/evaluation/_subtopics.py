@@ -41,7 +41,7 @@ from ..measures import (
 from ._asked import check_zero_relevance
 from ._averages import column_sums
 from ._intervals import QueryMoments
-from ._labelled_queries import LabelledQueries, RankedQueries, deepest
+from ._statistics import LabelledQueries, RankedQueries, deepest
 
 
 def ideal_scores(

@@ -33,8 +33,8 @@ from .._engine import (
 from ..measures import Measure, parse_measures
 from ._asked import Asked, ask
 from ._averages import means
-from ._labelled_queries import RankedQueries
 from ._prepared import DEFAULT_MEASURES, TIES, Prepared, prepare
+from ._statistics import RankedQueries
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when two scores are equal: as they are, or as trec_eval reads them

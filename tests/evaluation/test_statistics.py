@@ -7,7 +7,7 @@ import pytest
 
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import compiled, use_engine
-from tieaware_sklearn.evaluation._labelled_queries import LabelledQueries, deepest
+from tieaware_sklearn.evaluation._statistics import LabelledQueries, deepest
 from tieaware_sklearn.measures._parse import parse_measures
 
 ENGINES = ["numpy", "compiled"] if compiled else ["numpy"]
