@@ -23,7 +23,7 @@ from tieaware_sklearn.datasets import (
     load_trec,
     make_web_search,
 )
-from tieaware_sklearn.io._trec_lines import spelled
+from tieaware_sklearn.io._trec_columns import spelled
 
 SPACES = b" \t\n\r\v\f\0"
 #: any bytes that no line is cut at, many of them alike

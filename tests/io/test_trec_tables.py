@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tieaware_sklearn.datasets import load_qrels, load_run, load_trec
-from tieaware_sklearn.io._trec_lines import spelled
+from tieaware_sklearn.io._trec_columns import spelled
 
 QRELS = {"301": {"FR-1": 1, "FR-2": 0, "FR-9": 2, "FR-3": -1}, "303": {"AP-7": 1}}
 RUN = {"303": {"AP-7": 1, "AP-8": 2.5}, "301": {"FR-2": 0.5, "FR-1": 0.5, "FR-3": -1}}

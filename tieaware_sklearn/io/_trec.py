@@ -12,8 +12,7 @@ from sklearn.utils import Bunch
 
 from .._engine import check_choice, rises
 from .._optional import import_optional
-from ._trec_given import given_qrels, given_run, given_runs
-from ._trec_lines import (
+from ._trec_columns import (
     RANK,
     SCORE,
     TrecLines,
@@ -22,6 +21,7 @@ from ._trec_lines import (
     by_score_and_docno,
     with_32_bits,
 )
+from ._trec_given import given_qrels, given_run, given_runs
 from ._wording import listed
 
 #: lines of a topic that a file does not have

@@ -14,8 +14,8 @@ from .._atomic import write_whole
 from .._engine import none_for_masked, show
 from ._locate import PathLike
 from ._source import would_not_read_as_text
+from ._trec_columns import SCORE, TrecLines, as_text, by_score_and_docno, with_32_bits
 from ._trec_given import JUDGMENTS, RUN, Kind, lines_of_columns
-from ._trec_lines import SCORE, TrecLines, as_text, by_score_and_docno, with_32_bits
 from ._wording import number_as_text
 
 

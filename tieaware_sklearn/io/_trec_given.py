@@ -27,7 +27,7 @@ from .._engine import (
 )
 from ._locate import COMPRESSED_SUFFIXES
 from ._source import TextSource
-from ._trec_lines import TrecLines, as_bytes, gathered, spelled
+from ._trec_columns import TrecLines, as_bytes, gathered, spelled
 from ._trec_read import read_qrels, read_run
 from ._wording import listed
 

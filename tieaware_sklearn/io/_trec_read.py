@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._source import TextSource
-from ._trec_lines import TrecLines, gathered, spelled
+from ._trec_columns import TrecLines, gathered, spelled
 from ._wording import quoted
 
 #: what stands in the second column of runs, where it is looked at

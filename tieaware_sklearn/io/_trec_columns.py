@@ -1,4 +1,4 @@
-"""What TREC files say of each topic and document, wherever it comes from."""
+"""Judgments and runs as columns of topics, documents and numbers, from any source."""
 
 from __future__ import annotations
 
