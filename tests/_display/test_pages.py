@@ -94,7 +94,7 @@ def test_a_file_is_replaced_once_the_page_is_complete(tmp_path, monkeypatch):
     path.write_text("old")
 
     def fail(*_):
-        raise OSError("the disk is full")
+        raise OSError(28, "the disk is full")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="full"):
