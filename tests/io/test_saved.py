@@ -96,9 +96,9 @@ def with_compressed_arrays(version):
     header, members = members_of(DATA)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
-        file.writestr("header.json", json.dumps(header | {"version": version}))
+        file.writestr(zipfile.ZipInfo("header.json"), json.dumps(header | {"version": version}))
         for name, data in members.items():
-            file.writestr(name, data, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
