@@ -96,7 +96,8 @@ def with_compressed_arrays(version):
     header, members = members_of(DATA)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
-        file.writestr(zipfile.ZipInfo("header.json"), json.dumps(header | {"version": version}))
+        changed = json.dumps(header | {"version": version})
+        file.writestr(zipfile.ZipInfo("header.json"), changed)
         for name, data in members.items():
             file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     return out.getvalue()
