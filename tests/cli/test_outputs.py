@@ -341,3 +341,27 @@ def test_topics_and_runs_never_reach_a_terminal_raw(capsys, inputs):
     assert (out + err).replace("\n", "").isprintable()
     assert r"1\x1b[31m" in out
     assert r"r\x1b[2J: 1 topic with judgments" in out
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "file://{}",
+        "local://{}",
+        "simplecache::file://{}",
+        "filecache::local://{}",
+        "simplecache::filecache::file://{}",
+    ],
+)
+@pytest.mark.parametrize("folder", [False, True])
+def test_an_output_is_no_input_by_its_url(capsys, tmp_path, form, folder):
+    path = tmp_path / "a.csv"
+    path.write_text("label,qid,a\n1,1,3\n0,1,2\n")
+    before = path.read_bytes()
+    url = form.format(tmp_path if folder else path)
+    assert main(["screen", url, f"--csv={path}", "--quiet"]) == 1
+    said = capsys.readouterr().err
+    # of a folder there is no copy to read
+    copied = folder and "::" in form
+    assert "--csv must not replace an input, got" in said or copied
+    assert path.read_bytes() == before

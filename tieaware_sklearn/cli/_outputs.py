@@ -29,7 +29,7 @@ from .._display import (
     printable,
 )
 from .._optional import import_optional
-from ..io import in_one_line
+from ..io import Url, in_one_line, is_url, which_file
 
 #: with what a spreadsheet takes a cell for a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -80,6 +80,10 @@ def _places_read(inputs: Iterable[str]) -> dict[object, str]:
     """The files to be read, each with its name."""
     read = {}
     for name in inputs:
+        if is_url(name):
+            # a file of this machine may have one, too
+            read[which_file(Url(name))] = name
+            continue
         state = _state(name, sys.stdin)
         # a device or a pipe may be written to as well, and loses nothing
         if state is not None and stat.S_ISREG(state.st_mode):

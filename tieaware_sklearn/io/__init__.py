@@ -21,11 +21,13 @@ from ._letor import dump_letor, load_letor
 from ._locate import (
     GROUP_SUFFIXES,
     Location,
+    Url,
     all_tabular,
     find_files,
     is_tabular,
     is_url,
     size_on_disk,
+    which_file,
 )
 from ._rows import Rankings, as_asked
 from ._saved import (

@@ -249,7 +249,7 @@ def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
         spelled = os.fspath(given)
         if Path(spelled) != file and spelled != str(file):
             spelled = f"{file} (of {spelled})"
-        which = _which(file)
+        which = which_file(file)
         if which in seen:
             raise ValueError(
                 f"{name} must name each file once, or its rows would count twice: "
@@ -258,7 +258,7 @@ def _check_twice(found: Sequence[tuple[PathLike, Location]], name: str) -> None:
         seen[which] = spelled
 
 
-def _which(file: Location) -> object:
+def which_file(file: Location) -> object:
     """What is the same for all names of a file; other URLs are known by their text."""
     if isinstance(file, Url):
         if not _LOCAL.match(url := _COPIES.sub("", str(file))):
