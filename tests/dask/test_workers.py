@@ -268,6 +268,8 @@ def test_an_interrupt_leaves_nothing_under_way(cluster, rows, tmp_path):
     assert len(list(tmp_path.iterdir())) < 50
 
 
+# as some versions of Dask say where a client is open
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_threads_and_tasks_of_workers_compute_as_dask_does(rows):
     df = spread(rows, 1)
     for scheduler in ("sync", "threads"):
