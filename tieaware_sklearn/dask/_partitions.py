@@ -233,16 +233,16 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
             )
     if not len(frame):  # of any types, which would be those of other rows as well
         return meta
-    frame = frame[list(meta.columns)].copy(deep=False)
+    columns = {}
     for name in meta.columns:
         try:
-            frame[name] = _of_kind(frame[name], meta[name], ids=name == qid)
+            columns[name] = _of_kind(frame[name], meta[name], ids=name == qid)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"column {name!r} must hold {meta[name].dtype}, as the meta of df "
                 f"says, got {frame[name].dtype} with values that this does not hold"
             ) from None
-    return frame
+    return pandas.DataFrame(columns, index=frame.index, copy=False)
 
 
 def _of_kind(column: Any, meta: Any, *, ids: bool) -> Any:
