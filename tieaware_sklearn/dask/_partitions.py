@@ -242,7 +242,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
                 f"column {name!r} must hold {meta[name].dtype}, as the meta of df "
                 f"says, got {frame[name].dtype} with values that this does not hold"
             ) from None
-    return pandas.DataFrame(columns, index=frame.index, copy=False)
+    return pandas.DataFrame(columns, index=frame.index)
 
 
 def _of_kind(column: Any, meta: Any, *, ids: bool) -> Any:
