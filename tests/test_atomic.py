@@ -151,3 +151,21 @@ def test_an_interruption_in_the_middle_leaves_the_old_file(target):
     assert code == -number
     assert target.read_text() == OLD
     assert os.listdir(target.parent) == [target.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "binary"), [("a.txt", False), ("a.gz", False), ("a.npz", True)]
+)
+def test_all_is_written_before_the_old_file_goes(name, binary, tmp_path, monkeypatch):
+    written, replace = [], os.replace
+
+    def read_first(part, target):
+        written.append(Path(part).read_bytes())
+        replace(part, target)
+
+    monkeypatch.setattr("os.replace", read_first)
+    with whole_file(tmp_path / name, binary=binary) as file:
+        file.write(NEW.encode() if binary else NEW)
+    (content,) = written
+    text = gzip.decompress(content) if name == "a.gz" else content
+    assert text == NEW.encode()

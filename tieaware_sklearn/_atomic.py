@@ -50,15 +50,15 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
         target, mode = _target(path)
         part = target.with_name(f".tieaware-{secrets.token_hex(8)}.part")
         with ExitStack() as stack:
-            if mode is not None and not stat.S_ISREG(mode):
-                file: Any = stack.enter_context(path.open("wb"))
-            else:
+            plain = mode is None or stat.S_ISREG(mode)
+            if plain:
                 allowed = 0o666 if mode is None else stat.S_IMODE(mode)
                 flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
                 descriptor = os.open(part, flags, allowed)
                 stack.callback(part.unlink, missing_ok=True)
-                file = stack.enter_context(os.fdopen(descriptor, "wb"))
             layers = stack.enter_context(ExitStack())
+            opened = os.fdopen(descriptor, "wb") if plain else path.open("wb")
+            file: Any = layers.enter_context(opened)
             if path.suffix == ".gz" and not binary:
                 zipped = gzip.GzipFile(path.name, "wb", fileobj=file)
                 file = layers.enter_context(zipped)
@@ -68,7 +68,7 @@ def whole_file(path: Path, *, binary: bool = False) -> Iterator[Any]:
                 layers.enter_context(file)
             yield file
             layers.close()
-            if part.exists():
+            if plain:
                 if mode is not None:
                     part.chmod(stat.S_IMODE(mode))
                 os.replace(part, target)

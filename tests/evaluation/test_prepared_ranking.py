@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -275,3 +277,16 @@ def test_pickles_hold_no_more_than_what_was_given():
     assert len(after) == before < 2.5 * 8 * n
     again = pickle.loads(after).score_columns(columns, "ndcg(gain=linear)@3")
     assert_array_equal(again, found)
+
+
+def test_what_was_scored_is_freed_at_once():
+    prepared = PreparedRanking([1, 0, 2, 0], [1, 1, 2, 2])
+    prepared.evaluate([1, 1, 2, 3], ["ndcg@2", "ap", "err", "iprec@.5"])
+    blocks = list(prepared._prepared.labelled.blocks())
+    left = [weakref.ref(own) for block in blocks for own in (block, block.ties)]
+    gc.disable()
+    try:
+        del prepared, blocks
+        assert [own() for own in left] == [None, None]
+    finally:
+        gc.enable()

@@ -120,6 +120,10 @@ def test_a_measure_is_averaged_as_anywhere_else():
     frame = found.to_pandas()
     assert frame["qid"].tolist() == [1, 2]
     assert frame["expected"].tolist() == found.expected.tolist()
+    found = sampled([1, 0], [1, 1], "ap", zero_relevance="raise", n_orders=800)
+    assert found.mean == pytest.approx(3 / 4, abs=4 * found.sampling_error)
+    with pytest.raises(ValueError, match="AP is undefined for query 1"):
+        sampled(labels, scores, "ap", zero_relevance="raise", **data)
 
 
 def test_unjudged_documents_are_handed_on_if_wanted():

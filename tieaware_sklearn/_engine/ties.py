@@ -103,7 +103,7 @@ class Totals:
     Attributes
     ----------
     n_queries : int
-    everything : TieGroups
+    everything : Totals
         All documents of each query, not retrieved ones included, in one group.
     retrieved : ndarray of shape (n_queries,) or (n_columns, n_queries)
         Documents of each query in the ranking, or in each of several.
@@ -112,11 +112,16 @@ class Totals:
     n_queries: int
 
     def __init__(self, everything: Any, n_queries: int, retrieved: IntArray) -> None:
-        self.everything = everything
+        # a reference to itself would keep a block until the collector comes
+        self._everything = everything
         self.n_queries = n_queries
         self.retrieved = retrieved
         #: what is asked for again: see `once_per_block`
         self.memo: dict[Hashable, Any] = {}
+
+    @property
+    def everything(self) -> Any:
+        return self if self._everything is None else self._everything
 
     def walked(self, measure: Hashable) -> FloatArray | None:
         """Mean and best numerators by the kernel, (2, n_queries), if it has them."""
@@ -166,7 +171,6 @@ class TieGroups(Totals):
         self.n = sizes_of(start, len(label))
         if retrieved is None:
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
-        everything = self if everything is None else everything
         super().__init__(everything, n_queries, retrieved)
         self.untied = len(start) == len(label)
         self.n_groups_of_query: IntArray = (
@@ -212,7 +216,8 @@ class TieGroups(Totals):
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
-        if k not in self._documents:
+        found = self._documents.get(k)
+        if found is None:
             near, per_query = np.arange(len(self.n)), self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
@@ -221,8 +226,8 @@ class TieGroups(Totals):
             if not self.untied:
                 counts = self.inside(k, near)
                 owner, rank = np.repeat(owner, counts), consecutive(rank, counts)
-            self._documents[k] = Documents(near, owner, rank, per_query)
-        return self._documents[k]
+            found = self._documents[k] = Documents(near, owner, rank, per_query)
+        return found
 
     def sum_groups(self, values: NDArray[Any]) -> FloatArray:
         """Per query, the sum of one value per group."""
@@ -293,14 +298,15 @@ class TieGroups(Totals):
         # label order serves every gain that follows the labels
         follows = bool((gains[1:] >= gains[:-1]).all())
         key = b"" if follows else gains.tobytes(), descending
-        if key not in self._ordered:
+        found = self._ordered.get(key)
+        if found is None:
             label = self.label if follows else self._labels_by(gains)
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
             first = begins(label)
             first[self.start] = True
-            self._ordered[key] = TieGroups(
+            found = self._ordered[key] = TieGroups(
                 self.n_queries,
                 self.levels,
                 np.repeat(self.query, count_segments(first, self.n)),
@@ -309,7 +315,7 @@ class TieGroups(Totals):
                 self.everything,
                 self.retrieved,
             )
-        return self._ordered[key]
+        return found
 
     def _labels_by(self, gains: FloatArray) -> IntArray:
         """Labels by their gains, ascending within a group."""

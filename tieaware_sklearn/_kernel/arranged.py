@@ -111,7 +111,7 @@ class ArrangedLabels(Totals):
         sizes: IntArray,
         levels: FloatArray,
     ) -> None:
-        super().__init__(self, len(sizes), sizes)
+        super().__init__(None, len(sizes), sizes)
         self._given = code, order, np.ascontiguousarray(start)
         self._walks: dict[Hashable, Any] = {}
         self._walked: dict[Hashable, FloatArray] = {}

@@ -293,7 +293,7 @@ class Asked:
         self, values: FloatArray, undefined: NDArray[np.bool_], queries: Queries
     ) -> FloatArray:
         """`values` of shape (..., n_queries, n_measures), undefined ones replaced."""
-        if self.refuses:
+        if self.refuses and undefined.any():
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             why = (

@@ -225,6 +225,8 @@ class RankedQueries:
             for column, groups in enumerate(self._columns):
                 for j in rest:
                     found[:, column, :, j] = measures[j].statistics(groups, names)
+            # which are as long as the block
+            self._labels.ties.forget()
         return found if self._several else found[:, 0]
 
     def _walked(
@@ -437,11 +439,8 @@ class LabelledQueries:
         self, measures: Sequence[Measure], statistics: Sequence[str]
     ) -> list[FloatArray]:
         """Statistics of each query and measure that need no scores."""
-        parts = []
-        for block in self.blocks():
-            parts.append(RankedQueries(block).statistics(measures, statistics))
-            if "ties" in vars(block):
-                block.ties.forget()
+        blocks = map(RankedQueries, self.blocks())
+        parts = [block.statistics(measures, statistics) for block in blocks]
         return [*self.in_order(parts, 1)]
 
 
