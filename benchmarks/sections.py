@@ -8,13 +8,15 @@ from __future__ import annotations
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
 from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import ndcg_score
 
@@ -40,7 +42,13 @@ from tieaware_sklearn import (
     ranking_score,
 )
 from tieaware_sklearn._kernel.engines import use_engine
-from tieaware_sklearn.datasets import iter_batches, load_letor, load_run, load_trec
+from tieaware_sklearn.datasets import (
+    iter_batches,
+    load_letor,
+    load_run,
+    load_table,
+    load_trec,
+)
 from tieaware_sklearn.lightgbm import feval
 
 ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
@@ -429,6 +437,54 @@ def files_of_letor(asked: Asked) -> Iterator[Line]:
         yield Line(own, "136 features", f"x {title}", ratios)
 
 
+def files_of_tables(asked: Asked) -> Iterator[Line]:
+    """Tables read, whole and in batches, beside pyarrow, which makes no matrix."""
+    rng = np.random.default_rng(0)
+    for n, n_columns in ((10**6, 20), (10**4, 1000)):
+        columns: dict[str, object] = {
+            str(j): np.round(rng.random(n), 3) for j in range(n_columns)
+        }
+        columns |= {"label": rng.integers(0, 3, n), "qid": np.arange(n) // 100}
+        with tempfile.TemporaryDirectory() as name:
+            table, asis = pa.table(columns), Path(name)
+            csv.write_csv(table, asis / "a.csv")
+            parquet.write_table(table, asis / "a.parquet", row_group_size=n // 10)
+            shape = f"{n} x {n_columns}"
+            for path, read, batches in (
+                (asis / "a.csv", csv.read_csv, csv.open_csv),
+                (asis / "a.parquet", parquet.read_table, _row_groups),
+            ):
+                found = medians(
+                    {
+                        "load_table": partial(load_table, path),
+                        "of load_table": partial(read, path),
+                        "iter_batches": lambda path=path: _read(iter_batches(path)),
+                        "of iter_batches": lambda path=path, of=batches: _read(
+                            of(path)
+                        ),
+                    },
+                    min(asked.repeats, 3),
+                )
+                for task in ("load_table", "iter_batches"):
+                    ratio = found[task] / found[f"of {task}"]
+                    yield Line(
+                        task,
+                        f"{path.suffix}, {shape}",
+                        "x pyarrow",
+                        dict.fromkeys(ENGINES_HERE, ratio),
+                    )
+
+
+def _row_groups(path: Path) -> Iterator[object]:
+    with parquet.ParquetFile(path) as file:
+        yield from file.iter_batches()
+
+
+def _read(batches: Iterable[object]) -> None:
+    for _ in batches:
+        pass
+
+
 SECTIONS: dict[str, Section] = {
     "prepared": prepared_labels,
     "raw": raw_arrays,
@@ -444,4 +500,5 @@ SECTIONS: dict[str, Section] = {
     "one-query": one_query,
     "trec": files_of_trec,
     "letor": files_of_letor,
+    "tables": files_of_tables,
 }
