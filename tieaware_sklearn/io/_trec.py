@@ -491,15 +491,14 @@ def _disorder(
     run: TrecLines, rank: FloatArray, score: NDArray[Any], judged: TrecLines
 ) -> tuple[int, int]:
     """How often a score is above the one before it, by lines and by ranks."""
-    known = np.array([name in judged.topics for name in run.topics], dtype=bool)
     topic = run.topic_numbers()
-
-    def count_rises(lines: IntArray) -> int:
-        found = rises(score[lines], topic[lines])
-        return int((found & known[topic[lines][1:]]).sum())
-
+    known = np.array([name in judged.topics for name in run.topics], dtype=bool)[topic]
     # documents of equal rank do not contradict their scores
     ranked = np.lexsort((-score, rank, topic))
     # what has no rank contradicts nothing
-    ranked = ranked[~np.isnan(rank[ranked])]
-    return count_rises(np.arange(len(topic))), count_rises(ranked)
+    ranked = ranked[known[ranked] & ~np.isnan(rank[ranked])]
+    n_inversions, n_contradictions = (
+        int(rises(score[lines], topic[lines]).sum())
+        for lines in (np.flatnonzero(known), ranked)
+    )
+    return n_inversions, n_contradictions

@@ -197,18 +197,14 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
     Without folders and ``.gz``, unless another run goes by this name. No two names are
     the same.
     """
-    own = [tag if tag and tags.count(tag) == 1 else None for tag in tags]
     short = [_short(path) for path in paths]
-    others = [name for name, tag in zip(short, own, strict=True) if tag is None]
-    used = {tag for tag in own if tag is not None}
-    names: list[str] = []
-    for path, name, tag in zip(paths, short, own, strict=True):
-        if tag is None:
-            first = name if others.count(name) == 1 and name not in used else path
+    names = [tag if tag and tags.count(tag) == 1 else "" for tag in tags]
+    others = [name for name, tag in zip(short, names, strict=True) if not tag]
+    for i, (path, name) in enumerate(zip(paths, short, strict=True)):
+        if not names[i]:
+            first = name if others.count(name) == 1 and name not in names else path
             again = (f"{first} ({number})" for number in count(2))
-            tag = next(one for one in chain([first], again) if one not in used)
-            used.add(tag)
-        names.append(tag)
+            names[i] = next(one for one in chain([first], again) if one not in names)
     return names
 
 
