@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -153,27 +153,18 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
     (theirs._NumQ(), lambda m: lambda rows: np.ones(len(rows.topics))),
 ]
 _OURS = {spec.NAME: ours for spec, ours in _SUPPORTED}
-#: labels of which a measure sees others
-_Relabelled = Callable[[Any], Any]
 
 
-class _Labels(NamedTuple):
+def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
     """The labels that a measure looks at: a key, and what it reads for each label."""
-
-    key: Hashable
-    read: _Relabelled
-
-    @classmethod
-    def of(cls, measure: Any) -> _Labels:
-        if measure.NAME == "Judged":
-            # a label below 0 is a judgment, too
-            return cls("judged", lambda label: 1)
-        gains = (
-            _given(measure, "gains") if "gains" in measure.SUPPORTED_PARAMS else None
-        )
-        if gains is None:
-            return cls("as given", lambda label: label)
-        return cls(tuple(sorted(gains.items())), lambda label: gains.get(label, label))
+    if measure.NAME == "Judged":
+        # a label below 0 is a judgment, too
+        return "judged", lambda label: 1
+    takes_gains = "gains" in measure.SUPPORTED_PARAMS
+    gains = _given(measure, "gains") if takes_gains else None
+    if gains is None:
+        return "as given", lambda label: label
+    return tuple(sorted(gains.items())), lambda label: gains.get(label, label)
 
 
 class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
@@ -246,17 +237,16 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
         self._judged: dict[Hashable, JudgedTopics] = {}
         for measure in measures if qrels else []:
-            labels = _Labels.of(measure)
-            if labels.key not in self._judged:
-                self._judged[labels.key] = JudgedTopics(
-                    {
-                        topic: {one: labels.read(own) for one, own in documents.items()}
-                        for topic, documents in qrels.items()
-                    }
-                )
+            key, read = _labels_of(measure)
+            if key not in self._judged:
+                labels = {
+                    topic: {one: read(own) for one, own in documents.items()}
+                    for topic, documents in qrels.items()
+                }
+                self._judged[key] = JudgedTopics(labels)
             takes_only = "judged_only" in measure.SUPPORTED_PARAMS
             only = takes_only and bool(measure["judged_only"])
-            self._groups.setdefault((labels.key, only), []).append(measure)
+            self._groups.setdefault((key, only), []).append(measure)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         ranked = _by_topic(run)

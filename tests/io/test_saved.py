@@ -82,10 +82,6 @@ def other_header(**changes):
     return zipped(header | changes, members)
 
 
-def other_members(**options):
-    return zipped(*members_of(DATA), **options)
-
-
 def twice():
     header, members = members_of(DATA)
     with pytest.warns(UserWarning, match="Duplicate name"):
@@ -94,6 +90,7 @@ def twice():
 
 def with_compressed_arrays(version):
     header, members = members_of(DATA)
+    members |= {"more.npy": npy(np.zeros(9999))}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         changed = json.dumps(header | {"version": version})
@@ -106,7 +103,7 @@ def with_compressed_arrays(version):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (with_compressed_arrays(1), r"is damaged or cut off \(it is compressed\)"),
+        (with_compressed_arrays(1), r"damaged or cut off \(it is compressed, or"),
         (with_compressed_arrays(2), "has version 2 of the format"),
         (b"", "is not a file that save has written"),
         (b"qid,label\n1,1\n", "is not a file that save has written"),
@@ -117,17 +114,16 @@ def with_compressed_arrays(version):
         (DATA[: len(DATA) // 2], "is damaged or cut off"),
         (DATA.replace(b"AP", b"PA"), r"is damaged or cut off \(Bad CRC-32"),
         (DATA.replace(b'"raise"', b'"raisE"'), r"is damaged or cut off \(Bad CRC-32"),
-        (other_members(compression=zipfile.ZIP_DEFLATED), "damaged.*is compressed"),
         (
             other_header(version=2, library="9.1"),
             "has version 2 of the format, written by tieaware-sklearn 9.1; this is "
-            ".*, which reads up to version 1: upgrade tieaware-sklearn",
+            ".*, which reads version 1: upgrade tieaware-sklearn",
         ),
         (
             other_header(version=2, library="9\x1b[2J\n"),
             r"tieaware-sklearn 9 \[2J; this is",
         ),
-        (other_header(version=0), "has version 0 of the format, which never was"),
+        (other_header(version=0), "has version 0 of the format"),
         (other_header(version="1"), "must have 'version' of type int in its header"),
         (other_header(kind=None), "must have 'kind' of type str in its header"),
         (
@@ -155,7 +151,7 @@ def test_files_that_are_refused(tmp_path, data, message):
 
 
 def test_a_name_that_comes_twice():
-    with pytest.raises(ValueError, match=r"is damaged .*a name comes twice"):
+    with pytest.raises(ValueError, match="is not a file that save has written"):
         RankingReport.from_bytes(twice())
 
 
@@ -190,6 +186,9 @@ def test_arrays_of_other_makers_are_read():
     found = RankingReport.from_bytes(zipped(header, members))
     assert found.to_bytes() == DATA
     assert found.bounds.flags.writeable
+    # what is compressed is no larger than the file, or refused
+    small = zipped(header, members, compression=zipfile.ZIP_DEFLATED)
+    assert RankingReport.from_bytes(small).to_bytes() == DATA
 
 
 def test_a_class_derived_from_one_of_ours():

@@ -276,11 +276,20 @@ def test_compressed(files, tmp_path):
         ),
         (
             {"run": "301 Q0 FR-1 1 nan s\n"},
-            "line 1: score must be a finite number, got nan",
+            "line 1: score must be a finite number, got 'nan'",
         ),
-        ({"run": "301 Q0 FR-1 one 1 s\n"}, "line 1: rank must be a number, got 'one'"),
-        ({"run": "301 Q0 FR-1 1 1_0 s\n"}, "line 1: score must be a number, got '1_0'"),
-        ({"qrels": "301 0 FR-1 yes\n"}, "line 1: label must be a number, got 'yes'"),
+        (
+            {"run": "301 Q0 FR-1 one 1 s\n"},
+            "line 1: rank must be a finite number, got 'one'",
+        ),
+        (
+            {"run": "301 Q0 FR-1 1 1_0 s\n"},
+            "line 1: score must be a finite number, got '1_0'",
+        ),
+        (
+            {"qrels": "301 0 FR-1 yes\n"},
+            "line 1: label must be a finite number, got 'yes'",
+        ),
         ({"run": "9 Q0 FR-1 1 1 s\n"}, "must have a topic in common"),
         ({"run": ""}, "must have a topic in common"),
     ],

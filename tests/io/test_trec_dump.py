@@ -23,7 +23,7 @@ from tieaware_sklearn.datasets import (
     load_trec,
     make_web_search,
 )
-from tieaware_sklearn.io._trec_columns import spelled
+from tieaware_sklearn.io._trec_lines import spelled
 
 SPACES = b" \t\n\r\v\f\0"
 #: any bytes that no line is cut at, many of them alike
@@ -161,9 +161,9 @@ NAN, INF = np.nan, np.inf
         ((["1", "1"], ["a", "a"], [1, 2]), "a is retrieved twice for topic 1"),
         (
             (["1", "1"], ["a", "b"], [1, NAN]),
-            "score must be a finite number, got nan i",
+            "score must be a finite number, got nan in row 1",
         ),
-        ((["1", "1"], ["a", "b"], [1, INF]), "got inf in document b of topic 1"),
+        ((["1", "1"], ["a", "b"], [1, INF]), "got inf in row 1"),
         (
             (["1"], ["a"], [-INF]),
             "score must retrieve a document, got -inf in all rows",
@@ -208,11 +208,8 @@ def test_bad_tags(tmp_path, tag):
     ("columns", "message"),
     [
         ((["1", "1"], ["a", "a"], [1, 0]), "a is judged twice for topic 1"),
-        (
-            (["1"], ["a"], [INF]),
-            "label must be a finite number, got inf in document a",
-        ),
-        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in docu"),
+        ((["1"], ["a"], [INF]), "label must be a finite number, got inf in row 0"),
+        ((["1"], ["a"], [-INF]), "label must be a finite number, got -inf in row 0"),
         ((["1"], ["a\tb"], [1]), "docno must not hold white space, got 'a\\tb'"),
     ],
 )

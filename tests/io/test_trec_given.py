@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tieaware_sklearn.datasets import load_trec
-from tieaware_sklearn.io._trec_given import run_names
+from tieaware_sklearn.io._trec_lines import run_names
 
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 2}}
 RUN = {"1": {"a": 0.5, "x": 0.25}, "2": {"c": 1.0}}
@@ -50,6 +50,7 @@ def test_a_mapping_of_any_kinds(path):
     # names that are those of columns
     assert load_trec(QRELS, {"qid": RUN, "docno": OTHER}).run_names == ["qid", "docno"]
     assert load_trec(QRELS, {"qid": path, "docno": path}).run_names == ["qid", "docno"]
+    assert load_trec(QRELS, {7: RUN}).run_names == ["7"]
     # and topics that are
     odd = {"qid": {"a": 1}, "docno": {"b": 2}}
     assert load_trec(odd, odd).qid.tolist() == ["qid", "docno"]
@@ -72,11 +73,10 @@ def test_depth_tells_a_run_from_runs():
         (b"run.txt", "run must be a path, a dict of dicts, a data frame or records"),
         (
             {"bm25": RUN, "2": {"c": 1}},
-            "run must map either topics to dicts of documents and scores or names to "
-            "runs, got a run for 'bm25' and documents for '2'",
+            "run['2'] must map each topic to a dict of documents and their scores, got "
+            "1 for topic 'c'",
         ),
-        ({7: RUN}, "names of runs must be strings, and not empty, got 7"),
-        ({"": RUN}, "names of runs must be strings, and not empty, got ''"),
+        ({"1": {"a": 1}, "2": 3}, "run must map each topic to a dict of documents"),
         ({"a": {}, "b": RUN}, "run['a'] must hold at least one topic, got an empty"),
         ({"a": RUN, "b": 3}, "run['b'] must be a path, a dict of dicts, a data frame"),
         ([RUN, {"1": {7: 1}}], "run[1]: document must be a string or by"),

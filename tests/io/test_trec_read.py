@@ -72,23 +72,26 @@ QRELS = "must have 4 columns (topic iteration docno label)"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 Q0 a 1\n", f"line 1: {RUN}, or 5 without the tag, got 4"),
-        ("1 Q0 a 1 2 x y\n", f"line 1: {RUN}, or 5 without the tag, got 7"),
+        ("1 Q0 a 1\n", f"line 1: {RUN}, got 4 (or 5 on all lines"),
+        ("1 Q0 a 1 2 x y\n", f"line 1: {RUN}, got 7"),
         # a run of one form all through
         ("1 Q0 a 1 2 x\n1 Q0 b 2 1\n", f"line 2: {RUN}, got 5"),
         (
             "\n1 Q0 a 1 2\n1 Q0 b 2 1 x\n",
-            "line 3: must have 5 columns (topic Q0 docno rank score), as the first "
-            "line says, got 6",
+            "line 3: must have 5 columns (topic Q0 docno rank score), got 6 (as the "
+            "first line says)",
         ),
         # another five columns: the rank is no document
         (
             "1 a 1 2.5 7\n",
-            f"line 1: {RUN}, or 5 without the tag, the second of which is Q0, got 'a'",
+            "line 1: the second of 5 columns must be Q0, or 0, got 'a'",
         ),
-        ("1 Q0 a 1 2\n1 Q1 b 2 1\n", "line 2: must have 6 columns"),
-        ("1 Q0 a 1 2\n1 Q0 b 2 1_0\n", "line 2: score must be a number, got '1_0'"),
-        ("1 Q0 a_1 1_0 2\n", "line 1: rank must be a number, got '1_0'"),
+        ("1 Q0 a 1 2\n1 Q1 b 2 1\n", "line 2: the second of 5 columns must be Q0"),
+        (
+            "1 Q0 a 1 2\n1 Q0 b 2 1_0\n",
+            "line 2: score must be a finite number, got '1_0'",
+        ),
+        ("1 Q0 a_1 1_0 2\n", "line 1: rank must be a finite number, got '1_0'"),
         (
             "1 Q0 a 1 2\n1 Q0 a 2 1\n",
             "line 2: a is retrieved twice for topic 1 (line 1",
@@ -106,21 +109,18 @@ def test_malformed_runs(path, text, message):
     [
         (
             "1\ta\t1\n",
-            f"line 1: {QRELS}, or 3 below the line query-id corpus-id score, cut at "
-            "tabs, got 3",
+            f"line 1: {QRELS}, got 3 (or 3 below the line query-id corpus-id score, "
+            "cut at tabs)",
         ),
-        (
-            "query-id corpus-id score\n",
-            f"line 1: {QRELS}, or 3 below the line query-id",
-        ),
+        ("query-id corpus-id score\n", f"line 1: {QRELS}, got 3 (or 3 below the line"),
         ("1 0 a 1\n1\tb\t1\n", f"line 2: {QRELS}, got 3"),
         (
             BEIR + "1 0 a 1\n",
-            "line 2: must have 3 columns (query-id corpus-id score), as the first line "
-            "says, got 1",
+            "line 2: must have 3 columns (query-id corpus-id score), got 1 (as the "
+            "first line says)",
         ),
         (BEIR + "1\t0\ta\t1\n", "line 2: must have 3 columns"),
-        (BEIR + "\n1\ta\tx\n", "line 3: score must be a number, got 'x'"),
+        (BEIR + "\n1\ta\tx\n", "line 3: score must be a finite number, got 'x'"),
         (BEIR + "1\ta\t\n", "line 2: score must not be empty"),
         (BEIR + "1\t\t1\n", "line 2: corpus-id must not be empty"),
         (BEIR + "2\ta\t1\n\ta\t1\n", "line 3: query-id must not be empty"),

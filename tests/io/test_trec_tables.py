@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tieaware_sklearn.datasets import load_qrels, load_run, load_trec
-from tieaware_sklearn.io._trec_columns import spelled
+from tieaware_sklearn.io._trec_lines import spelled
 
 QRELS = {"301": {"FR-1": 1, "FR-2": 0, "FR-9": 2, "FR-3": -1}, "303": {"AP-7": 1}}
 RUN = {"303": {"AP-7": 1, "AP-8": 2.5}, "301": {"FR-2": 0.5, "FR-1": 0.5, "FR-3": -1}}
@@ -201,7 +201,9 @@ def test_dicts_hold_what_they_say(run):
     keys = [as_key(topic) for topic in run]
     wanted = [(as_key(t), as_key(d), float(n)) for t, d, n in rows(run)]
     pairs = [pair[:2] for pair in wanted]
-    if len(set(keys)) < len(keys) or len(set(pairs)) < len(pairs) or not wanted:
+    # the lines of a topic stand together, though one be a string and one bytes
+    wanted.sort(key=lambda line: keys.index(line[0]))
+    if len(set(pairs)) < len(pairs) or not wanted:
         with pytest.raises(ValueError, match="run"):
             load_run(run)
         return
@@ -242,7 +244,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
             {"1": {"a": 1, b"a": 2}},
             "a is retrieved twice for topic 1",
         ),
-        ({"1": {"a": 1}, b"1": {"b": 2}}, "run must hold no topic both as string and"),
+        ({"1": {"a": 1}, b"1": {"a": 2}}, "a is retrieved twice for topic 1"),
         (
             {"1": {"a": 1}, "2": {"b": NAN}},
             "score must be a finite number, got nan",
@@ -300,7 +302,7 @@ FRAME = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]
         ),
         (
             [Scored("1", "a", 1.0), Qrel("1", "b", 1, "0")],
-            "run must hold records of one type, got Qrel, Scored",
+            "run must hold records of one type",
         ),
         (
             pd.concat([FRAME, FRAME[["doc_id"]]], axis=1),

@@ -12,7 +12,14 @@ from sklearn.utils import Bunch
 
 from .._display import Ranges, Table, show_progress, shows_progress
 from ..evaluation import PreparedRanking, ask, estimates, reduce_queries
-from ..io import TextSource, TrecLines, read_qrels, read_run, run_names, trec_rows
+from ..io import (
+    TextSource,
+    TrecLines,
+    given_qrels,
+    given_run,
+    run_names,
+    trec_rows,
+)
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
@@ -43,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_runs(arguments)
     measures = parse_measures(arguments.measures)
     judgments = TextSource(arguments.qrels)
-    judged = read_qrels(judgments)
+    judged = given_qrels(judgments)
     found: list[tuple[list[dict[str, Any]], list[str]]] = []
     tags: list[str | None] = []
     n_scores = 0
@@ -51,10 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
     for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
         source = TextSource(path)
-        ranked = read_run(source)
+        ranked = given_run(source)
         trec = trec_rows(
             judged,
-            ranked,
+            [ranked],
+            None,
             topics="qrels" if arguments.complete else "both",
             order="trec_eval",
         )

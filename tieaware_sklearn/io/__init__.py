@@ -41,11 +41,17 @@ from ._saved import (
     to_bytes,
 )
 from ._source import TextSource
-from ._subtopics import load_subtopics
 from ._tables import is_nameless, load_table
-from ._trec import load_qrels, load_run, load_trec, trec_rows
-from ._trec_columns import SCORE, TrecLines, as_text, spelled
+from ._trec import load_qrels, load_run, load_subtopics, load_trec, trec_rows
 from ._trec_dump import dump_qrels, dump_trec_run
-from ._trec_given import given_qrels, given_run, is_table, run_names
-from ._trec_read import read_qrels, read_run
+from ._trec_lines import (
+    SCORE,
+    TrecLines,
+    as_text,
+    given_qrels,
+    given_run,
+    is_table,
+    run_names,
+    spelled,
+)
 from ._wording import in_one_line, listed

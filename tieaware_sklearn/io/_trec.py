@@ -1,27 +1,32 @@
-"""TREC runs and relevance judgments."""
+"""TREC runs and relevance judgments, also by subtopic, as rows of documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._engine import check_choice, rises
+from .._engine import FloatArray, IntArray, check_choice, in_32_bits, rises
 from .._optional import import_optional
-from ._trec_columns import (
+from ._locate import PathLike
+from ._source import TextSource
+from ._trec_lines import (
+    BY_SUBTOPIC,
     RANK,
     SCORE,
     TrecLines,
-    all_lines,
     as_text,
     by_score_and_docno,
-    with_32_bits,
+    given_qrels,
+    given_run,
+    given_runs,
+    lines_of_file,
+    spelled,
 )
-from ._trec_given import given_qrels, given_run, given_runs
 from ._wording import listed
 
 #: lines of a topic that a file does not have
@@ -163,12 +168,7 @@ def load_trec(
     check_choice(topics, "topics", ("both", "qrels"))
     check_choice(order, "order", (None, "trec_eval"))
     judged, (runs, names) = given_qrels(qrels), given_runs(run)
-    if names is None:
-        trec = trec_rows(judged, runs[0], topics=topics, order=order)
-    else:
-        trec = _columns_of_runs(judged, runs, topics, order, by_docno=True)
-        trec.run_names = names
-        trec.DESCR = f"{len(runs)} runs, judged by {judged.source}: {trec.DESCR}"
+    trec = trec_rows(judged, runs, names, topics=topics, order=order)
     return _framed(trec) if as_frame else trec
 
 
@@ -213,7 +213,7 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     ['FR-2']
     """
     ranked = given_run(run)
-    qid, docno = all_lines(ranked)
+    qid, docno = ranked.ids()
     found = Bunch(
         qid=qid,
         docno=docno,
@@ -265,7 +265,7 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     [2.0, 0.0]
     """
     judged = given_qrels(qrels)
-    qid, docno = all_lines(judged)
+    qid, docno = judged.ids()
     found = Bunch(
         qid=qid,
         docno=docno,
@@ -273,6 +273,99 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
         DESCR=f"{judged.source}: {len(judged.topics)} topics, {len(qid)} judgments",
     )
     return _framed(found) if as_frame else found
+
+
+def load_subtopics(qrels: PathLike, run: PathLike, *, topics: str = "both") -> Bunch:
+    r"""Read a TREC run and its judgments by subtopic, for `evaluate_subtopics`.
+
+    Parameters
+    ----------
+    qrels : path
+        File of judgments by subtopic, as of the diversity task of the TREC Web track,
+        with lines ``topic subtopic docno label``, plain or compressed; ``-`` is
+        standard input.
+    run : path
+        Run, as in `load_trec`. Documents are ranked by score; the ranks and the order
+        of lines in the file are not used.
+    topics : {"both", "qrels"}, default="both"
+        Topics to include: those that are both judged and in the run, or all that are
+        judged.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        There is one row for each document of the run, and one for each judged document
+        that the run does not retrieve. The keys are ``target`` of shape (n_documents,
+        n_subtopics), the labels, NaN where a document is not judged for a subtopic or
+        judged below 0; ``subtopics``, a dict of the ids of the subtopics of each topic,
+        in the order of the columns: numbers by size, other ids by letter; ``score``,
+        -inf where a document is not retrieved; ``qid``, the topic; ``docno``, the
+        document id; and ``DESCR``.
+
+    Raises
+    ------
+    ValueError
+        For lines with too few or too many columns, labels that are not numbers, and
+        documents that are judged twice for a subtopic (with file and line); for a file
+        without lines; and for files without a common topic.
+    OSError
+        If a file cannot be read.
+
+    See Also
+    --------
+    tieaware_sklearn.evaluate_subtopics : Evaluates such labels.
+    load_trec : Judgments without subtopics.
+
+    Notes
+    -----
+    The format is that of ndeval, the program of the TREC Web track.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tieaware_sklearn import evaluate_subtopics
+    >>> from tieaware_sklearn.datasets import load_subtopics
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qrels, run = pathlib.Path(folder, "qrels"), pathlib.Path(folder, "run")
+    ...     _ = qrels.write_text("51 1 web-1 1\n51 2 web-2 1\n51 2 web-9 1\n")
+    ...     _ = run.write_text("51 Q0 web-2 1 5 x\n51 Q0 web-1 2 5 x\n")
+    ...     web = load_subtopics(qrels, run)
+    >>> web.target.tolist()
+    [[nan, 1.0], [1.0, nan], [nan, 1.0]]
+    >>> evaluate_subtopics(web.target, web.score, qid=web.qid,
+    ...                    measures="StRecall@1").expected
+    array([[0.5]])
+    """
+    check_choice(topics, "topics", ("both", "qrels"))
+    judged, ranked = lines_of_file(TextSource(qrels), BY_SUBTOPIC), given_run(run)
+    subtopic, docno = [], []
+    for pair in judged.docno:
+        one, document = pair.split(b" ")
+        subtopic.append(spelled(one))
+        docno.append(document)
+    joined = _joined(judged._replace(docno=docno), [ranked], topics, by_docno=False)
+    subtopics: dict[str, list[str]] = {}
+    columns: list[int] = []
+    for topic in joined.topics:
+        own = subtopic[judged.topics[topic]]
+        # numbers by size, then other ids
+        names = sorted({*own}, key=lambda one: (not one.isdecimal(), len(one), one))
+        columns += map(names.index, own)
+        subtopics[spelled(topic)] = names
+    width = max(map(len, subtopics.values()))
+    target = np.full((len(joined.docno), width), np.nan)
+    target[joined.rows[0], columns] = judged.numbers[joined.lines[0], 0]
+    score = np.full(len(joined.docno), -np.inf)
+    score[joined.rows[1]] = ranked.numbers[joined.lines[1], SCORE]
+    return Bunch(
+        target=target,
+        score=score,
+        qid=joined.qid,
+        docno=joined.docno,
+        subtopics=subtopics,
+        DESCR=f"{ranked.source}, judged by {judged.source}: {len(joined.topics)} "
+        f"topics, {len(score)} documents, up to {width} subtopics",
+    )
 
 
 def _framed(trec: Bunch) -> Bunch:
@@ -302,31 +395,21 @@ def _column(values: NDArray[Any], pandas: Any) -> Any:
     return values
 
 
-def trec_rows(
-    judged: TrecLines, ranked: TrecLines, *, topics: str, order: str | None
-) -> Bunch:
-    """Judgments and a run as `load_trec` gives them."""
-    trec = _columns_of_runs(judged, [ranked], topics, order, by_docno=False)
-    for name in ("score", "rank", "input_order"):
-        trec[name] = trec[name][:, 0]
-    for name in ("n_inversions", "n_contradictions"):
-        trec[name] = int(trec[name][0])
-    trec.DESCR = f"{ranked.source}, judged by {judged.source}: {trec.DESCR}"
-    return trec
+class _Joined(NamedTuple):
+    """The documents of judgments and runs, topic by topic."""
+
+    topics: list[bytes]
+    qid: NDArray[np.str_]
+    docno: NDArray[np.str_]
+    #: of the judgments and of each run: lines, and the rows that they are of
+    lines: list[IntArray]
+    rows: list[list[int]]
 
 
-def _columns_of_runs(
-    judged: TrecLines,
-    runs: Sequence[TrecLines],
-    topics: str,
-    order: str | None,
-    *,
-    by_docno: bool,
-) -> Bunch:
-    """Runs as columns over the documents of all of them, and of the judgments.
-
-    Rows of a topic stand `by_docno`, descending, or as one run has them.
-    """
+def _joined(
+    judged: TrecLines, runs: Sequence[TrecLines], topics: str, *, by_docno: bool
+) -> _Joined:
+    """Rows of a topic stand `by_docno`, descending, or as the runs have them."""
     for run in runs:
         if run.topics.keys().isdisjoint(judged.topics):
             raise ValueError(
@@ -336,23 +419,12 @@ def _columns_of_runs(
             )
     retrieved = set().union(*(run.topics for run in runs))
     names = [name for name in judged.topics if topics == "qrels" or name in retrieved]
-    if order == "trec_eval":
-        runs = [with_32_bits(run) for run in runs]
-    disorder = np.array([_disorder(run, names) for run in runs]).T.copy()
-    input_orders = [run.places_in_topics() for run in runs]
-    if order == "trec_eval" and not by_docno:
-        orders = [by_score_and_docno(run) for run in runs]
-        runs = [run.in_order(own) for run, own in zip(runs, orders, strict=True)]
-        input_orders = [
-            places[own] for places, own in zip(input_orders, orders, strict=True)
-        ]
-    files_lines = [judged, *runs]
-    lines = [_lines_of(names, file) for file in files_lines]
-    rows: list[list[int]] = [[] for _ in files_lines]
+    files = [judged, *runs]
+    rows: list[list[int]] = [[] for _ in files]
     docno: list[bytes] = []
     sizes: list[int] = []
     for name in names:
-        own = [file.docno[file.topics.get(name, _NOTHING)] for file in files_lines]
+        own = [file.docno[file.topics.get(name, _NOTHING)] for file in files]
         documents = list(dict.fromkeys(chain(*own[1:], own[0])))
         if by_docno:
             # ties of all runs are broken as trec_eval does, by the order of none
@@ -362,47 +434,71 @@ def _columns_of_runs(
             of_file += map(row_of.__getitem__, ids)
         docno += documents
         sizes.append(len(documents))
-    target = np.full(len(docno), np.nan)
-    target[rows[0]] = judged.numbers[lines[0], 0]
-    score = np.full((len(docno), len(runs)), -np.inf)
-    rank = np.full((len(docno), len(runs)), np.nan)
-    input_order = np.full((len(docno), len(runs)), np.nan)
-    for j, (run, places) in enumerate(zip(runs, input_orders, strict=True)):
-        score[rows[j + 1], j] = run.numbers[lines[j + 1], SCORE]
-        rank[rows[j + 1], j] = run.numbers[lines[j + 1], RANK]
-        input_order[rows[j + 1], j] = places[lines[j + 1]]
-    return Bunch(
+    lines = [
+        np.r_[tuple(file.topics.get(name, _NOTHING) for name in names)]
+        for file in files
+    ]
+    return _Joined(names, np.repeat(as_text(names), sizes), as_text(docno), lines, rows)
+
+
+def trec_rows(
+    judged: TrecLines,
+    runs: Sequence[TrecLines],
+    names: list[str] | None,
+    *,
+    topics: str,
+    order: str | None,
+) -> Bunch:
+    """Judgments and runs as `load_trec` gives them; a run alone has no name."""
+    disorder, placed = [], []
+    for run in runs:
+        rank, score = run.numbers.T
+        score = in_32_bits(score) if order == "trec_eval" else score
+        disorder.append(_disorder(run, rank, score, judged))
+        numbers = np.column_stack([rank, score, run.places_in_topics()])
+        lines = run._replace(numbers=numbers)
+        if order == "trec_eval" and names is None:
+            lines = lines.in_order(by_score_and_docno(lines))
+        placed.append(lines)
+    joined = _joined(judged, placed, topics, by_docno=names is not None)
+    target = np.full(len(joined.docno), np.nan)
+    target[joined.rows[0]] = judged.numbers[joined.lines[0], 0]
+    cells = np.full((3, len(joined.docno), len(runs)), np.nan)
+    cells[SCORE] = -np.inf
+    for j, run in enumerate(placed):
+        cells[:, joined.rows[j + 1], j] = run.numbers[joined.lines[j + 1]].T
+    n_inversions, n_contradictions = np.transpose(disorder)
+    if names is None:
+        cells = cells[..., 0]
+        n_inversions, n_contradictions = disorder[0]
+    source = runs[0].source if names is None else f"{len(runs)} runs"
+    trec = Bunch(
         target=target,
-        score=score,
-        qid=np.repeat(as_text(names), sizes),
-        docno=as_text(docno),
-        rank=rank,
-        input_order=input_order,
-        n_inversions=disorder[0],
-        n_contradictions=disorder[1],
-        DESCR=f"{len(names)} topics, {len(docno)} documents",
+        score=cells[SCORE],
+        qid=joined.qid,
+        docno=joined.docno,
+        rank=cells[RANK],
+        input_order=cells[2],
+        n_inversions=n_inversions,
+        n_contradictions=n_contradictions,
+        DESCR=f"{source}, judged by {judged.source}: {len(joined.topics)} topics, "
+        f"{len(joined.docno)} documents",
     )
+    return trec if names is None else Bunch(**trec, run_names=names)
 
 
-def _lines_of(topics: Sequence[bytes], file: TrecLines) -> NDArray[np.int64]:
-    """Numbers of the lines of some topics, in this order."""
-    where = [file.topics.get(name, _NOTHING) for name in topics]
-    return np.concatenate([np.arange(lines.start, lines.stop) for lines in where])
-
-
-def _disorder(run: TrecLines, topics: Sequence[bytes]) -> tuple[int, int]:
+def _disorder(
+    run: TrecLines, rank: FloatArray, score: NDArray[Any], judged: TrecLines
+) -> tuple[int, int]:
     """How often a score is above the one before it, by lines and by ranks."""
-    wanted = set(topics)
-    known = np.array([name in wanted for name in run.topics], dtype=bool)
     topic = run.topic_numbers()
-    rank, score = run.numbers.T
-
-    def count_rises(lines: NDArray[np.int64]) -> int:
-        found = rises(score[lines], topic[lines])
-        return int((found & known[topic[lines][1:]]).sum())
-
+    known = np.array([name in judged.topics for name in run.topics], dtype=bool)[topic]
     # documents of equal rank do not contradict their scores
     ranked = np.lexsort((-score, rank, topic))
     # what has no rank contradicts nothing
-    ranked = ranked[~np.isnan(rank[ranked])]
-    return count_rises(np.arange(len(topic))), count_rises(ranked)
+    ranked = ranked[known[ranked] & ~np.isnan(rank[ranked])]
+    n_inversions, n_contradictions = (
+        int(rises(score[lines], topic[lines]).sum())
+        for lines in (np.flatnonzero(known), ranked)
+    )
+    return n_inversions, n_contradictions

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from numbers import Integral
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._atomic import write_whole
 from .._engine import none_for_masked, show
 from ._locate import PathLike
 from ._source import would_not_read_as_text
-from ._trec_columns import SCORE, TrecLines, as_text, by_score_and_docno, with_32_bits
-from ._trec_given import JUDGMENTS, RUN, Kind, lines_of_columns
+from ._trec_lines import (
+    JUDGMENTS,
+    RUN,
+    SCORE,
+    Kind,
+    TrecLines,
+    by_score_and_docno,
+    lines_of_columns,
+    spelled,
+)
 from ._wording import number_as_text
+
+#: what is no white space to readers, and can be written in UTF-8
+_TAG = re.compile(r"[^ \t\n\r\v\f\0\ud800-\udc7f\udd00-\udfff]+")
 
 
 def dump_trec_run(
@@ -73,20 +84,23 @@ def dump_trec_run(
     301 Q0 FR-2 3 0.1 run
     <BLANKLINE>
     """
-    _check_tag(tag)
+    if not (isinstance(tag, str) and _TAG.fullmatch(tag)):
+        raise ValueError(
+            "tag must be a string in UTF-8 without white space, and not empty, got "
+            f"{show(tag)}"
+        )
     run = _lines(path, {"qid": qid, "docno": docno, "score": score}, RUN)
     if not run.docno:
         raise ValueError("score must retrieve a document, got -inf in all rows")
-    run = run.in_order(by_score_and_docno(with_32_bits(run)))
-
-    def lines() -> Iterator[str]:
-        ranks = run.places_in_topics().tolist()
-        scores = run.numbers[:, SCORE].tolist()
-        for pair, rank, own in zip(_pairs(run), ranks, scores, strict=True):
-            topic, document = pair
-            yield f"{topic} Q0 {document} {rank} {number_as_text(own)} {tag}\n"
-
-    write_whole(Path(path), lines())
+    run = run.in_order(by_score_and_docno(run))
+    columns = *run.ids(), run.places_in_topics(), run.numbers[:, SCORE]
+    write_whole(
+        Path(path),
+        (
+            f"{topic} Q0 {document} {rank} {number_as_text(own)} {tag}\n"
+            for topic, document, rank, own in _rows(columns)
+        ),
+    )
 
 
 def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
@@ -136,52 +150,37 @@ def dump_qrels(path: PathLike, qid: Any, docno: Any, label: Any) -> None:
     '301 0 FR-1 2\n301 0 FR-2 0\n'
     """
     judged = _lines(path, {"qid": qid, "docno": docno, "label": label}, JUDGMENTS)
+    labels = np.where(np.isnan(judged.numbers), -1, judged.numbers)[:, 0]
+    write_whole(
+        Path(path),
+        (
+            f"{topic} 0 {document} {number_as_text(own)}\n"
+            for topic, document, own in _rows((*judged.ids(), labels))
+        ),
+    )
 
-    def lines() -> Iterator[str]:
-        labels = judged.numbers[:, 0].tolist()
-        for (topic, document), own in zip(_pairs(judged), labels, strict=True):
-            written = "-1" if math.isnan(own) else number_as_text(own)
-            yield f"{topic} 0 {document} {written}\n"
 
-    write_whole(Path(path), lines())
-
-
-def _check_tag(tag: Any) -> None:
-    try:
-        data = tag.encode("utf-8", "surrogateescape") if isinstance(tag, str) else b""
-    except UnicodeEncodeError:
-        data = b""
-    if _has_space(data) or b"\0" in data:
-        raise ValueError(
-            "tag must be a string in UTF-8 without white space, and not empty, got "
-            f"{show(tag)}"
-        )
+def _rows(columns: Sequence[NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _lines(path: PathLike, columns: dict[str, Any], kind: Kind) -> TrecLines:
     """Lines that a file can hold, and the readers read."""
-    topics, documents, numbers = columns
-    lines = lines_of_columns(
-        _with_spelled_integers(columns[topics]),
-        _with_spelled_integers(columns[documents]),
-        columns[numbers],
-        (topics, documents, numbers),
-        kind,
-        str(path),
-        absent=-np.inf if kind is RUN else np.nan,
-    )
-    for name, ids in ((topics, list(lines.topics)), (documents, lines.docno)):
+    topic, document, _ = columns
+    for name in (topic, document):
+        columns[name] = _with_spelled_integers(columns[name])
+    lines = lines_of_columns(columns, kind, str(path), absent=True)
+    for name, ids in ((topic, list(lines.topics)), (document, lines.docno)):
         if b" ".join(ids).split() != ids:
-            bad = next(one for one in ids if _has_space(one))
+            bad = next(one for one in ids if one.split() != [one])
             raise ValueError(
-                f"{path}: {name} must not hold white space, got "
-                f"{show(as_text([bad]).item())}"
+                f"{path}: {name} must not hold white space, got {show(spelled(bad))}"
             )
     first = next(iter(lines.topics), b"")
     if what := would_not_read_as_text(first):
         raise ValueError(
             f"{path}: the first topic must not begin with the bytes of {what}, got "
-            f"{show(as_text([first]).item())}"
+            f"{show(spelled(first))}"
         )
     return lines
 
@@ -191,26 +190,7 @@ def _with_spelled_integers(ids: Any) -> Any:
     array = np.asarray(none_for_masked(ids), dtype=object)
     if array.ndim != 1:
         return ids
-    values = array.tolist()
-    whole = {
-        kind
-        for kind in set(map(type, values))
-        if issubclass(kind, Integral) and not issubclass(kind, bool)
-    }
-    if not whole:
-        return ids
-    return [str(int(one)) if type(one) in whole else one for one in values]
-
-
-def _has_space(one: bytes) -> bool:
-    """Whether lines are cut inside of it, or there is nothing to cut."""
-    return one.split() != [one]
-
-
-def _pairs(lines: TrecLines) -> Iterator[tuple[str, str]]:
-    """Topic and document of each line."""
-    documents = as_text(lines.docno).tolist()
-    topics = as_text(list(lines.topics)).tolist()
-    for topic, of_topic in zip(topics, lines.topics.values(), strict=True):
-        for document in documents[of_topic]:
-            yield topic, document
+    return [
+        str(one) if type(one) is int or isinstance(one, np.integer) else one
+        for one in array.tolist()
+    ]
