@@ -20,7 +20,7 @@ import matplotlib
 import numpy as np
 import optuna
 
-from tieaware_sklearn import QueryKFold, precision_study
+from tieaware_sklearn import QueryKFold, RankingFeatureSelector, precision_study
 from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -193,8 +193,8 @@ def figures(
         "tie_ranges": TieRangeDisplay.from_predictions(
             target, scores, measures=names, **data
         ),
-        "changes": PrecisionLossDisplay.from_study(study),
-        "pvalues": PairwisePValueDisplay.from_study(study, level="rho=2.0"),
+        "changes": PrecisionLossDisplay.from_result(study),
+        "pvalues": PairwisePValueDisplay.from_result(study, level="rho=2.0"),
         "precision_recall": PrecisionRecallBandDisplay.from_predictions(
             target, coarse, **data
         ),
@@ -202,14 +202,13 @@ def figures(
             ["rbp(p=0.5)", "rbp(p=0.85)", "p@10", "dcg@10", "ap", "rr"],
             ranking=[0, 1, 1, 0, 0, 1] + [0] * 14,
         ),
-        "front": ScorePrecisionDisplay.from_study(search),
+        "front": ScorePrecisionDisplay.from_result(search),
     }
     if systems.features is not None:
-        rest["features"] = FeatureScreeningDisplay.from_predictions(
-            systems.features.target,
-            systems.features.data,
-            qid=systems.qid,
-            feature_names=systems.features.feature_names,
+        found, qid = systems.features, systems.qid
+        rest["features"] = FeatureScreeningDisplay.from_estimator(
+            RankingFeatureSelector().fit(found.data, found.target, qid=qid),
+            feature_names=found.feature_names,
         )
     return rest
 

@@ -41,7 +41,7 @@ def test_only_a_single_panel_is_ax_():
 
 
 def test_plot_draws_again_elsewhere():
-    display = PrecisionLossDisplay.from_study(STUDY)
+    display = PrecisionLossDisplay.from_result(STUDY)
     first = display.figure_
     figure, axis = pyplot.subplots()
     assert display.plot(axis) is display

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.plots.helpers import DISPLAYS, QID, WEB, Y, check_layout, rows_of, segments
@@ -34,31 +33,6 @@ def test_features_are_those_of_the_selector():
         ValueError, match=r"feature_names must have one name per feature \(12\), got 1"
     ):
         FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])
-
-
-def test_every_column_of_scores_is_a_feature():
-    names = WEB.feature_names[:3]
-    scores = WEB.data[:, :3]
-    array = FeatureScreeningDisplay.from_predictions(
-        Y, scores, qid=QID, feature_names=names
-    )
-    for given in (
-        dict(zip(names, scores.T, strict=True)),
-        pd.DataFrame(scores, columns=names),
-    ):
-        display = FeatureScreeningDisplay.from_predictions(Y, given, qid=QID)
-        assert display.screening.feature_names == array.screening.feature_names
-        np.testing.assert_array_equal(display.screening.mean, array.screening.mean)
-    assert array.screening.measures == ("NDCG@10", "AP", "RR")
-    alone = FeatureScreeningDisplay.from_predictions(
-        Y, scores[:, 0], qid=QID, measures="ap"
-    )
-    assert alone.screening.feature_names == ("x0",)
-    named = FeatureScreeningDisplay.from_predictions(
-        Y, pd.Series(scores[:, 0], name="clicks"), qid=QID, measures="ap"
-    )
-    assert named.screening.feature_names == ("clicks",)
-    assert alone.ax_ is alone.axes_[0]
 
 
 def test_selected_features_are_numbered_and_others_name_what_they_repeat():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +35,6 @@ _WIDEST = 12.0
 _LINES = 2
 #: in inches: every further line, and what a legend leaves free beside it
 _LINE, _MARGIN = 0.22, 0.15
-#: checked scores by the names of systems
-Systems = dict[str, Any]
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -98,9 +96,9 @@ class Panels(NamedTuple):
 class Display(ABC):
     """What a picture shows, and how it is drawn.
 
-    A display is a dataclass of plain figures. Its class methods compute them and
-    `plot` at once; `plot` draws them again, into other axes. A subclass says which
-    `_panels` it needs, and how to `_draw`.
+    A display is a dataclass, whose first field is a result. Its class methods `plot` at
+    once; `plot` draws again, into other axes. A subclass says which `_panels` it needs,
+    and how to `_draw`.
 
     Attributes
     ----------
@@ -114,6 +112,31 @@ class Display(ABC):
 
     figure_: Any
     axes_: list[Any]
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Plot a result.
+
+        Parameters
+        ----------
+        result
+            What is drawn: the first parameter of the class.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel; by default those of a new figure.
+        **options
+            Further parameters of the class.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not go with the result.
+        """
+        made: Callable[..., Self] = cls
+        return made(result, **options).plot(ax)
 
     @abstractmethod
     def _panels(self) -> Panels:
@@ -220,10 +243,13 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
 class SystemsDisplay(Display):
     """A display of one system, or of several that rank the same documents."""
 
-    @classmethod
+    #: options of the display, not of what is computed
+    _own: ClassVar[tuple[str, ...]] = ()
+
+    @staticmethod
     @abstractmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        """Compute what is to be seen of checked scores, and plot it."""
+    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
+        """The result of checked scores, by the names of systems."""
 
     @classmethod
     def from_estimator(
@@ -298,7 +324,8 @@ class SystemsDisplay(Display):
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per panel.
         **options
-            Options of the function that the description of the class names.
+            Options of the function that the description of the class names, and further
+            parameters of the class.
 
         Returns
         -------
@@ -311,10 +338,6 @@ class SystemsDisplay(Display):
         """
         names, columns = check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
-        return cls._measure(y_true, systems, ax, qid=qid, **options)
-
-
-def check_one_treatment(display: str, ties: Any = "expected", **_: Any) -> None:
-    """Refuse several treatments of ties for a display that has room for one."""
-    if not isinstance(ties, str):
-        raise ValueError(f"ties must be one treatment for {display}, got {ties!r}")
+        of_display = {name: options.pop(name) for name in cls._own if name in options}
+        result = cls._compute(y_true, systems, qid=qid, **options)
+        return cls.from_result(result, ax=ax, **of_display)

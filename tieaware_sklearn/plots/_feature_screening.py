@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._engine import check_count
@@ -20,7 +20,7 @@ from ._ranges import show_ranges
 class FeatureScreeningDisplay(Display):
     """Exact scores of features, with best and worst order of ties and chance level.
 
-    Make it with `from_estimator`, `from_screening` or `from_predictions`.
+    Make it with `from_result`, or of a fitted selector with `from_estimator`.
 
     Parameters
     ----------
@@ -62,6 +62,9 @@ class FeatureScreeningDisplay(Display):
     screening: Screening
     max_features: int = 20
 
+    def __post_init__(self) -> None:
+        check_count(self.max_features, "max_features")
+
     @classmethod
     def from_estimator(
         cls,
@@ -97,82 +100,7 @@ class FeatureScreeningDisplay(Display):
         screening = selector.screening_
         if feature_names is not None:
             screening = screening.named(feature_names)
-        return cls.from_screening(screening, max_features=max_features, ax=ax)
-
-    @classmethod
-    def from_screening(
-        cls, screening: Screening, *, max_features: int = 20, ax: Any = None
-    ) -> Self:
-        """Plot the best features of a screening.
-
-        Parameters
-        ----------
-        screening : Screening
-            Such as ``selector.screening_``, or one that was loaded.
-        max_features, ax
-            As in `from_estimator`.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-
-        Raises
-        ------
-        ValueError
-            If `max_features` is less than 1.
-        """
-        check_count(max_features, "max_features")
-        return cls(screening, max_features).plot(ax)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Any,
-        *,
-        qid: Any = None,
-        feature_names: Sequence[str] | None = None,
-        max_features: int = 20,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Screen features, each taken as a score, and plot them.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,)
-            Labels.
-        y_score : mapping of str to array-like, data frame, sparse matrix, or \
-array-like of shape (n_documents,) or (n_documents, n_features)
-            One feature per column.
-        qid : array-like of shape (n_documents,), optional
-            Query of each document.
-        feature_names, max_features, ax
-            As in `from_estimator`.
-        **options
-            As in `RankingFeatureSelector`.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `RankingFeatureSelector.fit`.
-        """
-        if isinstance(y_score, Mapping):
-            feature_names = list(y_score) if feature_names is None else feature_names
-            y_score = np.column_stack(list(y_score.values()))
-        elif np.ndim(y_score) == 1:
-            name = getattr(y_score, "name", None)
-            if feature_names is None and name is not None:
-                feature_names = [str(name)]
-            y_score = np.asarray(y_score)[:, None]
-        selector = RankingFeatureSelector(**options).fit(y_score, y_true, qid=qid)
-        return cls.from_estimator(
-            selector, feature_names=feature_names, max_features=max_features, ax=ax
-        )
+        return cls.from_result(screening, max_features=max_features, ax=ax)
 
     def _panels(self) -> Panels:
         n_rows = min(self.max_features, len(self.screening.feature_names))

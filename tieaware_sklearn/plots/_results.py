@@ -20,24 +20,23 @@ from ._precision_study import PrecisionLossDisplay
 from ._selection_curve import SelectionCurveDisplay
 from ._tie_range import TieRangeDisplay
 
-_DISPLAYS: dict[type, Callable[[Any], Display]] = {
-    OfficialVsExact: OfficialVsExactDisplay.from_result,
-    PermutationImportance: PermutationImportanceDisplay.from_importance,
-    PrecisionRecallCurve: PrecisionRecallBandDisplay.from_curves,
-    PrecisionStudy: PrecisionLossDisplay.from_study,
-    Screening: FeatureScreeningDisplay.from_screening,
-    SelectionCurve: SelectionCurveDisplay.from_curve,
-    SystemComparison: TieRangeDisplay.from_comparison,
+_DISPLAYS: dict[type, type[Display]] = {
+    OfficialVsExact: OfficialVsExactDisplay,
+    PermutationImportance: PermutationImportanceDisplay,
+    PrecisionRecallCurve: PrecisionRecallBandDisplay,
+    PrecisionStudy: PrecisionLossDisplay,
+    RankingReport: TieRangeDisplay,
+    Screening: FeatureScreeningDisplay,
+    SelectionCurve: SelectionCurveDisplay,
+    Summary: TieRangeDisplay,
+    SystemComparison: TieRangeDisplay,
 }
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
     """What draws a result; None for one that has no display."""
-    if isinstance(result, RankingReport):
-        result = result.summary()
-    if isinstance(result, Summary):
-        of_ranking = result.keys in (("measure",), ("segment", "measure"))
-        known = of_ranking and "chance" in result.columns
-        return partial(TieRangeDisplay.from_summary, result) if known else None
-    draw = _DISPLAYS.get(type(result))
-    return None if draw is None else partial(draw, result)
+    # of summaries, only those of rankings have ranges
+    if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
+        return None
+    display = _DISPLAYS.get(type(result))
+    return None if display is None else partial(display.from_result, result)
