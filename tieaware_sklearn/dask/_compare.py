@@ -157,7 +157,7 @@ n_resamples, random_state, zero_relevance, unjudged
         ids = prepared.queries.qid
         return [(ids, found)], id_digests(ids, qid)
 
-    rows = gathered(df, Names(label, qid, None), shuffle, [*chosen, *keys], "scores")
+    rows = gathered(df, Names(label, qid, None), shuffle, [*chosen, *keys])
     parts, _ = merged(rows, values, add, qid, keep=False)
     every = one_after_another([ids for ids, _ in parts])
     order = check_qid(every, n_rows=len(every), name=qid).sorted()

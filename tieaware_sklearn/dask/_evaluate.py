@@ -74,10 +74,10 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
-        column; if a partition has text where the meta of `df` says numbers, or
-        numbers where it says text; and if a query is in several partitions without
-        `shuffle`, or has rows in several segments.
+        As in `tieaware_sklearn.evaluate`; if `df` does not have a column; if a
+        partition has text where the meta of `df` says numbers, or numbers where it says
+        text; and if a query is in several partitions without `shuffle`, or has rows in
+        several segments.
 
         Errors of partitions, those of Dask and its readers too, have a note that names
         the partition and, where it is known, the Parquet file. Others are as Dask
@@ -126,7 +126,7 @@ def evaluate(
 
     # it may be the query itself, or its weight
     others = [] if segment in (None, qid, query_weight) else [segment]
-    rows = gathered(df, names, shuffle, others, "segment")
+    rows = gathered(df, names, shuffle, others)
     parts, _ = merged(rows, report, add, qid, keep=False)
     found = RankingReport.merge(*parts)
     names.check_weight(found.query_weight)
