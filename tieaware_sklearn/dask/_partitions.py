@@ -92,8 +92,12 @@ def _in_own_partitions(df: Any) -> Any:
     Dask reads several Parquet files as one partition where few of their columns are
     asked for. Queries that two of them repeat would then be in one partition.
     """
-    parts = df.simplify().to_delayed(optimize_graph=False)
-    return dd.from_delayed(parts, meta=df._meta, verify_meta=False)
+    # what Dask does to a data frame before it computes it, but for that step
+    expr = df.expr.simplify().lower_completely()
+    fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
+    parts = dd.dask_expr.new_collection(expr if fuse is None else fuse())
+    delayed = parts.to_delayed(optimize_graph=False)
+    return dd.from_delayed(delayed, meta=df._meta, verify_meta=False)
 
 
 class Gathered(NamedTuple):
