@@ -20,7 +20,12 @@ import matplotlib
 import numpy as np
 import optuna
 
-from tieaware_sklearn import QueryKFold, RankingFeatureSelector, precision_study
+from tieaware_sklearn import (
+    QueryKFold,
+    RankingFeatureSelector,
+    precision_study,
+    ranking_score,
+)
 from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -145,14 +150,14 @@ def main() -> None:
     print(tie_statistics(systems.scores, qid=systems.qid, rank=systems.rank))
     print("", loss_table(), sep="\n")
     data = {"qid": systems.qid, "unjudged": "nonrelevant"}
-    study = precision_study(
-        systems.target,
-        systems.scores,
-        measure=systems.measure,
-        coarseness=COARSENESS,
-        min_share=0.5,
-        **data,
-    )
+    judged = data | {"measure": systems.measure}
+    means = {
+        name: ranking_score(systems.target, scores, **judged)
+        for name, scores in systems.scores.items()
+    }
+    least = max(means.values()) / 2
+    good = {name: s for name, s in systems.scores.items() if means[name] >= least}
+    study = precision_study(systems.target, good, coarseness=COARSENESS, **judged)
     print("", study, sep="\n")
     if systems.docno is not None:
         print("", table(*significance(systems)), sep="\n")

@@ -19,7 +19,6 @@ from .._engine import (
     check_qid,
     check_scores,
     dense_ranks,
-    is_missing,
     is_retrieved,
     runs,
 )
@@ -35,11 +34,8 @@ EXISTING_TIES = ("keep", "order")
 def check_rho(rho: Any) -> Fraction:
     """The growth of bands as a fraction: 1.1 is 11/10."""
     try:
-        if isinstance(rho, bool) or is_missing(rho):
-            raise ValueError
-        exact = isinstance(rho, (str, Fraction, np.floating))
-        value = Fraction(str(rho) if exact else repr(float(rho)))
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        value = Fraction(str(rho))
+    except (ValueError, ZeroDivisionError):
         raise ValueError(
             f'rho must be a number > 1, a Fraction or a text such as "11/10", got '
             f"{rho!r}"

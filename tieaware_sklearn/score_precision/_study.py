@@ -20,7 +20,6 @@ from .._engine import (
     check_flag,
     check_qid,
     check_share,
-    is_number,
 )
 from ..comparison import (
     TESTS,
@@ -56,8 +55,8 @@ class PrecisionStudy(Result):
         Whether higher values of the measure are better.
     levels : tuple of str
         ``"exact"`` and the levels of coarseness, such as ``"rho=1.1"``.
-    systems, dropped : tuple of str
-        Systems that were studied, and systems below `min_share` of the best one.
+    systems : tuple of str
+        Names of the systems.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, best, worst : ndarray of shape (n_levels, n_queries, n_systems)
@@ -104,7 +103,6 @@ class PrecisionStudy(Result):
     greater_is_better: bool
     levels: tuple[str, ...]
     systems: tuple[str, ...]
-    dropped: tuple[str, ...]
     qid: NDArray[Any]
     expected: FloatArray
     best: FloatArray
@@ -292,10 +290,7 @@ class PrecisionStudy(Result):
 
     def _notes(self) -> list[str]:
         of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        notes = ["", f"{of} on {len(self.qid)} queries"]
-        if self.dropped:
-            notes.append(f"dropped (too far below the best): {', '.join(self.dropped)}")
-        return notes
+        return ["", f"{of} on {len(self.qid)} queries"]
 
     def _terms(self) -> dict[str, str]:
         """What heads mean, which are short."""
@@ -427,7 +422,6 @@ def precision_study(
     external: Mapping[str, Any] | None = None,
     keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
-    min_share: float = 0.0,
     test: str = "t",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
@@ -468,9 +462,6 @@ def precision_study(
         Shares of the mean to keep.
     alpha : float, default=0.05
         Significance level of all tests.
-    min_share : float, default=0.0
-        Smallest mean, as a share of the best one, of a system that is studied (the
-        largest mean is the inverse where lower is better).
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Two-tailed paired test for pairs of systems.
     zero_relevance, unjudged
@@ -530,8 +521,6 @@ def precision_study(
     check_choice(test, "test", TESTS)
     check_flag(progress, "progress")
     shares = tuple(several(keep, "keep", _share_to_keep))
-    if not is_number(min_share, least=0, most=1):
-        raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
     levels = several(coarseness, "coarseness", parse_coarseness)
     systems = MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
@@ -540,7 +529,7 @@ def precision_study(
     ways = {"existing_ties": existing_ties, "scale": scale}
     studies = {
         treatment: _study(
-            systems, levels, shares, float(alpha), min_share, test, progress,
+            systems, levels, shares, float(alpha), test, progress,
             **ways, ties=treatment,
         )
         for treatment in systems.rules.check(ties)
@@ -553,7 +542,6 @@ def _study(
     levels: Sequence[Coarseness],
     shares: tuple[float, ...],
     alpha: float,
-    min_share: float,
     test: str,
     progress: bool,
     **ways: Any,
@@ -563,15 +551,12 @@ def _study(
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
-    exact = [measure(j, None, *ends) for j in range(len(systems.names))]
-    kept = _kept([mean(one.values["expected"]) for one in exact], min_share, up)
-    numbers = np.flatnonzero(kept).tolist()
-    cells = list(itertools.product(levels, numbers))
-    found = [exact[j] for j in numbers] + [
+    shape = len(levels) + 1, len(systems.names)
+    cells = list(itertools.product([None, *levels], range(shape[1])))
+    found = [
         measure(j, level, *ends)
         for level, j in show_progress(cells, progress, len(cells), "ranking")
     ]
-    shape = len(levels) + 1, len(numbers)
     by_query = (*shape, systems.queries.n_queries)
     values = {
         name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
@@ -580,7 +565,7 @@ def _study(
     expected = values["expected"]
     averages = level_means(expected)
     warn_undefined(systems.asked, expected[:1])
-    pairs = pairs_of(len(numbers))
+    pairs = pairs_of(shape[1])
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
@@ -591,8 +576,7 @@ def _study(
         measure=str(measured_by),
         greater_is_better=up,
         levels=("exact", *map(str, levels)),
-        systems=tuple(itertools.compress(systems.names, kept)),
-        dropped=tuple(itertools.compress(systems.names, ~kept)),
+        systems=tuple(systems.names),
         qid=systems.queries.qid,
         **values,
         bits=np.reshape([one.bits for one in found], shape),
@@ -613,18 +597,6 @@ def _study(
 def _share_to_keep(share: Any) -> float:
     check_share(share, "keep", up_to_one=True)
     return float(share)
-
-
-def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
-    """Systems that are at least this share as good as the best one."""
-    values = np.array(means)
-    known = values[~np.isnan(values)]
-    if share == 0 or not len(known):
-        return np.ones(len(values), dtype=bool)
-    # a mean that is undefined is not up to any
-    if up:
-        return np.asarray(values >= share * known.max())
-    return np.asarray(values * share <= known.min())
 
 
 def _inferiority(
