@@ -99,18 +99,18 @@ def significance(
     ones, lost if only by the scores as they are, and new if only by coarser ones. The
     ties of both are broken by document id, or averaged over exactly.
     """
-    studies = precision_study(
-        systems.target,
-        systems.scores,
-        qid=systems.qid,
-        measure=systems.measure,
-        coarseness=coarseness,
-        ties=["official", "expected"],
-        external={"official": (systems.docno, "descending", "float32")},
-        unjudged="nonrelevant",
-    )
     columns = []
-    for study in studies.values():
+    for ties in ("official", "expected"):
+        study = precision_study(
+            systems.target,
+            systems.scores,
+            qid=systems.qid,
+            measure=systems.measure,
+            coarseness=coarseness,
+            ties=ties,
+            external={"official": (systems.docno, "descending", "float32")},
+            unjudged="nonrelevant",
+        )
         found, before = study.significant(), study.significant()[0]
         kept = (found & before & ~study.turned()).sum(axis=1)
         columns += [kept, study.false_negatives(), study.false_positives()]
@@ -211,10 +211,9 @@ def figures(
     }
     if systems.features is not None:
         found, qid = systems.features, systems.qid
-        rest["features"] = FeatureScreeningDisplay.from_estimator(
-            RankingFeatureSelector().fit(found.data, found.target, qid=qid),
-            feature_names=found.feature_names,
-        )
+        selector = RankingFeatureSelector().fit(found.data, found.target, qid=qid)
+        screening = selector.screening_.named(found.feature_names)
+        rest["features"] = FeatureScreeningDisplay.from_result(screening)
     return rest
 
 

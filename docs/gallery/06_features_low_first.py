@@ -13,7 +13,7 @@ from tieaware_sklearn.plots import FeatureScreeningDisplay
 
 web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 selector = RankingFeatureSelector("esl").fit(web.data, web.target, qid=web.qid)
-FeatureScreeningDisplay.from_estimator(selector, max_features=8)
+FeatureScreeningDisplay.from_result(selector.screening_, max_features=8)
 
 # %%
 # In the worst order of its ties, `url_length` is hardly better than chance.

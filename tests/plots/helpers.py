@@ -108,8 +108,8 @@ DISPLAYS = {
         ),
         **k,
     ),
-    "features": lambda **k: FeatureScreeningDisplay.from_estimator(
-        SELECTOR, feature_names=WEB.feature_names, **k
+    "features": lambda **k: FeatureScreeningDisplay.from_result(
+        SELECTOR.screening_.named(WEB.feature_names), **k
     ),
     "importances": lambda **k: PermutationImportanceDisplay.from_result(
         IMPORTANCE, max_features=8, **k

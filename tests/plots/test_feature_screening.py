@@ -13,9 +13,8 @@ from tieaware_sklearn.plots._base import GREY
 
 def test_features_are_those_of_the_selector():
     selector = RankingFeatureSelector(["ap", "rr"]).fit(WEB.data, Y, qid=QID)
-    display = FeatureScreeningDisplay.from_estimator(
-        selector, feature_names=WEB.feature_names, max_features=4
-    )
+    screening = selector.screening_.named(WEB.feature_names)
+    display = FeatureScreeningDisplay.from_result(screening, max_features=4)
     best = np.argsort(selector.ranking_)[:4]
     assert [WEB.feature_names[j] for j in best] == [
         name.split(" (")[0].split(". ")[-1] for name in rows_of(display.axes_[0])
@@ -28,18 +27,14 @@ def test_features_are_those_of_the_selector():
         assert chance[0].get_xdata()[0] == selector.chance_[m]
     assert check_layout(display.figure_)
     with pytest.raises(ValueError, match="max_features must be an integer >= 1"):
-        FeatureScreeningDisplay.from_estimator(selector, max_features=0)
-    with pytest.raises(
-        ValueError, match=r"feature_names must have one name per feature \(12\), got 1"
-    ):
-        FeatureScreeningDisplay.from_estimator(selector, feature_names=["a"])
+        FeatureScreeningDisplay.from_result(screening, max_features=0)
 
 
 def test_selected_features_are_numbered_and_others_name_what_they_repeat():
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     selector.fit(WEB.data, Y, qid=QID)
-    display = FeatureScreeningDisplay.from_estimator(
-        selector, feature_names=WEB.feature_names
+    display = FeatureScreeningDisplay.from_result(
+        selector.screening_.named(WEB.feature_names)
     )
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     for place, j in enumerate(selector.selection_order_, start=1):

@@ -115,8 +115,8 @@ def test_other_treatments_are_marks():
     rules = {"official": (np.arange(len(Y)), "descending"), "$up$": np.arange(len(Y))}
     options = {"qid": QID, "external": rules}
     ties = ["official", "expected", "$up$", "best"]
-    shown = TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, measures=["ap", "p@5"], ties=ties, **options
+    shown = TieRangeDisplay.from_result(
+        compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **options)
     )
     assert check_layout(shown.figure_)
     order = rows_of(shown.axes_[0])
@@ -139,8 +139,10 @@ def test_other_treatments_are_marks():
 
 def test_a_treatment_alone_has_its_name():
     rules = {"official": np.arange(len(Y))}
-    shown = TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, qid=QID, measures="ap", ties="official", external=rules
+    shown = TieRangeDisplay.from_result(
+        compare_systems(
+            Y, SYSTEMS, qid=QID, measure="ap", ties="official", external=rules
+        )
     )
     entries = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
     assert "ties: official" in entries

@@ -189,14 +189,6 @@ def test_skipped_queries_are_left_out_of_tests():
     ("options", "message"),
     [
         ({"coarseness": []}, "coarseness must not be empty"),
-        (
-            {"coarseness": ["rho=1.1", "rho=1.1"]},
-            "not repeat an entry, got rho=1.1 and rho=1.1",
-        ),
-        (
-            {"coarseness": ["rho=2", "rho=4/2"]},
-            "coarseness must not repeat an entry, got rho=2 and rho=4/2",
-        ),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
         ({"coarseness": ["rho=0.9"]}, "rho must be > 1"),
@@ -207,7 +199,7 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
         ({"keep": []}, "keep must not be empty"),
         ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
-        ({"keep": [0.9, 0.9]}, "keep must not repeat an entry, got 0.9"),
+        ({"ties": ["best", "expected"]}, "ties must be one treatment"),
         ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
         ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
         ({"test": "z"}, "test must be one of"),
@@ -218,6 +210,13 @@ def test_skipped_queries_are_left_out_of_tests():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+def test_what_is_repeated_counts_once():
+    levels = ["rho=2", "rho=4/2", "bits=3"]
+    study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
+    assert study.levels == ("exact", "rho=2", "bits=3")
+    assert study.keep == (0.9,)
 
 
 def test_systems_that_retrieve_nothing():

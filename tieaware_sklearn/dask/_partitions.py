@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import reduce
@@ -21,7 +21,6 @@ from .._engine import (
     kept,
     repeated,
     same_digest,
-    show,
     value_bits,
 )
 from .._optional import import_optional
@@ -31,6 +30,7 @@ dask, dd, pandas = (
     for name in ("dask", "dask.dataframe", "pandas")
 )
 
+delayed = dask.delayed
 #: how notes name a partition
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
@@ -46,10 +46,10 @@ class Names(NamedTuple):
     label: str
     qid: str
     weight: str | None
-    score: str | None = None
 
     def given(self) -> list[str]:
-        return [name for name in self if name is not None]
+        weight = [] if self.weight is None else [self.weight]
+        return [self.label, self.qid, *weight]
 
     def check_weight(self, total: Any) -> None:
         """Single partitions may weigh nothing, but not all of them."""
@@ -60,15 +60,6 @@ class Names(NamedTuple):
 def check_frame(df: Any) -> None:
     if not isinstance(df, dd.DataFrame):
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
-
-
-def check_given(**names: Any) -> None:
-    """Whether arguments that are needed name columns."""
-    for argument, name in names.items():
-        if name is None or not isinstance(name, Hashable):
-            raise ValueError(
-                f"{argument} must be the name of a column, got {show(name)}"
-            )
 
 
 def _check_columns(df: Any, columns: list[Any]) -> None:
@@ -96,8 +87,8 @@ def _in_own_partitions(df: Any) -> Any:
     expr = df.expr.simplify().lower_completely()
     fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
     parts = dd.dask_expr.new_collection(expr if fuse is None else fuse())
-    delayed = parts.to_delayed(optimize_graph=False)
-    return dd.from_delayed(delayed, meta=df._meta, verify_meta=False)
+    own = parts.to_delayed(optimize_graph=False)
+    return dd.from_delayed(own, meta=df._meta, verify_meta=False)
 
 
 class Gathered(NamedTuple):
@@ -115,10 +106,6 @@ class Gathered(NamedTuple):
     df: Any
     rows: Any
     given: Any
-
-    @property
-    def shuffled(self) -> bool:
-        return self.df is not self.rows
 
 
 def gathered(
@@ -233,8 +220,7 @@ def merged(
     def of_partition(frame: Any, number: int) -> tuple[Part | None, Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
-        where = {"number": number}
-        with noted(where, n_partitions, frame[qid], shuffled=shuffled):
+        with noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
             return of_rows(frame)
 
     def merge(parts: list[Part | None]) -> Part | None:
@@ -245,16 +231,16 @@ def merged(
         every = np.concatenate(parts) if keep else parts[0][:0]
         return repeated(parts), kept(every)
 
-    n_partitions, shuffled = len(partitions), rows.shuffled
-    token, measure = uuid4().hex, dask.delayed(of_partition, nout=2)
+    n_partitions, shuffled = len(partitions), rows.df is not rows.rows
+    token, measure = uuid4().hex, delayed(of_partition, nout=2)
     found = [
         measure(part, number, dask_key_name=(f"measure-{token}", number))
         for number, part in enumerate(partitions)
     ]
-    compared = dask.delayed(compare)([digests for _, digests in found])
+    compared = delayed(compare)([digests for _, digests in found])
     tree = [part for part, _ in found]
     while len(tree) > 1:
-        tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
+        tree = [delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
     try:
         whole, (several, digests) = dask.compute(tree[0], compared)
     except Exception as error:
@@ -285,7 +271,7 @@ def _note_source(error: Exception, rows: Gathered) -> None:
 def _unreadable(parts: list[Any], first: int = 0) -> int | None:
     """The number of a partition that cannot be read again, found by halves."""
     try:
-        dask.compute([dask.delayed(len)(part) for part in parts])
+        dask.compute([delayed(len)(part) for part in parts])
     except Exception:
         if len(parts) == 1:
             return first
@@ -309,7 +295,7 @@ def _file_of(df: Any, number: int) -> str:
 
 def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:
     """What is wrong; two partitions are read again for the id of a query."""
-    look = dask.delayed(with_digest)
+    look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for found in dask.compute(*two) for query in found]
     for other in queries[1:]:

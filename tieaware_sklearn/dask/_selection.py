@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from .._engine import Digests, show
 from ..feature_selection import RankingFeatureSelector, Rule, Screening
-from ._partitions import Names, check_frame, check_given, gathered, merged
+from ._partitions import Names, check_frame, gathered, merged
 
 
 def fit_selector(
@@ -99,7 +99,6 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
-    check_given(label=label, qid=qid)
     names = Names(label, qid, query_weight)
     if features is None:
         check_frame(df)

@@ -157,8 +157,6 @@ class SelectionCurve(Result):
         Names of the features.
     selected : ndarray of shape (n_folds, n_selectors, n_sizes, n_columns), bool
         The features that were chosen in each fold.
-    bounds : ndarray of shape (2,)
-        Smallest and largest value that the measure can have.
     confidence : float
         Confidence level of the intervals.
 
@@ -196,7 +194,6 @@ class SelectionCurve(Result):
     query_weight: FloatArray | None
     feature_names: tuple[str, ...]
     selected: NDArray[np.bool_]
-    bounds: FloatArray
     confidence: float
 
     def _columns(self) -> dict[str, Any]:
@@ -437,7 +434,6 @@ def selection_curve(
         query_weight=rows.weight,
         feature_names=rows.names,
         selected=np.stack([selected for _, selected in done]),
-        bounds=bounds,
         confidence=float(confidence),
     )
 
@@ -474,9 +470,9 @@ def _run(
     X_test, y_test, queries_test = rows.part(test)
     prepared = Prepared(y_test, queries_test, keep=True)
 
-    def values(columns: IntArray | None) -> FloatArray:
+    def values(columns: IntArray) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
-        if columns is None or len(columns):
+        if len(columns):
             own = clone(estimator)
             own = fit_rows(own, take_columns(X, columns), y, queries)
             scores = predicted_scores(
@@ -501,7 +497,7 @@ def _run(
             if key not in known:
                 known[key] = values(columns)
             found.append(known[key])
-    return np.column_stack([*found, values(None)]), selected
+    return np.column_stack([*found, values(np.arange(shape[2]))]), selected
 
 
 def first_features(
@@ -530,10 +526,8 @@ def first_features(
     return [np.flatnonzero(one.get_support()) for one in every]
 
 
-def take_columns(X: Any, columns: IntArray | None) -> Any:
-    """These columns of a matrix of any kind; all for None."""
-    if columns is None:
-        return X
+def take_columns(X: Any, columns: IntArray) -> Any:
+    """These columns of a matrix of any kind."""
     if hasattr(X, "iloc"):
         return X.iloc[:, columns]
     if hasattr(X, "column_names"):  # an Arrow table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._display import clip, printable
 from .._engine import count_rows
 from .._optional import import_optional
 from ..comparison import check_systems
+from ..evaluation import Summary
 from ..model_selection import predicted_scores
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
@@ -93,6 +95,10 @@ class Panels(NamedTuple):
         return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
 
 
+#: what draws results of these types
+_DISPLAYS: dict[type, type[Display]] = {}
+
+
 class Display(ABC):
     """What a picture shows, and how it is drawn.
 
@@ -112,6 +118,11 @@ class Display(ABC):
 
     figure_: Any
     axes_: list[Any]
+    ax_: Any
+
+    def __init_subclass__(cls, *, of: Sequence[type] = ()) -> None:
+        """A class that draws results `of` these types."""
+        _DISPLAYS.update(dict.fromkeys(of, cls))
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -146,15 +157,6 @@ class Display(ABC):
     def _draw(self, axes: list[Any]) -> None:
         """Draw into tidy axes, one per panel; what has a label is in the legend."""
 
-    @property
-    def ax_(self) -> Any:
-        """The only panel."""
-        if len(self.axes_) > 1:
-            raise AttributeError(
-                f"this {type(self).__name__} has {len(self.axes_)} panels: use axes_"
-            )
-        return self.axes_[0]
-
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
 
@@ -184,6 +186,8 @@ class Display(ABC):
                     f"{len(self.axes_)}"
                 )
             self.figure_ = self.axes_[0].figure
+        if panels.number == 1:
+            self.ax_ = self.axes_[0]
         for axis in self.axes_:
             _tidy(axis)
         self._draw(self.axes_)
@@ -196,6 +200,15 @@ class Display(ABC):
         else:
             self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
         return self
+
+
+def drawing_of(result: Any) -> Callable[[], Display] | None:
+    """What draws a result for its page; None for one that has no display."""
+    # of summaries, only those of rankings have ranges
+    if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
+        return None
+    display = _DISPLAYS.get(type(result))
+    return None if display is None else partial(display.from_result, result)
 
 
 def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:

@@ -17,7 +17,7 @@ _LIGHTEST, _DARKEST = 0.25, 0.8
 
 
 @dataclass(eq=False)
-class OfficialVsExactDisplay(Display):
+class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
     """Means of systems over all orders of ties, with trec_eval's value in the range.
 
     Make it with `from_result`.

@@ -15,7 +15,7 @@ from ._ranges import show_intervals, show_rows
 
 
 @dataclass(eq=False)
-class PermutationImportanceDisplay(Display):
+class PermutationImportanceDisplay(Display, of=[PermutationImportance]):
     """Permutation importances of columns, with intervals over queries.
 
     Make it with `from_result`.

@@ -37,7 +37,7 @@ _TOGETHER = 3
 
 
 @dataclass(eq=False)
-class PrecisionRecallBandDisplay(SystemsDisplay):
+class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
     Up to three curves share a panel. With more, each curve has its own panel, where the

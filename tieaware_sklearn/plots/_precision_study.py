@@ -27,7 +27,7 @@ from ._base import (
 
 
 @dataclass(eq=False)
-class PrecisionLossDisplay(Display):
+class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
     Make it with `from_result`.

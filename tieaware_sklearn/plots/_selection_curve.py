@@ -13,7 +13,7 @@ from ._base import GREY, Display, Panels, line_style, plain, short
 
 
 @dataclass(eq=False)
-class SelectionCurveDisplay(Display):
+class SelectionCurveDisplay(Display, of=[SelectionCurve]):
     """A measure on held-out queries by the number of features, with intervals.
 
     Make it with `from_result`.

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._engine import FloatArray
-from ..comparison import EXPECTED, SystemComparison, compare_systems
-from ..evaluation import DEFAULT_MEASURES, RankingReport, Summary, evaluate
+from ..comparison import EXPECTED, SystemComparison
+from ..evaluation import RankingReport, Summary, evaluate
 from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, SystemsDisplay, plain
 from ._ranges import show_ranges
 
+#: by name, of shape (n_systems, n_measures)
+Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
 _SPELLED = {"macro": "mean", "geometric": "geometric mean"}
 #: of the marks, those below the bar and those above in turn
@@ -22,14 +24,13 @@ _COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
 
 
 @dataclass(eq=False)
-class TieRangeDisplay(SystemsDisplay):
+class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparison]):
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
-    options of `evaluate`; if ``ties`` or ``external`` is among them, those of
-    `compare_systems`, with ``measures`` in place of ``measure``. Of several treatments
-    of ties, "expected" has the range, or the first if "expected" is not among them, and
-    each of the others is a mark.
+    options of `evaluate`. Of several treatments of ties in a comparison, "expected" has
+    the range, or the first if "expected" is not among them, and each of the others is a
+    mark.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ class TieRangeDisplay(SystemsDisplay):
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn import compare_systems
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import TieRangeDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
@@ -85,10 +87,11 @@ class TieRangeDisplay(SystemsDisplay):
     With a mark where document ids break the ties, as trec_eval does:
 
     >>> docno = [f"d{i}" for i in range(len(web.target))]
-    >>> display = TieRangeDisplay.from_predictions(
-    ...     web.target, systems, qid=web.qid, measures="ap",
+    >>> found = compare_systems(
+    ...     web.target, systems, qid=web.qid, measure="ap",
     ...     ties=["expected", "official"],
     ...     external={"official": (docno, "descending", "float32")})
+    >>> display = TieRangeDisplay.from_result(found)
     >>> display.marks["official"].shape
     (3, 1)
     """
@@ -137,18 +140,19 @@ class TieRangeDisplay(SystemsDisplay):
         if isinstance(result, RankingReport):
             result = result.summary()
         if isinstance(result, SystemComparison):
-            found = _of_comparison(result)
-        elif isinstance(result, Summary):
-            found = _of_summaries({"all queries": result})
+            of, found = _of_comparison(result)
         else:
-            found = _of_summaries(result)
-        return cls(**(found | options)).plot(ax)
+            one = isinstance(result, Summary)
+            of, found = _of_summaries({"all queries": result} if one else result)
+        figures = {name: of[name] for name in _FIGURES} | {
+            "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
+            # of any system that has one: it is the same for all
+            "chance": np.fmax.reduce(of["chance"]),
+        }
+        return cls(**(figures | found | options)).plot(ax)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
-        if {"ties", "external"} & options.keys():
-            measure = options.pop("measures", DEFAULT_MEASURES)
-            return compare_systems(y_true, systems, measure=measure, **options)
         return {
             name: evaluate(y_true, score, **options).summary()
             for name, score in systems.items()
@@ -189,8 +193,8 @@ class TieRangeDisplay(SystemsDisplay):
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
 
 
-def _of_comparison(found: SystemComparison) -> dict[str, Any]:
-    """What is drawn: one treatment of ties, and marks of the others."""
+def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
+    """Columns of one treatment of ties, and what else is drawn."""
     ties = EXPECTED if EXPECTED in found.ties else found.ties[0]
     shape = len(found.measures), len(found.ties), len(found.systems)
     columns = {
@@ -199,18 +203,19 @@ def _of_comparison(found: SystemComparison) -> dict[str, Any]:
     }
     of = {name: column[found.ties.index(ties)].T for name, column in columns.items()}
     others = zip(found.ties, columns["mean"], strict=True)
-    return {
+    return of, {
         "systems": found.systems,
         "measures": found.measures,
         "greater_is_better": bool(found.greater_is_better[0]),
         "marks": {name: values.T for name, values in others if name != ties},
         "ties": ties,
-        **_figures(of),
     }
 
 
-def _of_summaries(named: Mapping[str, Summary]) -> dict[str, Any]:
-    """What is drawn of rankings, or of the segments of one."""
+def _of_summaries(
+    named: Mapping[str, Summary],
+) -> tuple[Columns, dict[str, Any]]:
+    """Columns of rankings, or of the segments of one, and what else is drawn."""
     every = list(named.values())
     measures = tuple(dict.fromkeys(every[0].measure.tolist()))
     of = {
@@ -225,20 +230,8 @@ def _of_summaries(named: Mapping[str, Summary]) -> dict[str, Any]:
         "measures": measures,
         "average": f"{_SPELLED.get(average, average)} over queries",
         "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
-        **_figures(of),
     }
     if every[0].keys[0] == "segment":  # each has a chance level of its own
         segments = tuple(map(str, of["segment"][:, 0]))
-        return found | {"systems": segments, "chance": None}
-    return found
-
-
-def _figures(of: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Those of columns of shape (n_systems, n_measures)."""
-    interval = np.stack([of["interval_low"], of["interval_high"]], axis=-1)
-    # of any system that has one: it is the same for all
-    chance = np.fmax.reduce(of["chance"])
-    return {name: of[name] for name in _FIGURES} | {
-        "interval": interval,
-        "chance": chance,
-    }
+        found |= {"systems": segments, "chance": None}
+    return of, found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._display import number
+from .._engine import check_choice
 from ..comparison import SystemComparison, compare_systems
 from ..evaluation import NO_DIFFERENCE, mean
 from ._base import (
@@ -86,22 +87,19 @@ class TopicDifferenceDisplay(SystemsDisplay):
     _own = ("pair",)
 
     def __post_init__(self) -> None:
-        found, pair = self.comparison, self.pair
-        names = found.systems
+        found = self.comparison
         if len(found) > 1:
             raise ValueError(
                 "comparison must be by one measure under one treatment of ties; choose "
                 f"one by its key, such as comparison[{found.measures[0]!r}, "
                 f"{found.ties[0]!r}]"
             )
-        if len(names) < 2:
-            raise ValueError(f"comparison must have at least two systems, got {names}")
-        chosen = tuple(pair) if isinstance(pair, (tuple, list)) else ()
-        two = len(chosen) == len(set(chosen)) == 2 and set(chosen) <= set(names)
-        if pair is not None and not two:
+        if len(found.systems) < 2:
             raise ValueError(
-                f"pair must be two different names of {names}, got {pair!r}"
+                f"comparison must have at least two systems, got {found.systems}"
             )
+        for name in self.pair or ():
+            check_choice(name, "pair", found.systems)
 
     @staticmethod
     def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:

@@ -73,9 +73,8 @@ class UserModelDisplay(Display):
         cls,
         measures: str | Measure | Iterable[str | Measure],
         *,
-        depth: int = 20,
-        ranking: ArrayLike | None = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the user models of measures.
 
@@ -83,10 +82,10 @@ class UserModelDisplay(Display):
         ----------
         measures : str, Measure or list of them
             Measures that have a user model.
-        depth, ranking
-            As in the class.
         ax : list of three matplotlib Axes, optional
             Axes to draw into.
+        **options
+            `depth` and `ranking`, as in the class.
 
         Returns
         -------
@@ -97,7 +96,7 @@ class UserModelDisplay(Display):
         ValueError
             If a measure has no user model, or needs `ranking` and there is none.
         """
-        return cls(parse_measures(measures), depth, ranking).plot(ax)
+        return cls.from_result(parse_measures(measures), ax=ax, **options)
 
     def _panels(self) -> Panels:
         return Panels(len(_PANELS), width=4.0, height=3.6)

@@ -24,8 +24,6 @@ from .._engine import (
 )
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
-#: ranks are 64-bit integers
-_LONGEST = 2**62
 #: bands of less attention than this can lose nothing
 _NEGLIGIBLE = 1e-18
 EXISTING_TIES = ("keep", "order")
@@ -72,7 +70,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     Raises
     ------
     ValueError
-        If `n_documents` is less than 1 or too large, or if `rho` is at most 1.
+        If `n_documents` is less than 1, or if `rho` is at most 1.
 
     See Also
     --------
@@ -93,8 +91,6 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     array([1, 2, 3, 5, 8])
     """
     check_count(n_documents, "n_documents")
-    if n_documents > _LONGEST:
-        raise ValueError(f"n_documents must be at most {_LONGEST}, got {n_documents}")
     ratio = check_rho(rho)
     first, bands = 1, []
     while first <= n_documents:

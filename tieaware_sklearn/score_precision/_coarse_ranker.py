@@ -202,17 +202,11 @@ def _number(kind: str, given: str) -> int:
 
 
 def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
-    """One or several, each parsed, all different."""
+    """One or several, each parsed, and each once."""
     listed = isinstance(given, Iterable) and not isinstance(given, str)
-    parsed = [parse(one) for one in (given if listed else [given])]
+    parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
     if not parsed:
         raise ValueError(f"{name} must not be empty")
-    for i, one in enumerate(parsed):
-        first = parsed.index(one)
-        if first < i:
-            raise ValueError(
-                f"{name} must not repeat an entry, got {parsed[first]} and {one}"
-            )
     return parsed
 
 

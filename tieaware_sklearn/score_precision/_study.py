@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -260,6 +260,7 @@ class PrecisionStudy(Result):
                 ("tau b", self.tau_b, partial(number, digits=2)),
                 ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
+        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
         # correlations of the order of systems, and a share between two others
         last = len(columns) - 1
         drop = [last, last - 1, 7] if len(self.pairs) and len(self.keep) > 2 else []
@@ -267,7 +268,7 @@ class PrecisionStudy(Result):
             Table.of(
                 *columns,
                 drop=drop,
-                notes=self._notes(),
+                notes=["", f"{of} on {len(self.qid)} queries"],
                 terms=self._terms(),
                 explains=True,
             )
@@ -287,10 +288,6 @@ class PrecisionStudy(Result):
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
-
-    def _notes(self) -> list[str]:
-        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        return ["", f"{of} on {len(self.qid)} queries"]
 
     def _terms(self) -> dict[str, str]:
         """What heads mean, which are short."""
@@ -418,7 +415,7 @@ def precision_study(
     coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
     scale: str = "query",
-    ties: str | Sequence[str] = "expected",
+    ties: str = "expected",
     external: Mapping[str, Any] | None = None,
     keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
@@ -427,7 +424,7 @@ def precision_study(
     unjudged: str = "raise",
     n_jobs: int | None = None,
     progress: bool = False,
-) -> Any:
+) -> PrecisionStudy:
     """Measure how coarser scores change the evaluation of systems.
 
     Parameters
@@ -452,7 +449,7 @@ def precision_study(
     scale : {"query", "all"}, default="query"
         The range of evenly spaced levels: between the extreme scores of each query, or
         of all queries of a system.
-    ties : str or list of str, default="expected"
+    ties : str, default="expected"
         Treatment of ties, as in `compare_systems`, of the exact and of the coarse
         scores alike.
     external : mapping of str to key, optional
@@ -473,15 +470,14 @@ def precision_study(
 
     Returns
     -------
-    PrecisionStudy or dict of str to PrecisionStudy
-        The values, tests and correlations at each level; by treatment, if `ties` is a
-        list.
+    PrecisionStudy
+        The values, tests and correlations at each level.
 
     Raises
     ------
     ValueError
-        As in `compare_systems`, `band_scores` and `round_scores`, and if a level is
-        repeated or a share is outside (0, 1].
+        As in `compare_systems`, `band_scores` and `round_scores`, and if a share is
+        outside (0, 1].
 
     See Also
     --------
@@ -526,37 +522,21 @@ def precision_study(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
-    ways = {"existing_ties": existing_ties, "scale": scale}
-    studies = {
-        treatment: _study(
-            systems, levels, shares, float(alpha), test, progress,
-            **ways, ties=treatment,
-        )
-        for treatment in systems.rules.check(ties)
-    }  # fmt: skip
-    return studies[ties] if isinstance(ties, str) else studies
-
-
-def _study(
-    systems: MeasuredSystems,
-    levels: Sequence[Coarseness],
-    shares: tuple[float, ...],
-    alpha: float,
-    test: str,
-    progress: bool,
-    **ways: Any,
-) -> PrecisionStudy:
-    """The study under one treatment of ties."""
-    measure: Callable[..., CoarseValues] = partial(coarse_values, systems, **ways)
+    if not isinstance(ties, str):
+        raise ValueError(f"ties must be one treatment, got {ties!r}")
+    systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
     shape = len(levels) + 1, len(systems.names)
     cells = list(itertools.product([None, *levels], range(shape[1])))
     found = [
-        measure(j, level, *ends)
+        coarse_values(
+            systems, j, level, *ends,
+            existing_ties=existing_ties, scale=scale, ties=ties,
+        )
         for level, j in show_progress(cells, progress, len(cells), "ranking")
-    ]
+    ]  # fmt: skip
     by_query = (*shape, systems.queries.n_queries)
     values = {
         name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
@@ -588,9 +568,9 @@ def _study(
         pvalues=pvalues,
         tau_b=tau_b,
         tau_ap=tau_ap,
-        alpha=alpha,
+        alpha=float(alpha),
         test=test,
-        ties=ways["ties"],
+        ties=ties,
     )
 
 
@@ -603,17 +583,16 @@ def _inferiority(
     expected: FloatArray, shares: tuple[float, ...], up: bool
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
-    losses = [
-        [QueryLosses.of(*both) for both in zip(expected[0].T, level.T, strict=True)]
-        for level in expected
-    ]
     return np.array(
         [
             [
-                [one.inferiority(share, greater_is_better=up) for one in each]
+                [
+                    QueryLosses.of(*both).inferiority(share, greater_is_better=up)
+                    for both in zip(expected[0].T, level.T, strict=True)
+                ]
                 for share in shares
             ]
-            for each in losses
+            for level in expected
         ]
     )
 
