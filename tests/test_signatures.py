@@ -15,7 +15,6 @@ from tests.signatures import attributes, calls, parameters, public, taken
 #: parameters with several defaults, and why
 EXCEPTIONS = {
     "coarseness": "a ranker has one level, a study tries several",
-    "cv": "a stability is that over bootstrap samples, where no folds are asked for",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
     "keep": "a study shows several shares, a choice goes by one",
     "k": "the tie report needs a cut-off to look at",

@@ -20,7 +20,12 @@ import matplotlib
 import numpy as np
 import optuna
 
-from tieaware_sklearn import QueryKFold, precision_study
+from tieaware_sklearn import (
+    QueryKFold,
+    RankingFeatureSelector,
+    precision_study,
+    ranking_score,
+)
 from tieaware_sklearn.comparison import tie_statistics
 from tieaware_sklearn.datasets import load_letor, make_web_search
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
@@ -94,18 +99,18 @@ def significance(
     ones, lost if only by the scores as they are, and new if only by coarser ones. The
     ties of both are broken by document id, or averaged over exactly.
     """
-    studies = precision_study(
-        systems.target,
-        systems.scores,
-        qid=systems.qid,
-        measure=systems.measure,
-        coarseness=coarseness,
-        ties=["official", "expected"],
-        external={"official": (systems.docno, "descending", "float32")},
-        unjudged="nonrelevant",
-    )
     columns = []
-    for study in studies.values():
+    for ties in ("official", "expected"):
+        study = precision_study(
+            systems.target,
+            systems.scores,
+            qid=systems.qid,
+            measure=systems.measure,
+            coarseness=coarseness,
+            ties=ties,
+            external={"official": (systems.docno, "descending", "float32")},
+            unjudged="nonrelevant",
+        )
         found, before = study.significant(), study.significant()[0]
         kept = (found & before & ~study.turned()).sum(axis=1)
         columns += [kept, study.false_negatives(), study.false_positives()]
@@ -145,14 +150,14 @@ def main() -> None:
     print(tie_statistics(systems.scores, qid=systems.qid, rank=systems.rank))
     print("", loss_table(), sep="\n")
     data = {"qid": systems.qid, "unjudged": "nonrelevant"}
-    study = precision_study(
-        systems.target,
-        systems.scores,
-        measure=systems.measure,
-        coarseness=COARSENESS,
-        min_share=0.5,
-        **data,
-    )
+    judged = data | {"measure": systems.measure}
+    means = {
+        name: ranking_score(systems.target, scores, **judged)
+        for name, scores in systems.scores.items()
+    }
+    least = max(means.values()) / 2
+    good = {name: s for name, s in systems.scores.items() if means[name] >= least}
+    study = precision_study(systems.target, good, coarseness=COARSENESS, **judged)
     print("", study, sep="\n")
     if systems.docno is not None:
         print("", table(*significance(systems)), sep="\n")
@@ -193,8 +198,8 @@ def figures(
         "tie_ranges": TieRangeDisplay.from_predictions(
             target, scores, measures=names, **data
         ),
-        "changes": PrecisionLossDisplay.from_study(study),
-        "pvalues": PairwisePValueDisplay.from_study(study, level="rho=2.0"),
+        "changes": PrecisionLossDisplay.from_result(study),
+        "pvalues": PairwisePValueDisplay.from_result(study, level="rho=2.0"),
         "precision_recall": PrecisionRecallBandDisplay.from_predictions(
             target, coarse, **data
         ),
@@ -202,15 +207,13 @@ def figures(
             ["rbp(p=0.5)", "rbp(p=0.85)", "p@10", "dcg@10", "ap", "rr"],
             ranking=[0, 1, 1, 0, 0, 1] + [0] * 14,
         ),
-        "front": ScorePrecisionDisplay.from_study(search),
+        "front": ScorePrecisionDisplay.from_result(search),
     }
     if systems.features is not None:
-        rest["features"] = FeatureScreeningDisplay.from_predictions(
-            systems.features.target,
-            systems.features.data,
-            qid=systems.qid,
-            feature_names=systems.features.feature_names,
-        )
+        found, qid = systems.features, systems.qid
+        selector = RankingFeatureSelector().fit(found.data, found.target, qid=qid)
+        screening = selector.screening_.named(found.feature_names)
+        rest["features"] = FeatureScreeningDisplay.from_result(screening)
     return rest
 
 

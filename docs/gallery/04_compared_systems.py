@@ -13,7 +13,7 @@ from tieaware_sklearn.plots import TieRangeDisplay
 digits = load_digits_retrieval(n_queries=30, as_frame=True)
 systems = digits.data[["l1", "hamming", "quadrants"]]
 comparison = compare_systems(digits.target, systems, qid=digits.qid, measure="p@10")
-TieRangeDisplay.from_comparison(comparison)
+TieRangeDisplay.from_result(comparison)
 print(comparison)
 
 # %%

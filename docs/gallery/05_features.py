@@ -15,7 +15,7 @@ web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
     web.data, web.target, qid=web.qid
 )
-FeatureScreeningDisplay.from_estimator(selector)
+FeatureScreeningDisplay.from_result(selector.screening_)
 
 # %%
 # The intervals of the noise features include the chance level.

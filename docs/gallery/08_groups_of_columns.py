@@ -28,7 +28,7 @@ importance = query_permutation_importance(
     columns=groups,
     within_queries=True,
 )
-PermutationImportanceDisplay.from_importance(importance)
+PermutationImportanceDisplay.from_result(importance)
 
 # %%
 # Permuting `clicks` alone costs nothing: the model relies on `log_clicks`. Values were

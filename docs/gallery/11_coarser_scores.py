@@ -16,7 +16,7 @@ levels = ["rho=1.1", "rho=1.5", "rho=2", "levels=16", "levels=4"]
 study = precision_study(
     web.target, web.data["text_score"], qid=web.qid, coarseness=levels
 )
-PrecisionLossDisplay.from_study(study)
+PrecisionLossDisplay.from_result(study)
 
 # %%
 # Some queries gain by accident and others lose. The mean shows the cost.

@@ -8,14 +8,14 @@ pairs in the upper left are no longer significant, and pairs in the lower right 
 become significant.
 """
 
+from tieaware_sklearn import precision_study
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.plots import PairwisePValueDisplay
 
 web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 systems = web.data.filter(regex="^(?!log_)")
-PairwisePValueDisplay.from_predictions(
-    web.target, systems, qid=web.qid, coarseness="rho=2"
-)
+study = precision_study(web.target, systems, qid=web.qid, coarseness="rho=2")
+PairwisePValueDisplay.from_result(study)
 
 # %%
 # p-values too small for the scale are drawn at its edge, as squares.

@@ -18,7 +18,7 @@ web = make_web_search(n_queries=60, as_frame=True, random_state=0)
 objective = ScorePrecisionObjective(web.target, web.data["text_score"], qid=web.qid)
 study = objective.create_study(seed=0)
 study.optimize(objective, n_trials=40)
-ScorePrecisionDisplay.from_study(study, keep=0.95)
+ScorePrecisionDisplay.from_result(study, keep=0.95)
 
 # %%
 # At 0 bits all scores tie, and the value is the chance level.

@@ -2,15 +2,15 @@
 How many features does a ranker need?
 =====================================
 
-`SelectionCurveDisplay` trains a ranker on the first k features that a selector chooses,
-and shows the exact measure on queries that neither the selection nor the training has
-seen. Here the best single features, some of which repeat each other, are compared with
-those that the selector chooses by default.
+`selection_curve` trains a ranker on the first k features that a selector chooses. Its
+display shows the exact measure on queries that neither the selection nor the training
+has seen. Here the best single features, some of which repeat each other, are compared
+with those that the selector chooses by default.
 """
 
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from tieaware_sklearn import RankingFeatureSelector
+from tieaware_sklearn import RankingFeatureSelector, selection_curve
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.plots import SelectionCurveDisplay
 
@@ -22,9 +22,8 @@ selectors = {
     "without repeats": RankingFeatureSelector("ndcg@10"),
 }
 trees = HistGradientBoostingRegressor(max_iter=30, random_state=0)
-SelectionCurveDisplay.from_estimator(
-    selectors, trees, web.data, web.target, qid=web.qid
-)
+curve = selection_curve(selectors, trees, web.data, web.target, qid=web.qid)
+SelectionCurveDisplay.from_result(curve)
 
 # %%
 # With few features, those that repeat none are better. The lines reach the level of all

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import sys
 from datetime import date
 from xml.etree import ElementTree
 
@@ -104,7 +105,7 @@ def test_a_file_is_replaced_once_the_page_is_complete(tmp_path, monkeypatch):
 
 
 def test_without_matplotlib_a_page_says_so(monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn._display.html.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = evaluate([0, 1], [1, 2]).to_html()
     assert "because matplotlib is not installed" in text
     assert not figures(text)

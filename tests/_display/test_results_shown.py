@@ -88,7 +88,7 @@ def results() -> dict[str, Result]:
             columns=dict(zip(LONG, range(5), strict=True)),
         ),
         selection_stability(
-            RankingFeatureSelector(MEASURES[3]), SCORES, Y, qid=QID, cv=2
+            RankingFeatureSelector(MEASURES[3]), SCORES, Y, qid=QID, n_bootstraps=2
         ),
         selection_curve(
             {name: RankingFeatureSelector(MEASURES[3]) for name in LONG[:3]},

@@ -24,7 +24,7 @@ COMMANDS = {
 }
 #: what each one draws with
 DRAWN = {
-    "screen": "_screen.FeatureScreeningDisplay.from_estimator",
+    "screen": "_screen.FeatureScreeningDisplay.from_result",
     "evaluate": "_evaluate.tie_ranges",
     "compare": "_compare._picture",
 }

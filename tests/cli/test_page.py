@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import shlex
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_page_has_all_that_is_chosen(letor, tmp_path, capsys):
 
 
 def test_without_matplotlib_the_page_says_so(files, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn._display.html.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     path = tmp_path / "report.html"
     assert run(capsys, "evaluate", *files["evaluate"], "--report", path)[0] == 0
     found = parsed(path.read_text())

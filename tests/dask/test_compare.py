@@ -153,16 +153,19 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
         ({"ties": "docno"}, "ties must be"),
         ({"external": {"x": ("label", "sideways")}}, "must be one of .*'sideways'"),
         ({"external": {"x": ("label", "random")}}, "each partition would draw"),
-        ({"external": {"x": "docno"}}, "df must have a column 'docno'"),
-        ({"external": {"x": [1, 2]}}, "must be a column of df"),
-        ({"external": {"x": (pd.Series([1]), "ascending")}}, "must be a column of df"),
+        ({"external": {"x": "docno"}}, "df must have one column 'docno'"),
+        ({"external": {"x": [1, 2]}}, "unhashable"),
+        ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
         ({"external": {"best": "label"}}, "must not use the name of a built-in"),
         ({"external": "docno"}, "external must map names to keys"),
         ({"scores": "clicks"}, "scores must be a list of columns, got 'clicks'"),
         ({"scores": []}, "scores must be a list of columns"),
         ({"scores": {"a": [1]}}, "scores must be a list of columns"),
-        ({"scores": ["clicks", "clicks"]}, "for each system, got clicks twice"),
-        ({"scores": ["clicks", "label"]}, "and scores must name different columns"),
+        ({"scores": ["clicks", "clicks"]}, "different columns, got 'clicks' twice"),
+        (
+            {"scores": ["clicks", "label"]},
+            "must name different columns, got 'label' twice",
+        ),
         ({"baseline": "age"}, "baseline"),
         ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
         ({"confidence": 95}, "confidence must be a number"),
@@ -170,7 +173,7 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
 )
 def test_what_cannot_be_compared_is_refused_before_the_work(rows, options, what):
     never = spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
-    with pytest.raises(ValueError, match=what):
+    with pytest.raises((ValueError, TypeError), match=what):
         compare_systems(never, **({"scores": SYSTEMS} | options))
 
 

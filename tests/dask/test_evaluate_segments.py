@@ -155,8 +155,8 @@ def test_without_shuffle_a_cut_query_is_refused(rows):
 def test_columns_are_checked_before_the_work(rows):
     never = spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
     for options, what in (
-        ({"segment": "market"}, "df must have a column 'market'"),
-        ({"segment": "label"}, "query_weight and segment must name different columns"),
+        ({"segment": "market"}, "df must have one column 'market'"),
+        ({"segment": "label"}, "must name different columns, got 'label' twice"),
     ):
         options = {"score": "clicks", "segment": "label"} | options
         with pytest.raises(ValueError, match=what):

@@ -202,18 +202,16 @@ def test_a_study_under_a_rule_breaks_exact_and_coarse_ties():
     docno = rng.permutation(300)
     external = {"docno": (docno, "descending")}
     options = {"qid": qid, "measure": "ap", "coarseness": "decimals=0"}
-    found = precision_study(
-        labels, scores, ties=["docno", "expected"], external=external, **options
-    )
-    assert list(found) == ["docno", "expected"]
+    found = precision_study(labels, scores, ties="docno", external=external, **options)
     for level, own in enumerate([scores, np.round(scores)]):
         for j in range(2):
             broken = break_ties(own[:, j], external["docno"], qid=qid)
             wanted = evaluate(labels, broken, qid=qid, measures="ap").expected[:, 0]
-            assert found["docno"].expected[level, :, j].tolist() == wanted.tolist()
+            assert found.expected[level, :, j].tolist() == wanted.tolist()
     plain = precision_study(labels, scores, **options)
-    assert plain.expected.tolist() == found["expected"].expected.tolist()
-    assert (plain.ties, found["docno"].ties) == ("expected", "docno")
+    with_rules = precision_study(labels, scores, external=external, **options)
+    assert plain.expected.tolist() == with_rules.expected.tolist()
+    assert (plain.ties, found.ties) == ("expected", "docno")
 
 
 def test_a_tie_report_has_averages_under_rules():

@@ -235,7 +235,7 @@ def test_ids_from_a_column_are_never_permuted():
     plain.fit(frame[NAMES], Y, qid=QID)
     assert_same(found, importance(plain, frame[NAMES]), ("baseline",))
     for columns in (["q"], {"ids": [NAMES[0], "q"]}):
-        with pytest.raises(ValueError, match="columns must leave out the query ids"):
+        with pytest.raises(ValueError, match=r"columns must .* none of query ids"):
             importance(column, frame, qid="q", columns=columns)
 
 
@@ -296,18 +296,17 @@ def test_one_document_and_a_pickle():
             {"columns": [4]},
             "columns must be the index of one of the 4 columns",
         ),
-        ({"columns": 0}, "columns must be a list or a mapping of columns, got 0"),
-        ({"columns": "x0"}, "columns must be a list or a mapping of columns, got 'x0'"),
+        ({"columns": "x0"}, "columns must be an index where X has no column names"),
         ({"columns": ["a"]}, "columns must be an index where X has no column names"),
         (
             {"columns": []},
             r"at least one entry, and different names, got \[\]",
         ),
         ({"columns": [0, 0]}, r"different names, got \['x0', 'x0'\]"),
-        ({"columns": {"none": []}}, "each column once, got no column in 'none'"),
+        ({"columns": {"none": []}}, "at least one column in each group, .* got 'none'"),
         (
             {"columns": {"both": [1, 1]}},
-            "each column once, got a column twice in 'both'",
+            "each column once and .* got 'both'",
         ),
         ({"n_repeats": 0}, "n_repeats must be an integer >= 1"),
         ({"within_queries": "yes"}, "within_queries must be True or False"),

@@ -72,8 +72,6 @@ def test_against_a_plain_loop():
     np.testing.assert_allclose(found.difference[1, 1], apart.mean())
     np.testing.assert_allclose(found.difference_interval[1, 1], [low, high])
     assert not found.difference[0].any()
-    apart = (values - everything[:, None, None]).mean(axis=0)
-    np.testing.assert_allclose(found.difference_from_all, apart)
     assert (found.interval >= 0).all()
     assert (found.interval <= 1).all()
 
@@ -269,15 +267,17 @@ def test_table_data_frame_and_page():
     ("options", "message"),
     [
         ({"selectors": {}}, "selectors must have at least one entry"),
-        ({"selectors": {"a": 3}}, r"selectors\['a'\] must be a selector"),
         (
             {"estimator": QueryLGBMRanker(qid="q")},
             "qid must be given once, as an argument",
         ),
-        ({"n_features": [0]}, "n_features must be integers from 1 to .*12.*, got 0"),
-        ({"n_features": [13]}, "got 13"),
+        ({"n_features": [0]}, "n_features must be an integer >= 1, got 0"),
+        (
+            {"n_features": [13]},
+            r"integers from 1 to .*12.*got \[13\]",
+        ),
         ({"n_features": [2.5]}, "got 2.5"),
-        ({"n_features": []}, "n_features must have at least one entry"),
+        ({"n_features": []}, r"n_features must be integers .*got \[\]"),
         ({"measure": "nothing"}, "nothing"),
         ({"cv": "five"}, "cv must be a number of folds"),
         ({"qid": None}, "qid must say which rows"),

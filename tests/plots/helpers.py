@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tieaware_sklearn import (
     RankingFeatureSelector,
+    official_vs_exact,
     precision_study,
     query_permutation_importance,
     selection_curve,
@@ -36,6 +37,7 @@ SYSTEMS = dict(zip(WEB.feature_names[:6], WEB.data.T[:6], strict=True))
 STUDY = precision_study(
     Y, SYSTEMS, qid=QID, coarseness=["rho=1.2", "levels=4", "rho=3"]
 )
+SELECTOR = RankingFeatureSelector("ap").fit(WEB.data, Y, qid=QID)
 IMPORTANCE = query_permutation_importance(
     DecisionTreeRegressor(max_depth=4, random_state=0).fit(WEB.data, Y),
     WEB.data,
@@ -100,24 +102,27 @@ DISPLAYS = {
     "ranges": lambda **k: TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
     ),
-    "official": lambda **k: OfficialVsExactDisplay.from_predictions(
-        Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3, **k
+    "official": lambda **k: OfficialVsExactDisplay.from_result(
+        official_vs_exact(
+            Y, SYSTEMS, DOCNO, qid=QID, measures=["P_10", "esl"], n_orders=3
+        ),
+        **k,
     ),
-    "features": lambda **k: FeatureScreeningDisplay.from_predictions(
-        Y, WEB.data, qid=QID, feature_names=WEB.feature_names, measures="ap", **k
+    "features": lambda **k: FeatureScreeningDisplay.from_result(
+        SELECTOR.screening_.named(WEB.feature_names), **k
     ),
-    "importances": lambda **k: PermutationImportanceDisplay.from_importance(
+    "importances": lambda **k: PermutationImportanceDisplay.from_result(
         IMPORTANCE, max_features=8, **k
     ),
-    "changes": lambda **k: PrecisionLossDisplay.from_study(STUDY, **k),
-    "pvalues": lambda **k: PairwisePValueDisplay.from_study(STUDY, **k),
+    "changes": lambda **k: PrecisionLossDisplay.from_result(STUDY, **k),
+    "pvalues": lambda **k: PairwisePValueDisplay.from_result(STUDY, **k),
     "recall": lambda **k: PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
     "queries": lambda **k: PrecisionRecallScatterDisplay.from_predictions(
         Y, {n: SYSTEMS[n] for n in list(SYSTEMS)[:2]}, qid=QID, **k
     ),
-    "curve": lambda **k: SelectionCurveDisplay.from_curve(CURVE, **k),
+    "curve": lambda **k: SelectionCurveDisplay.from_result(CURVE, **k),
     "topics": lambda **k: TopicDifferenceDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
     ),

@@ -58,4 +58,4 @@ def test_many_measures_and_long_titles():
     names = [f"rbp(p={i / 100})" for i in range(50, 80)]
     assert check_layout(UserModelDisplay.from_measures(names, depth=5).figure_)
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
-    assert check_layout(PrecisionLossDisplay.from_study(study).figure_)
+    assert check_layout(PrecisionLossDisplay.from_result(study).figure_)

@@ -34,14 +34,12 @@ def test_class_methods_have_one_order(cls):
 def test_only_a_single_panel_is_ax_():
     two = DISPLAYS["ranges"]()
     assert not hasattr(two, "ax_")
-    with pytest.raises(AttributeError, match="TieRangeDisplay has 2 panels: use axes_"):
-        _ = two.ax_
     one = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="ap")
     assert one.ax_ is one.axes_[0]
 
 
 def test_plot_draws_again_elsewhere():
-    display = PrecisionLossDisplay.from_study(STUDY)
+    display = PrecisionLossDisplay.from_result(STUDY)
     first = display.figure_
     figure, axis = pyplot.subplots()
     assert display.plot(axis) is display

@@ -22,13 +22,13 @@ def test_boxes_hold_the_changes_of_queries():
     assert means_drawn(display) == pytest.approx(wanted, abs=1e-12)
     labels = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert labels == list(STUDY.levels[1:])
-    one = PrecisionLossDisplay.from_study(STUDY, system="clicks")
+    one = PrecisionLossDisplay.from_result(STUDY, system="clicks")
     wanted = changes[:, :, STUDY.systems.index("clicks")].mean(axis=1)
     assert means_drawn(one) == pytest.approx(wanted, abs=1e-12)
     assert one.ax_.get_title(loc="left") == "clicks"
     with pytest.raises(ValueError, match="system must be one of"):
-        PrecisionLossDisplay.from_study(STUDY, system="x")
+        PrecisionLossDisplay.from_result(STUDY, system="x")
     many = precision_study(
         Y, SYSTEMS, qid=QID, coarseness=[f"levels={n}" for n in range(2, 12)]
     )
-    assert check_layout(PrecisionLossDisplay.from_study(many).figure_)
+    assert check_layout(PrecisionLossDisplay.from_result(many).figure_)

@@ -36,7 +36,7 @@ def test_few_systems_share_a_panel():
         assert line.get_label() == name
         assert line.get_ydata().tolist() == display.curves[name].mean.tolist()
     curve = display.curves["clicks"]
-    assert list(PrecisionRecallBandDisplay.from_curves(curve).curves) == ["scores"]
+    assert list(PrecisionRecallBandDisplay.from_result(curve).curves) == ["scores"]
     named = pd.Series(systems["clicks"], name="clicks")
     alone = PrecisionRecallBandDisplay.from_predictions(Y[FEW], named, qid=QID[FEW])
     assert list(alone.curves) == ["clicks"]

@@ -15,16 +15,21 @@ def test_the_front_of_a_study():
     objective = ScorePrecisionObjective(Y, WEB.data[:, 5], qid=QID)
     study = objective.create_study(seed=0)
     study.optimize(objective, n_trials=20)
-    display = ScorePrecisionDisplay.from_study(study, keep=0.8)
-    assert display.values.tolist() == [t.values[0] for t in study.trials]
-    assert display.chosen == coarsest(study, keep=0.8).number
-    front = {t.number for t in study.best_trials}
-    assert set(display.front.tolist()) == front
-    assert np.all(np.diff(display.bits[display.front]) >= 0)
+    display = ScorePrecisionDisplay.from_result(study, keep=0.8)
+    *kinds, ring = display.ax_.collections
+    points = np.vstack([kind.get_offsets() for kind in kinds])
+    assert {*map(tuple, points)} == {tuple(t.values[::-1]) for t in study.trials}
+    chosen = coarsest(study, keep=0.8)
+    assert ring.get_offsets().tolist() == [chosen.values[::-1]]
+    assert display.ax_.texts[0].get_text() == chosen.user_attrs["coarseness"]
+    (front,) = [n for n in display.ax_.lines if n.get_label() == "Pareto front"]
+    optimal = {tuple(t.values[::-1]) for t in study.best_trials}
+    assert {*map(tuple, front.get_xydata())} == optimal
+    assert np.all(np.diff(front.get_xdata()) >= 0)
     assert check_layout(display.figure_)
-    nothing = ScorePrecisionDisplay.from_study(study, keep=1)
-    assert nothing.chosen is None
+    nothing = ScorePrecisionDisplay.from_result(study, keep=1)
+    assert not nothing.ax_.texts
     with pytest.raises(ValueError, match="complete trials of a ScorePrecision"):
-        ScorePrecisionDisplay.from_study(optuna.create_study())
+        ScorePrecisionDisplay.from_result(optuna.create_study())
     with pytest.raises(ValueError, match="keep must be a number"):
-        ScorePrecisionDisplay.from_study(study, keep=7)
+        ScorePrecisionDisplay.from_result(study, keep=7)

@@ -21,7 +21,7 @@ def bars(axis):
 
 
 def test_lines_and_intervals_are_those_found():
-    display = SelectionCurveDisplay.from_curve(CURVE)
+    display = SelectionCurveDisplay.from_result(CURVE)
     axis = display.ax_
     *lines, level = axis.get_lines()
     np.testing.assert_array_equal([line.get_ydata() for line in lines], CURVE.mean)
@@ -40,7 +40,7 @@ def test_lines_and_intervals_are_those_found():
 
 
 def test_differences_leave_the_first_selector_out():
-    display = SelectionCurveDisplay.from_curve(CURVE, differences=True)
+    display = SelectionCurveDisplay.from_result(CURVE, differences=True)
     (legend,) = display.figure_.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "b",
@@ -56,17 +56,17 @@ def test_differences_leave_the_first_selector_out():
         CURVE, selectors=CURVE.selectors[:1], values=CURVE.values[:, :1]
     )
     with pytest.raises(ValueError, match="differences must be of at least two"):
-        SelectionCurveDisplay.from_curve(alone, differences=True)
+        SelectionCurveDisplay.from_result(alone, differences=True)
     with pytest.raises(ValueError, match="differences must be True or False"):
-        SelectionCurveDisplay.from_curve(CURVE, differences="yes")
+        SelectionCurveDisplay.from_result(CURVE, differences="yes")
 
 
-def test_from_estimator_is_the_curve():
+def test_intervals_of_another_confidence_are_named():
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
     options = {"n_features": [2], "confidence": 0.9, "cv": 2}
     args = RankingFeatureSelector("ap"), model, WEB.data, Y
-    display = SelectionCurveDisplay.from_estimator(*args, qid=QID, **options)
-    curve = selection_curve(*args, qid=QID, **options)
-    np.testing.assert_array_equal(display.curve.mean, curve.mean)
+    display = SelectionCurveDisplay.from_result(
+        selection_curve(*args, qid=QID, **options)
+    )
     assert "90% intervals" in display.ax_.get_xlabel()
     assert check_layout(display.figure_)

@@ -9,8 +9,6 @@ from sklearn.linear_model import LinearRegression
 
 from tests.plots.helpers import FEW, WEB, Y
 from tieaware_sklearn.plots import (
-    PairwisePValueDisplay,
-    PrecisionLossDisplay,
     PrecisionRecallBandDisplay,
     TieRangeDisplay,
 )
@@ -20,12 +18,9 @@ X, LABELS, QID = WEB.data[FEW], Y[FEW], WEB.qid[FEW]
 COUNTS = {
     TieRangeDisplay: lambda display: len(display.systems),
     PrecisionRecallBandDisplay: lambda display: len(display.curves),
-    PrecisionLossDisplay: lambda display: len(display.study.systems),
-    PairwisePValueDisplay: lambda display: len(display.study.systems),
 }
 OPTIONS = {
     PrecisionRecallBandDisplay: {"recall": [0, 1]},
-    PrecisionLossDisplay: {"coarseness": "rho=2"},
 }
 NAMES = WEB.feature_names[:3]
 
@@ -41,9 +36,8 @@ def test_scores_of_any_kind(cls):
     ):
         display = cls.from_predictions(LABELS, given, qid=QID, **options)
         assert count(display) == 3
-    if cls is not PairwisePValueDisplay:
-        alone = cls.from_predictions(LABELS, scores[:, 0], qid=QID, **options)
-        assert count(alone) == 1
+    alone = cls.from_predictions(LABELS, scores[:, 0], qid=QID, **options)
+    assert count(alone) == 1
 
 
 @pytest.mark.parametrize("cls", COUNTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -21,12 +20,8 @@ from tests.plots.helpers import (
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.measures import DCG
-from tieaware_sklearn.plots import (
-    PairwisePValueDisplay,
-    PrecisionLossDisplay,
-    TieRangeDisplay,
-)
-from tieaware_sklearn.score_precision import CoarseRanker, precision_study
+from tieaware_sklearn.plots import TieRangeDisplay
+from tieaware_sklearn.score_precision import CoarseRanker
 
 
 def test_ranges_are_those_of_the_report():
@@ -63,17 +58,17 @@ def test_ranges_of_estimators_and_comparisons():
     assert alone.systems == ("LinearRegression",)
     assert alone.mean[0, 0] == display.mean[0, 0]
     compared = compare_systems(Y, SYSTEMS, qid=QID)
-    from_comparison = TieRangeDisplay.from_comparison(compared)
+    of_comparison = TieRangeDisplay.from_result(compared)
     direct = TieRangeDisplay.from_predictions(Y, SYSTEMS, qid=QID, measures="ndcg@10")
     for name in ("mean", "best", "worst", "interval", "chance"):
-        found = getattr(from_comparison, name), getattr(direct, name)
+        found = getattr(of_comparison, name), getattr(direct, name)
         assert np.array_equal(*found)
 
 
 def test_intervals_do_not_leave_the_measure():
     y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
     systems = {"nearly": [2, 1, 2, 1, 1, 2], "ideal": y}
-    display = TieRangeDisplay.from_comparison(compare_systems(y, systems, qid=qid))
+    display = TieRangeDisplay.from_result(compare_systems(y, systems, qid=qid))
     assert display.interval[0, 0].tolist()[1] == 1
     assert display.interval[1, 0].tolist() == [1, 1]
 
@@ -120,8 +115,8 @@ def test_other_treatments_are_marks():
     rules = {"official": (np.arange(len(Y)), "descending"), "$up$": np.arange(len(Y))}
     options = {"qid": QID, "external": rules}
     ties = ["official", "expected", "$up$", "best"]
-    shown = TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, measures=["ap", "p@5"], ties=ties, **options
+    shown = TieRangeDisplay.from_result(
+        compare_systems(Y, SYSTEMS, measure=["ap", "p@5"], ties=ties, **options)
     )
     assert check_layout(shown.figure_)
     order = rows_of(shown.axes_[0])
@@ -144,8 +139,10 @@ def test_other_treatments_are_marks():
 
 def test_a_treatment_alone_has_its_name():
     rules = {"official": np.arange(len(Y))}
-    shown = TieRangeDisplay.from_predictions(
-        Y, SYSTEMS, qid=QID, measures="ap", ties="official", external=rules
+    shown = TieRangeDisplay.from_result(
+        compare_systems(
+            Y, SYSTEMS, qid=QID, measure="ap", ties="official", external=rules
+        )
     )
     entries = [text.get_text() for text in shown.figure_.legends[0].get_texts()]
     assert "ties: official" in entries
@@ -154,40 +151,26 @@ def test_a_treatment_alone_has_its_name():
     several = compare_systems(
         Y, SYSTEMS, qid=QID, measure=["ap"], ties=["official", "best"], external=rules
     )
-    drawn = TieRangeDisplay.from_comparison(several)
+    drawn = TieRangeDisplay.from_result(several)
     assert drawn.ties == "official"
     assert list(drawn.marks) == ["best"]
-
-
-@pytest.mark.parametrize("display", [PairwisePValueDisplay, PrecisionLossDisplay])
-def test_displays_of_a_study_take_one_treatment(display):
-    rules = {"official": np.arange(len(Y))}
-    options = {"qid": QID, "coarseness": "rho=2", "external": rules}
-    shown = display.from_predictions(Y, SYSTEMS, ties="official", **options)
-    study = precision_study(Y, SYSTEMS, ties="official", **options)
-    wanted = display.from_study(study)
-    assert shown.study.pvalues.tolist() == wanted.study.pvalues.tolist()
-    assert shown.study.changes().tolist() == wanted.study.changes().tolist()
-    message = rf"ties must be one treatment for {display.__name__}, got \['expected'"
-    with pytest.raises(ValueError, match=message):
-        display.from_predictions(Y, SYSTEMS, ties=["expected", "official"], **options)
 
 
 def test_summaries_of_reports():
     segment = np.where(QID % 2, "odd", "even")
     options = {"qid": QID, "measures": ["ap", "esl"], "segment": segment}
     report = evaluate(Y, SYSTEMS["clicks"], **options)
-    one = TieRangeDisplay.from_summary(report.summary())
+    one = TieRangeDisplay.from_result(report.summary())
     assert rows_of(one.axes_[0]) == ["all queries"]
     assert one.mean.tolist() == [report.summary().mean.tolist()]
     assert one.greater_is_better
-    parts = TieRangeDisplay.from_summary(report.by_segment())
+    parts = TieRangeDisplay.from_result(report.by_segment())
     assert parts.systems == ("even", "odd")
     assert parts.mean.ravel().tolist() == report.by_segment().mean.tolist()
     assert parts.chance is None
     lower = {
         name: evaluate(Y, s, qid=QID, measures="esl") for name, s in SYSTEMS.items()
     }
-    named = TieRangeDisplay.from_summary({n: r.summary() for n, r in lower.items()})
+    named = TieRangeDisplay.from_result({n: r.summary() for n, r in lower.items()})
     assert named.systems == tuple(SYSTEMS)
     assert not named.greater_is_better

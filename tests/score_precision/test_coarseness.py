@@ -68,8 +68,6 @@ def test_rounding_by_hand():
     assert round_scores([3.0, 3.0], "levels=4").tolist() == [3, 3]
     by_query = round_scores([0, 0.4, 1, 10, 14, 20], "levels=2", qid=[1, 1, 1, 2, 2, 2])
     assert by_query.tolist() == [0, 0, 1, 10, 10, 20]
-    calibrated = round_scores([-5, 0.4, 9], "levels=2", limits=(0, 1))
-    assert calibrated.tolist() == [0, 0, 1]
     tiny = [0.0, 5e-324]
     assert round_scores(tiny, "levels=2").tolist() == tiny
     apart = round_scores([0, 10, 0.4, 14, 1, 20], "levels=2", qid=[1, 2, 1, 2, 1, 2])
@@ -117,54 +115,12 @@ def test_bad_coarseness(text, message):
 
 
 @pytest.mark.parametrize(
-    ("scores", "coarseness", "options", "message"),
+    ("scores", "coarseness", "message"),
     [
-        ([[1], [1, 2]], "decimals=1", {}, "y_score must be a 1-D"),
-        ([math.nan], "rho=2", {}, "y_score must not be NaN"),
-        (
-            [1],
-            "decimals=0",
-            {"limits": (5, 1)},
-            "limits go with levels or a number of bits, got decimals=0",
-        ),
-        (
-            [1],
-            "bits=float16",
-            {"limits": (1, 5)},
-            "limits go with levels or a number of bits, got bits=float16",
-        ),
-        (
-            [1],
-            "levels=2",
-            {"limits": (1, (2, 3))},
-            "limits must be two finite ascending numbers",
-        ),
-        (
-            [1],
-            "levels=2",
-            {"limits": (False, True)},
-            "limits must be two finite ascending numbers",
-        ),
-        (
-            [1],
-            "levels=3",
-            {"limits": 2},
-            "limits must be two finite ascending numbers, got 2",
-        ),
-        (
-            [1],
-            "levels=3",
-            {"limits": (1, 0)},
-            r"limits must be two finite ascending numbers, got \(1, 0\)",
-        ),
-        (
-            [1],
-            "levels=3",
-            {"limits": (0, 1), "qid": [1]},
-            "give either limits or qid, got both",
-        ),
+        ([[1], [1, 2]], "decimals=1", "y_score must be a 1-D"),
+        ([math.nan], "rho=2", "y_score must not be NaN"),
     ],
 )
-def test_bad_input(scores, coarseness, options, message):
+def test_bad_input(scores, coarseness, message):
     with pytest.raises(ValueError, match=message):
-        round_scores(scores, coarseness, **options)
+        round_scores(scores, coarseness)

@@ -45,7 +45,6 @@ def test_false_findings_of_pairs():
         greater_is_better=True,
         levels=("exact", "rho=2"),
         systems=("a", "b"),
-        dropped=(),
         qid=np.array([1]),
         expected=nothing,
         best=nothing,

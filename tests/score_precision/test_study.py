@@ -35,7 +35,6 @@ def test_every_number_by_hand(measure):
     )
     assert study.levels == NAMES
     assert study.systems == tuple(SYSTEMS)
-    assert study.dropped == ()
     up = measure == "ap"
     means = study.summary().mean.reshape(len(NAMES), -1)
     for i in range(len(NAMES)):
@@ -81,19 +80,6 @@ def test_one_system():
     assert study.false_positives().tolist() == [0] * 6
     assert "disc" not in str(study)
     assert "1 system on 60 queries" in str(study)
-
-
-def test_systems_far_below_the_best_are_dropped():
-    means = precision_study(WEB.target, SYSTEMS, qid=WEB.qid).summary().mean[:4]
-    share = (np.sort(means)[0] + 1e-9) / means.max()
-    study = precision_study(WEB.target, SYSTEMS, qid=WEB.qid, min_share=share)
-    assert study.dropped == (list(SYSTEMS)[int(np.argmin(means))],)
-    assert study.summary().mean.shape == (6 * 3,)
-    assert study.dropped[0] in str(study)
-    lower = precision_study(
-        WEB.target, SYSTEMS, qid=WEB.qid, measure="fallout@5", min_share=0.999
-    )
-    assert len(lower.systems) == 1
 
 
 def test_hardly_any_coarseness_changes_nothing():
@@ -203,14 +189,6 @@ def test_skipped_queries_are_left_out_of_tests():
     ("options", "message"),
     [
         ({"coarseness": []}, "coarseness must not be empty"),
-        (
-            {"coarseness": ["rho=1.1", "rho=1.1"]},
-            "not repeat an entry, got rho=1.1 and rho=1.1",
-        ),
-        (
-            {"coarseness": ["rho=2", "rho=4/2"]},
-            "coarseness must not repeat an entry, got rho=2 and rho=4/2",
-        ),
         ({"coarseness": "fine"}, 'coarseness must be a text such as "rho=1.1"'),
         ({"coarseness": ["size=3"]}, "the kind must be one of"),
         ({"coarseness": ["rho=0.9"]}, "rho must be > 1"),
@@ -221,10 +199,8 @@ def test_skipped_queries_are_left_out_of_tests():
         ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
         ({"keep": []}, "keep must not be empty"),
         ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
-        ({"keep": [0.9, 0.9]}, "keep must not repeat an entry, got 0.9"),
+        ({"ties": ["best", "expected"]}, "ties must be one treatment"),
         ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),
-        ({"min_share": -1}, r"min_share must be a number in \[0, 1\]"),
-        ({"min_share": False}, r"min_share must be a number in \[0, 1\]"),
         ({"alpha": 0}, r"alpha must be a number in \(0, 1\), got 0"),
         ({"test": "z"}, "test must be one of"),
         ({"scale": "fit"}, "scale must be one of"),
@@ -234,6 +210,13 @@ def test_skipped_queries_are_left_out_of_tests():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         precision_study([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+def test_what_is_repeated_counts_once():
+    levels = ["rho=2", "rho=4/2", "bits=3"]
+    study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
+    assert study.levels == ("exact", "rho=2", "bits=3")
+    assert study.keep == (0.9,)
 
 
 def test_systems_that_retrieve_nothing():
@@ -246,8 +229,6 @@ def test_systems_that_retrieve_nothing():
     assert np.isfinite(study.tau_b).all()
     assert np.isnan(study.difference[0, 1:]).all()
     assert len(str(study).splitlines()) > 4
-    kept = precision_study(WEB.target, systems, min_share=0.1, **options)
-    assert kept.dropped == ("none",)
     with pytest.warns(UndefinedMetricWarning):
         study = precision_study([0, 0], {"a": [1, 2]}, zero_relevance="skip")
     assert np.isnan(study.tau_b).all()

@@ -14,7 +14,6 @@ from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
 from typing import Any, cast
@@ -154,16 +153,14 @@ def _bar(
 
 def figure_html(draw: Callable[[], Any], said: str) -> str:
     """What a display draws, as SVG inside of a page, or why there is none."""
-    if find_spec("matplotlib") is None:
+    try:
+        from matplotlib import pyplot, rc_context
+    except ImportError:
         missing = "there is no figure because matplotlib is not installed"
         return f"<p>{missing} (pip install matplotlib)</p>"
-    matplotlib, pyplot = (
-        import_optional(name, extra="plots", purpose="to_html")
-        for name in ("matplotlib", "matplotlib.pyplot")
-    )
     drawn, file = draw().figure_, io.BytesIO()
     # the same page for the same findings
-    with matplotlib.rc_context({"svg.hashsalt": "tieaware"}):
+    with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
     data = base64.b64encode(file.getvalue()).decode("ascii")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -192,5 +191,5 @@ def _averages(found: SystemComparison) -> list[dict[str, Any]]:
 
 def _picture(found: SystemComparison) -> TieRangeDisplay:
     # the chance level of judged and retrieved documents is another one for each run
-    drawn = TieRangeDisplay.from_comparison(found)
-    return replace(drawn, average="mean over topics", chance=None).plot()
+    options = {"average": "mean over topics", "chance": None}
+    return TieRangeDisplay.from_result(found, **options)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._display import show_progress, shows_progress
-from ..evaluation import RankingReport, Summary
+from ..evaluation import RankingReport
 from ..feature_selection import RankingFeatureSelector, Screening
 from ..plots import TieRangeDisplay
 from ._outputs import Findings, check_outputs, note, write_findings
@@ -23,7 +23,6 @@ from ._parts import (
 from ._screen import report, set_selection
 from ._screen_files import Screened
 
-_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
 #: options that choose among features
 _SELECTION = ("select", "max_correlation", "diversity")
 
@@ -144,26 +143,7 @@ def _report_averages(
             opening=[f"{several} of {len(found.qid)} queries"],
             tables=[("Averages over queries", table)],
             remarks=["Scores are exact means over all orders of tied documents."],
-            draw=lambda: _tie_ranges(summary),
+            draw=lambda: TieRangeDisplay.from_result(summary),
             saved=found.to_bytes,
         ),
     )
-
-
-def _tie_ranges(summary: Summary) -> TieRangeDisplay:
-    """A picture of the means, with the best and worst order of ties."""
-    figures = (
-        getattr(summary, name)[None]
-        for name in ("mean", "best", "worst", "interval", "chance")
-    )
-    mean, best, worst, interval, chance = figures
-    return TieRangeDisplay(
-        ("",),
-        tuple(summary.measure.tolist()),
-        mean,
-        best,
-        worst,
-        average=f"{_SPELLED.get(summary.average, summary.average)} over queries",
-        interval=interval,
-        chance=chance[0],
-    ).plot()

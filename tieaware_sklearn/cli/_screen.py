@@ -80,8 +80,8 @@ def report(arguments: argparse.Namespace, screened: Screened, read: list[str]) -
             tables=[(heading, table)],
             pages=[(heading, table_of(screening, chosen))],
             remarks=closing(selector),
-            draw=lambda: FeatureScreeningDisplay.from_estimator(
-                selector, feature_names=names, max_features=len(shown)
+            draw=lambda: FeatureScreeningDisplay.from_result(
+                screening, max_features=len(shown)
             ),
             conclusion=conclusion_of(screening),
             saved=lambda: _saved(screening, screened),

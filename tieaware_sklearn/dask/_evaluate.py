@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from operator import add
 from typing import Any
 
-import numpy as np
-
-from .._engine import Digests, check_segment, id_digests, repeated
+from .._engine import Digests, Repeated, check_segment, id_digests, repeated
 from ..evaluation import (
     DEFAULT_MEASURES,
     Asked,
@@ -21,13 +19,13 @@ from ..evaluation import evaluate as evaluate_in_memory
 from ..measures import Measure, parse_measures
 from ._partitions import (
     Names,
-    check_given,
+    dd,
+    delayed,
     gathered,
     ids_of,
     in_several,
     merged,
     noted,
-    pandas,
     spell,
     with_digest,
 )
@@ -74,10 +72,10 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`; if `df`, or a partition, does not have a
-        column; if a partition has text where the meta of `df` says numbers, or
-        numbers where it says text; and if a query is in several partitions without
-        `shuffle`, or has rows in several segments.
+        As in `tieaware_sklearn.evaluate`; if `df` does not have a column; if a
+        partition has text where the meta of `df` says numbers, or numbers where it says
+        text; and if a query is in several partitions without `shuffle`, or has rows in
+        several segments.
 
         Errors of partitions, those of Dask and its readers too, have a note that names
         the partition and, where it is known, the Parquet file. Others are as Dask
@@ -116,17 +114,16 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    check_given(score=score, label=label, qid=qid)
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    names = Names(label, qid, query_weight, score)
+    names = Names(label, qid, query_weight)
 
     def report(frame: Any) -> tuple[list[RankingReport], Digests]:
-        found = report_of(frame, names, asked, segment)
+        found = report_of(frame, names, score, asked, segment)
         return [found], id_digests(found.qid, qid)
 
     # it may be the query itself, or its weight
     others = [] if segment in (None, qid, query_weight) else [segment]
-    rows = gathered(df, names, shuffle, others, "segment")
+    rows = gathered(df, names, shuffle, [score, *others])
     parts, _ = merged(rows, report, add, qid, keep=False)
     found = RankingReport.merge(*parts)
     names.check_weight(found.query_weight)
@@ -189,23 +186,15 @@ def evaluate_queries(
     {1: 1.0, 2: 0.75}
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    check_given(score=score, label=label, qid=qid)
     any_report = evaluate_in_memory([1], [1], measures="rr").to_pandas()[:0]
     if qid != "qid" and qid in any_report.columns:
         raise ValueError(
             f"qid must not have the name of a column of the result, got {qid!r}: "
             "rename the column of df"
         )
-    names = Names(label, qid, None, score)
-    df = gathered(df, names, shuffle).df
+    names = Names(label, qid, None)
+    df = gathered(df, names, shuffle, [score]).df
     n_partitions = df.npartitions
-
-    def table(frame: Any) -> Any:
-        ids = frame[qid].drop_duplicates()
-        found = report_of(frame, names, asked).to_pandas()
-        # as they are in df: of its kind, such as categories
-        found["qid"] = ids.repeat(len(asked.measures)).array
-        return found.rename(columns={"qid": qid})
 
     meta = any_report.assign(qid=df._meta[qid].iloc[:0]).rename(columns={"qid": qid})
 
@@ -213,51 +202,39 @@ def evaluate_queries(
         if not len(frame):
             return meta
         with noted(partition_info, n_partitions, frame[qid], shuffled=shuffle):
-            return table(frame)
+            ids = frame[qid].drop_duplicates()
+            found = report_of(frame, names, score, asked).to_pandas()
+            # as they are in df: of its kind, such as categories
+            found["qid"] = ids.repeat(len(asked.measures)).array
+            return found.rename(columns={"qid": qid})
 
-    tables = df.map_partitions(of_partition, meta=meta, clear_divisions=True)
+    def digests_of(frame: Any) -> Digests:
+        return id_digests(ids_of(frame, qid), qid)
 
-    def digests_of(frame: Any) -> Any:
-        return _cell(id_digests(ids_of(frame, qid), qid).tobytes())
-
-    def compare(cells: Any) -> Any:
-        # one row for each partition, in their order
-        parts = [np.frombuffer(cell, dtype=np.uint64) for cell in cells["found"]]
-        return _cell((repeated(parts), len(parts)))
-
-    def checked(frame: Any, cells: Any) -> Any:
-        several, n_partitions = cells["found"].iloc[0]
+    def checked(frame: Any, several: list[Repeated]) -> Any:
         for again in several:
             for query in with_digest(frame, qid, again.digest):
-                what = in_several(again, spell(query), n_partitions, qid, shuffle)
+                what = in_several(again, spell(query), len(tables), qid, shuffle)
                 raise ValueError(what)
         return frame
 
-    digests = tables.map_partitions(digests_of, meta=_cell(b"")[:0])
-    compared = digests.repartition(npartitions=1).map_partitions(
-        compare, meta=_cell(())[:0]
-    )
-    return tables.map_partitions(checked, compared, meta=meta, align_dataframes=False)
+    tables = df.map_partitions(of_partition, meta=meta).to_delayed()
+    several = delayed(repeated)([delayed(digests_of)(table) for table in tables])
+    found = [delayed(checked)(table, several) for table in tables]
+    return dd.from_delayed(found, meta=meta, verify_meta=False)
 
 
 def report_of(
-    frame: Any, names: Names, asked: Asked, segment: str | None = None
+    frame: Any, names: Names, score: str, asked: Asked, segment: str | None = None
 ) -> RankingReport:
     """On some of the rows."""
-    label, qid, weight, score = names
+    label, qid, weight = names
     prepared, scores = prepare(
         asked, frame[label], frame[score], frame[qid],
         frame.get(weight), allow_zero=True,
-        names=ColumnNames(label, score or "score", qid, weight or "query_weight"),
+        names=ColumnNames(label, score, qid, weight or "query_weight"),
     )  # fmt: skip
     of_queries = None
     if segment is not None:
         of_queries = check_segment(frame[segment], prepared.queries, name=segment)
     return prepared.report(asked, scores, segment=of_queries)
-
-
-def _cell(value: Any) -> Any:
-    """A frame that holds one object."""
-    cell = np.empty(1, dtype=object)
-    cell[0] = value
-    return pandas.DataFrame({"found": cell})

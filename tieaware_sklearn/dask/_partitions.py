@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import reduce
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from .._engine import (
     Digests,
     Repeated,
+    check_flag,
     check_qid,
     kept,
     repeated,
     same_digest,
-    show,
     value_bits,
 )
 from .._optional import import_optional
@@ -30,17 +30,10 @@ dask, dd, pandas = (
     for name in ("dask", "dask.dataframe", "pandas")
 )
 
-#: partitions of a query that a message names
-_SHOWN = 4
-#: the column in which Dask notes where it shuffles a row to
-_OF_DASK = "_partitions"
-#: operations of Dask whose partitions are what a function of the user makes
-_ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
+delayed = dask.delayed
 #: how notes name a partition
 _PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
 _ROW = re.compile(r"\bin row (\d+)")
-#: kinds of numbers
-_NUMBERS = "bif"
 #: from here on, floats do not hold all integers
 _BEYOND = 2**53
 
@@ -53,10 +46,10 @@ class Names(NamedTuple):
     label: str
     qid: str
     weight: str | None
-    score: str | None = None
 
     def given(self) -> list[str]:
-        return [name for name in self if name is not None]
+        weight = [] if self.weight is None else [self.weight]
+        return [self.label, self.qid, *weight]
 
     def check_weight(self, total: Any) -> None:
         """Single partitions may weigh nothing, but not all of them."""
@@ -67,72 +60,21 @@ class Names(NamedTuple):
 def check_frame(df: Any) -> None:
     if not isinstance(df, dd.DataFrame):
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
-    if df.columns.nlevels > 1:
-        raise ValueError(
-            f"df must have columns of one level, got {df.columns.nlevels} levels"
-        )
 
 
-def check_given(**names: Any) -> None:
-    """Whether arguments that are needed name columns."""
-    for argument, name in names.items():
-        if name is None or not isinstance(name, Hashable):
-            raise ValueError(
-                f"{argument} must be the name of a column, got {show(name)}"
-            )
-
-
-def _check_columns(
-    df: Any, names: Names, others: Sequence[Any], what: str, shuffle: Any
-) -> list[Any]:
-    """Columns that are wanted of a data frame, each for one purpose."""
+def _check_columns(df: Any, columns: list[Any]) -> None:
+    """Whether a data frame has them, each for one purpose."""
     check_frame(df)
-    if not isinstance(shuffle, bool):
-        raise ValueError(f"shuffle must be True or False, got {show(shuffle)}")
-    columns, own = [*names.given(), *others], list(df.columns)
+    own = list(df.columns)
     for name in columns:
-        every = f"label, qid, score, query_weight and {what}"
-        if not isinstance(name, Hashable):
-            raise ValueError(f"{every} must be names of columns, got {show(name)}")
         if columns.count(name) > 1:
-            raise ValueError(f"{every} must name different columns, got {name!r} twice")
-        if name not in own:
+            raise ValueError(
+                "label, qid, score, query_weight and others must name different "
+                f"columns, got {name!r} twice"
+            )
+        if own.count(name) != 1:
             got = ", ".join(map(str, own))
-            raise ValueError(f"df must have a column {name!r}, got {got}")
-        if own.count(name) > 1:
-            raise ValueError(f"df must have one column {name!r}, got {own.count(name)}")
-        if name == _OF_DASK and shuffle:
-            raise ValueError(
-                f"df must not have a column {name!r} that is used with shuffle=True, "
-                "because Dask uses this name: rename it"
-            )
-        if name in (names.label, names.score, names.weight) and _is_text(df[name]):
-            raise ValueError(
-                f"df must have numbers in column {name!r}, got text (dtype "
-                f"{df._meta[name].dtype}), which Dask makes of objects, too: give them "
-                "a type of their own, or make df within "
-                "dask.config.set({'dataframe.convert-string': False})"
-            )
-    return columns
-
-
-def _is_text(column: Any) -> bool:
-    """Whether a column has a dtype of texts, and not of any objects."""
-    dtype, types = column.dtype, pandas.api.types
-    return types.is_string_dtype(dtype) and not (
-        types.is_object_dtype(dtype) or isinstance(dtype, pandas.CategoricalDtype)
-    )
-
-
-class _Graph(dict[Any, Any]):
-    """Tasks that are known by a name, and need not be compared with others."""
-
-    def __init__(self, tasks: Any, name: str) -> None:
-        super().__init__(tasks)
-        self._of = name
-
-    def __dask_tokenize__(self) -> tuple[str, str]:
-        return type(self).__name__, self._of
+            raise ValueError(f"df must have one column {name!r}, got {got}")
 
 
 def _in_own_partitions(df: Any) -> Any:
@@ -142,13 +84,11 @@ def _in_own_partitions(df: Any) -> Any:
     asked for. Queries that two of them repeat would then be in one partition.
     """
     # what Dask does to a data frame before it computes it, but for that step
-    expr = df.expr.simplify().lower_completely().simplify()
+    expr = df.expr.simplify().lower_completely()
     fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
-    expr = expr if fuse is None else fuse()
-    return dd.from_graph(
-        _Graph(expr.__dask_graph__(), expr._name), df._meta, expr.divisions,
-        list(expr.__dask_keys__()), "as-given",
-    )  # fmt: skip
+    parts = dd.dask_expr.new_collection(expr if fuse is None else fuse())
+    own = parts.to_delayed(optimize_graph=False)
+    return dd.from_delayed(own, meta=df._meta, verify_meta=False)
 
 
 class Gathered(NamedTuple):
@@ -167,44 +107,25 @@ class Gathered(NamedTuple):
     rows: Any
     given: Any
 
-    @property
-    def shuffled(self) -> bool:
-        return self.df is not self.rows
-
 
 def gathered(
-    df: Any,
-    names: Names,
-    shuffle: bool,
-    others: Sequence[str] = (),
-    what: str = "features",
-    *,
-    only: bool = False,
+    df: Any, names: Names, shuffle: bool, others: Sequence[str] = ()
 ) -> Gathered:
     """The columns asked for, each for one purpose, the rows of a query together.
 
-    Every partition must have them, of the kinds of the meta of `df`. With `only`, it
-    must not have columns that the meta does not have.
+    Every partition must have them, of the kinds of the meta of `df`.
     """
-    columns = _check_columns(df, names, others, what, shuffle)
-    meta, n_partitions, own = df._meta[columns], df.npartitions, list(df.columns)
-    of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
+    check_flag(shuffle, "shuffle")
+    columns = [*names.given(), *others]
+    _check_columns(df, columns)
+    meta, n_partitions = df._meta[columns], df.npartitions
 
     def select(frame: Any, partition_info: Any = None) -> Any:
         with noted(partition_info, n_partitions):
-            if only and not of_a_reader and not set(frame.columns) <= set(own):
-                more = [name for name in frame.columns if name not in own]
-                raise ValueError(
-                    f"a partition must not have a column {more[0]!r}, which the meta "
-                    "of df does not have: give df the right meta, or name the features"
-                )
             return _as_meta(frame, meta, names.qid)
 
     rows = _in_own_partitions(
-        # a reader then reads these columns only
-        (df[columns] if of_a_reader else df).map_partitions(
-            select, meta=meta, enforce_metadata=False
-        )
+        df[columns].map_partitions(select, meta=meta, enforce_metadata=False)
     )
     if not shuffle:
         return Gathered(rows, rows, df)
@@ -217,63 +138,43 @@ def gathered(
 
 
 def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
-    """The columns of the meta, with values that can stand beside those of others.
+    """The columns, with values that can stand beside those of other partitions.
 
     A shuffle makes floats of integers that come together with floats, and texts of all
     that comes together with texts.
     """
-    if not isinstance(frame, pandas.DataFrame):
-        raise ValueError(f"a partition must be a pandas.DataFrame, got {type(frame)}")
-    for name in meta.columns:
-        if name not in frame.columns:
-            got = ", ".join(map(str, frame.columns))
-            raise ValueError(
-                f"a partition must have a column {name!r}, as the meta of df has, got "
-                f"{got}"
-            )
     if not len(frame):  # of any types, which would be those of other rows as well
         return meta
     columns = {}
-    for name in meta.columns:
+    for name, dtype in meta.dtypes.items():
         try:
-            columns[name] = _of_kind(frame[name], meta[name], ids=name == qid)
-        except (TypeError, ValueError, OverflowError):
+            columns[name] = _of_kind(frame[name], dtype, is_id=name == qid)
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"column {name!r} must hold {meta[name].dtype}, as the meta of df "
-                f"says, got {frame[name].dtype} with values that this does not hold"
+                f"column {name!r} must hold {dtype}, as the meta of df says, got "
+                f"{frame[name].dtype} ({error})"
             ) from None
     return pandas.DataFrame(columns, index=frame.index)
 
 
-def _of_kind(column: Any, meta: Any, *, ids: bool) -> Any:
+def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     """The same values, in the dtype of the meta where another would change some."""
-    kind, other = _kind(column), _kind(meta)
-    if other in _NUMBERS and kind in _NUMBERS + "O":
-        numbers = column if kind in _NUMBERS else pandas.to_numeric(column)
-        if {_kind(numbers), other} != {"f", "i"} or numbers.isna().any():
-            return column
-        cast = numbers.astype(meta.dtype)
-        same = cast.astype(numbers.dtype) == numbers
-        if same.all() and (other == "f" or (numbers.abs() < _BEYOND).all()):
-            return cast
-        if ids or other == "f":
-            raise ValueError
+    kind, other = (one.kind.replace("u", "i") for one in (column.dtype, dtype))
+    if kind == other or pandas.api.types.is_object_dtype(dtype):
         return column
-    if "O" not in (kind, other) and kind != other:
-        raise ValueError
-    return column
-
-
-def _kind(column: Any) -> str:
-    """As NumPy spells it, that of texts is U; O is anything."""
-    dtype = column.dtype
-    if isinstance(dtype, pandas.CategoricalDtype):
-        dtype = dtype.categories.dtype
-    if pandas.api.types.is_object_dtype(dtype):
-        found = pandas.api.types.infer_dtype(column, skipna=True)
-        return "U" if found == "string" else "O"
-    kind: str = "U" if pandas.api.types.is_string_dtype(dtype) else dtype.kind
-    return "i" if kind == "u" else kind
+    if other == "O":
+        raise ValueError("values of another kind")
+    floats = (kind, other) == ("f", "i")
+    if floats and column.isna().any():  # said later, with its row
+        return column
+    cast = column.astype(dtype)
+    # Python's numbers are compared exactly, and are no texts
+    same = (cast.astype(object) == column.astype(object)) | column.isna()
+    if same.all() and not (floats and (column.abs() >= _BEYOND).any()):
+        return cast
+    if floats and not is_id:
+        return column
+    raise ValueError("values that this does not hold")
 
 
 @contextmanager
@@ -319,8 +220,7 @@ def merged(
     def of_partition(frame: Any, number: int) -> tuple[Part | None, Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
-        where = {"number": number}
-        with noted(where, n_partitions, frame[qid], shuffled=shuffled):
+        with noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
             return of_rows(frame)
 
     def merge(parts: list[Part | None]) -> Part | None:
@@ -331,16 +231,16 @@ def merged(
         every = np.concatenate(parts) if keep else parts[0][:0]
         return repeated(parts), kept(every)
 
-    n_partitions, shuffled = len(partitions), rows.shuffled
-    token, measure = uuid4().hex, dask.delayed(of_partition, nout=2)
+    n_partitions, shuffled = len(partitions), rows.df is not rows.rows
+    token, measure = uuid4().hex, delayed(of_partition, nout=2)
     found = [
         measure(part, number, dask_key_name=(f"measure-{token}", number))
         for number, part in enumerate(partitions)
     ]
-    compared = dask.delayed(compare)([digests for _, digests in found])
+    compared = delayed(compare)([digests for _, digests in found])
     tree = [part for part, _ in found]
     while len(tree) > 1:
-        tree = [dask.delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
+        tree = [delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
     try:
         whole, (several, digests) = dask.compute(tree[0], compared)
     except Exception as error:
@@ -361,32 +261,24 @@ def _note_source(error: Exception, rows: Gathered) -> None:
     if found := _PARTITION.search(notes):
         number = None if found[1] else int(found[2])
     elif not (of_cluster or isinstance(error, CancelledError)):
-        number = _unreadable(rows.rows)
+        number = _unreadable(rows.rows.to_delayed())
         if number is not None:
             error.add_note(f"in partition {number} (of 0 to {rows.df.npartitions - 1})")
     if number is not None and (file := _file_of(rows.given, number)):
         error.add_note(f"in file {file}")
 
 
-def _unreadable(rows: Any) -> int | None:
-    """A partition that cannot be read again, found by halves."""
-    parts = [dask.delayed(len)(part) for part in rows.to_delayed()]
-
-    def fails(some: list[Any]) -> bool:
-        try:
-            dask.compute(*some)
-        except Exception:
-            return True
-        return False
-
-    first, last = 0, len(parts)
-    while last - first > 1:
-        middle = (first + last) // 2
-        if fails(parts[first:middle]):
-            last = middle
-        else:
-            first = middle
-    return first if fails(parts[first:last]) else None
+def _unreadable(parts: list[Any], first: int = 0) -> int | None:
+    """The number of a partition that cannot be read again, found by halves."""
+    try:
+        dask.compute([delayed(len)(part) for part in parts])
+    except Exception:
+        if len(parts) == 1:
+            return first
+        half = len(parts) // 2
+        found = _unreadable(parts[:half], first)
+        return _unreadable(parts[half:], first + half) if found is None else found
+    return None
 
 
 def _file_of(df: Any, number: int) -> str:
@@ -403,7 +295,7 @@ def _file_of(df: Any, number: int) -> str:
 
 def _look_up(again: Repeated, partitions: list[Any], qid: str, shuffle: bool) -> str:
     """What is wrong; two partitions are read again for the id of a query."""
-    look = dask.delayed(with_digest)
+    look = delayed(with_digest)
     two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
     queries = [query for found in dask.compute(*two) for query in found]
     for other in queries[1:]:
@@ -418,13 +310,10 @@ def in_several(
     again: Repeated, query: str, n_partitions: int, qid: str, shuffle: bool
 ) -> str:
     """What to say of a query that is in several partitions."""
-    numbers = [*map(str, again.parts)]
-    if len(numbers) > _SHOWN:
-        numbers[_SHOWN:] = [f"{len(numbers) - _SHOWN} more"]
-    got = (
-        f"got query {query} in partitions {', '.join(numbers[:-1])} and {numbers[-1]} "
-        f"(of 0 to {n_partitions - 1})"
-    )
+    partitions = " and ".join(map(str, again.parts[:2]))
+    more = f" and {len(again.parts) - 2} more" * (len(again.parts) > 2)
+    got = f"got query {query} in partitions {partitions}{more} (of 0 to "
+    got += f"{n_partitions - 1})"
     if again.n_queries > 1:
         got += f", and {again.n_queries - 1} more queries in several partitions"
     if shuffle:  # which goes by another digest of ids

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from .._engine import Digests, show
 from ..feature_selection import RankingFeatureSelector, Rule, Screening
-from ._partitions import Names, check_frame, check_given, gathered, merged
+from ._partitions import Names, check_frame, gathered, merged
 
 
 def fit_selector(
@@ -49,11 +49,10 @@ def fit_selector(
     ------
     ValueError
         As in `RankingFeatureSelector.fit`; as in `evaluate`, for what is wrong with
-        `df` or a partition; if a partition has columns that the meta of `df` does not
-        have, which would be no `features` by default; for another kind of selector, and
-        one that reads query ids from a column of X; and if there are more than 1000
-        features and the selector needs their correlations, but does not have
-        ``redundancy=True``. Parameters are checked before any partition is read.
+        `df` or a partition; for another kind of selector, and one that reads query ids
+        from a column of X; and if there are more than 1000 features and the selector
+        needs their correlations, but does not have ``redundancy=True``. Parameters are
+        checked before any partition is read.
 
         Errors have notes as in `evaluate`.
 
@@ -100,7 +99,6 @@ def fit_selector(
             "selector must not read query ids from a column of X (qid="
             f"{selector.qid!r}): name the column of df here, qid=..."
         )
-    check_given(label=label, qid=qid)
     names = Names(label, qid, query_weight)
     if features is None:
         check_frame(df)
@@ -126,7 +124,7 @@ def fit_selector(
         without = replace(found, query_digests=digests[:0], label=str(label))
         return without, digests
 
-    rows = gathered(df, names, shuffle, columns, only=features is None)
+    rows = gathered(df, names, shuffle, columns)
     found, digests = merged(rows, screening, Screening.merge, qid, keep=True)
     names.check_weight(found.statistics.of_labels.weight)
     fitted: RankingFeatureSelector = clone(selector)

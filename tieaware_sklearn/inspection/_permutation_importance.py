@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
@@ -59,9 +60,8 @@ def column_groups(
     Raises
     ------
     ValueError
-        For columns that are no list or mapping, a column that X does not have, one of
-        query ids, one that is twice in a group, groups without a column and two of
-        one name.
+        For a column that X does not have, one of query ids, one that is twice in a
+        group, groups without a column and two of one name.
     """
     names = [str(name) for name in list_columns(X)]
     names = names or [f"x{j}" for j in range(X.shape[1])]
@@ -70,23 +70,14 @@ def column_groups(
         asked = [(names[j], [j]) for j in range(len(names)) if j != left_out]
     elif isinstance(columns, Mapping):
         asked = [(str(name), _places(X, group)) for name, group in columns.items()]
-    elif isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise ValueError(
-            f"columns must be a list or a mapping of columns, got {show(columns)}"
-        )
     else:
         groups = [_places(X, group) for group in columns]
         asked = [(", ".join(names[j] for j in places), places) for places in groups]
     for name, places in asked:
-        if left_out in places:
+        if left_out in places or not places or len(set(places)) < len(places):
             raise ValueError(
-                f"columns must leave out the query ids, got {qid_column!r} in {name!r}"
-            )
-        if not places or len(set(places)) < len(places):
-            what = "a column twice" if places else "no column"
-            raise ValueError(
-                "columns must have at least one column in each group, and each column "
-                f"once, got {what} in {name!r}"
+                "columns must have at least one column in each group, each column once "
+                f"and none of query ids, got {name!r}"
             )
     found = dict(asked)
     if not found or len(found) < len(asked):
@@ -109,18 +100,9 @@ def _places(X: Any, group: Any) -> list[int]:
 
 def with_rows(X: Any, places: list[int], rows: NDArray[np.intp]) -> Any:
     """X, of any kind, with some columns taken from other rows, each row once."""
-    if hasattr(X, "isetitem"):  # pandas
-        out = X.copy(deep=False)
-        for j in places:
-            out.isetitem(j, X.iloc[:, j].array.take(rows))
-        return out
-    if hasattr(X, "with_columns"):  # polars
-        return X.with_columns(X[:, j][rows] for j in places)
-    if hasattr(X, "set_column"):  # Arrow
-        out = X
-        for j in places:
-            out = out.set_column(j, X.schema.field(j), X.column(j).take(rows))
-        return out
+    if list_columns(X):
+        frame = nw.from_native(X, eager_only=True)
+        return frame.with_columns(frame[:, j][rows] for j in places).to_native()
     if hasattr(X, "tocsr"):
         cells = X.tocoo()
         row, column = cells.coords
@@ -238,12 +220,11 @@ class PermutationImportance(Result):
             **{name: values.ravel() for name, values in figures.items()},
         }
 
-    def _tables(self) -> list[Table]:
-        return [self._table(m) for m in range(len(self.measures))]
+    def _tables(self, most: int = _SHOWN) -> list[Table]:
+        return [self._table(m, most) for m in range(len(self.measures))]
 
     def _whole(self) -> list[Table]:
-        most = len(self.columns)
-        return [self._table(m, most) for m in range(len(self.measures))]
+        return self._tables(len(self.columns))
 
     def _conclusion(self) -> list[str]:
         lines = []
@@ -261,7 +242,7 @@ class PermutationImportance(Result):
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
 
-    def _table(self, m: int, most: int = _SHOWN) -> Table:
+    def _table(self, m: int, most: int) -> Table:
         order = self._order(m)
         shown, more = order[:most], len(order) - most
         head, pvalues = "p", self.pvalues

@@ -20,6 +20,7 @@ from .._engine import (
     Queries,
     as_matrix,
     by_content,
+    check_count,
     check_flag,
     check_share,
     ids_of,
@@ -105,38 +106,15 @@ class QueryParts:
         return query_folds(cv, X, labels, codes, self.queries.qid)
 
 
-def check_without_qid(model: Any, name: str) -> None:
+def check_without_qid(model: Any) -> None:
     """Refuse an estimator, or a pipeline of one, that reads ids from a column of X."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     for own in [model, *steps]:
         if getattr(own, "qid", None) is not None:
             raise ValueError(
-                f"qid must be given once, as an argument, got {name} "
+                "qid must be given once, as an argument, got "
                 f"{type(own).__name__}(qid={own.qid!r})"
             )
-
-
-def check_selector(selector: Any, name: str = "selector") -> None:
-    """Refuse what is no selector of scikit-learn's interface."""
-    if isinstance(selector, type) or not (
-        hasattr(selector, "fit") and hasattr(selector, "get_support")
-    ):
-        raise ValueError(
-            f"{name} must be a selector with fit and get_support, got {show(selector)}"
-        )
-    check_without_qid(selector, "selector")
-
-
-def check_selectors(selectors: Any) -> dict[str, Any]:
-    """Selectors by name; one alone goes by its class."""
-    if not isinstance(selectors, Mapping):
-        check_selector(selectors, "selectors")
-        return {type(selectors).__name__: selectors}
-    if not selectors:
-        raise ValueError("selectors must have at least one entry, got none")
-    for name, selector in selectors.items():
-        check_selector(selector, f"selectors[{name!r}]")
-    return {str(name): selector for name, selector in selectors.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,10 +149,6 @@ class SelectionCurve(Result):
         Mean over queries of the values minus those of the first selector.
     difference_interval : ndarray of shape (n_selectors, n_sizes, 2)
         t interval of `difference` over queries, which are paired.
-    difference_from_all : ndarray of shape (n_selectors, n_sizes)
-        Mean over queries of the values minus those with all features.
-    difference_from_all_interval : ndarray of shape (n_selectors, n_sizes, 2)
-        t interval of `difference_from_all`.
     qid : ndarray of shape (n_queries,)
         Query ids, ascending.
     query_weight : ndarray of shape (n_queries,) or None
@@ -183,8 +157,6 @@ class SelectionCurve(Result):
         Names of the features.
     selected : ndarray of shape (n_folds, n_selectors, n_sizes, n_columns), bool
         The features that were chosen in each fold.
-    bounds : ndarray of shape (2,)
-        Smallest and largest value that the measure can have.
     confidence : float
         Confidence level of the intervals.
 
@@ -218,21 +190,19 @@ class SelectionCurve(Result):
     interval_all: FloatArray
     difference: FloatArray
     difference_interval: FloatArray
-    difference_from_all: FloatArray
-    difference_from_all_interval: FloatArray
     qid: NDArray[Any]
     query_weight: FloatArray | None
     feature_names: tuple[str, ...]
     selected: NDArray[np.bool_]
-    bounds: FloatArray
     confidence: float
 
     def _columns(self) -> dict[str, Any]:
         n_sizes = len(self.n_features)
         names = [*np.repeat(np.array(self.selectors, object), n_sizes), "all features"]
-        low, high = self.interval.reshape(-1, 2).T
-        low_all, high_all = self.interval_all
-        columns: dict[str, Any] = {
+        ends = np.vstack([self.interval.reshape(-1, 2), self.interval_all])
+        apart = self.difference_interval.reshape(-1, 2)
+        apart = np.vstack([apart, np.full(2, np.nan)])
+        return {
             "selector": names,
             "n_features": [
                 *self.n_features * len(self.selectors),
@@ -240,15 +210,12 @@ class SelectionCurve(Result):
             ],
             "measure": [self.measure] * len(names),
             "mean": np.append(self.mean, self.mean_all),
-            "interval_low": np.append(low, low_all),
-            "interval_high": np.append(high, high_all),
+            "interval_low": ends[:, 0],
+            "interval_high": ends[:, 1],
+            "difference": np.append(self.difference, np.nan),
+            "difference_low": apart[:, 0],
+            "difference_high": apart[:, 1],
         }
-        for name, of_all in (("difference", np.nan), ("difference_from_all", 0.0)):
-            low, high = getattr(self, f"{name}_interval").reshape(-1, 2).T
-            columns[name] = np.append(getattr(self, name), of_all)
-            columns[f"{name}_low"] = np.append(low, of_all)
-            columns[f"{name}_high"] = np.append(high, of_all)
-        return columns
 
     def _conclusion(self) -> list[str]:
         s, i = np.unravel_index(np.argmax(self.mean), self.mean.shape)
@@ -380,9 +347,9 @@ def selection_curve(
     Notes
     -----
     A selector is fitted once per fold, with the largest number of features as its
-    ``n_features_to_select``; its first k features are those of `selection_order_`, or
-    else of a `ranking_` without equal ranks. Other selectors are fitted for each number
-    of features, as their ``n_features_to_select`` or ``k``. A selector that keeps fewer
+    ``n_features_to_select``; its first k features are those of `selection_order_`.
+    Other selectors are fitted for each number of features, as their
+    ``n_features_to_select`` or ``k``. A selector that keeps fewer
     features than asked for is evaluated with those; where it keeps none, all documents
     tie.
 
@@ -412,8 +379,13 @@ def selection_curve(
     default              5  0.5113  0.0342      0.0040  [-0.0168, 0.0249]
     all features        12  0.5040  0.0349           -                  -
     """
-    named = check_selectors(selectors)
-    check_without_qid(estimator, "estimator")
+    named = selectors
+    if not isinstance(selectors, Mapping):
+        named = {type(selectors).__name__: selectors}
+    if not named:
+        raise ValueError("selectors must have at least one entry, got none")
+    for model in (*named.values(), estimator):
+        check_without_qid(model)
     check_share(confidence, "confidence")
     check_flag(progress, "progress")
     method = check_response_method(response_method)
@@ -445,10 +417,9 @@ def selection_curve(
     mean, interval = averages(table)
     mean_all, interval_all = averages(alone)
     from_first = averages(without_rounding(table - table[:, :1]))
-    from_all = averages(without_rounding(table - alone[:, None, None]))
     bounds = asked.bounds[0]
     return SelectionCurve(
-        selectors=tuple(named),
+        selectors=tuple(map(str, named)),
         n_features=tuple(sizes),
         measure=asked.names[0],
         values=table,
@@ -459,13 +430,10 @@ def selection_curve(
         interval_all=np.clip(interval_all, *bounds),
         difference=from_first[0],
         difference_interval=from_first[1],
-        difference_from_all=from_all[0],
-        difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
         selected=np.stack([selected for _, selected in done]),
-        bounds=bounds,
         confidence=float(confidence),
     )
 
@@ -477,15 +445,13 @@ def _check_sizes(n_features: Any, n_columns: int) -> list[int]:
         return [step for step in steps if step < n_columns] or [1]
     sizes = np.ravel(np.asarray(n_features, dtype=object)).tolist()
     for size in sizes:
-        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-        if not whole or not 1 <= size <= n_columns:
-            raise ValueError(
-                f"n_features must be integers from 1 to the number of features "
-                f"({n_columns}), got {show(size)}"
-            )
-    if not sizes:
-        raise ValueError("n_features must have at least one entry, got none")
-    return sorted({int(size) for size in sizes})
+        check_count(size, "n_features")
+    if not sizes or max(sizes) > n_columns:
+        raise ValueError(
+            f"n_features must be integers from 1 to the number of features "
+            f"({n_columns}), got {show(n_features)}"
+        )
+    return sorted(set(map(int, sizes)))
 
 
 def _run(
@@ -504,9 +470,9 @@ def _run(
     X_test, y_test, queries_test = rows.part(test)
     prepared = Prepared(y_test, queries_test, keep=True)
 
-    def values(columns: IntArray | None) -> FloatArray:
+    def values(columns: IntArray) -> FloatArray:
         scores = np.zeros(queries_test.n_rows)
-        if columns is None or len(columns):
+        if len(columns):
             own = clone(estimator)
             own = fit_rows(own, take_columns(X, columns), y, queries)
             scores = predicted_scores(
@@ -531,54 +497,39 @@ def _run(
             if key not in known:
                 known[key] = values(columns)
             found.append(known[key])
-    return np.column_stack([*found, values(None)]), selected
+    return np.column_stack([*found, values(np.arange(shape[2]))]), selected
 
 
 def first_features(
     selector: Any, sizes: list[int], X: Any, y: FloatArray, queries: Queries
 ) -> list[IntArray]:
     """The first features that a selector chooses, for each of these numbers."""
-    parameters = selector.get_params() if hasattr(selector, "get_params") else {}
+    parameters = selector.get_params()
     size = next((name for name in _SIZES if name in parameters), None)
-    own = clone(selector)
-    if size is not None:
-        own.set_params(**{size: sizes[-1]})
-    own = fit_rows(own, X, y, queries)
-    order = _order(own)
+
+    def fitted(number: int) -> Any:
+        own = clone(selector)
+        if size is not None:
+            own.set_params(**{size: number})
+        return fit_rows(own, X, y, queries)
+
+    largest = fitted(sizes[-1])
+    order = getattr(largest, "selection_order_", None)
     if order is not None:
-        return [order[:number] for number in sizes]
+        return [np.asarray(order, dtype=np.intp)[:number] for number in sizes]
     if size is None:
         raise ValueError(
-            "selectors must have selection_order_ or ranking_, or a parameter "
-            f"n_features_to_select or k, got {show(selector)}"
+            "selectors must have selection_order_, or a parameter n_features_to_select "
+            f"or k, got {show(selector)}"
         )
-    found = [
-        fit_rows(clone(selector).set_params(**{size: number}), X, y, queries)
-        for number in sizes[:-1]
-    ]
-    return [np.flatnonzero(one.get_support()) for one in [*found, own]]
+    every = [*map(fitted, sizes[:-1]), largest]
+    return [np.flatnonzero(one.get_support()) for one in every]
 
 
-def _order(fitted: Any) -> IntArray | None:
-    """The features that a fitted selector chose, the first first, if it says so."""
-    order = getattr(fitted, "selection_order_", None)
-    if order is not None:
-        return np.asarray(order, dtype=np.intp)
-    ranking = getattr(fitted, "ranking_", None)
-    if ranking is None or len(np.unique(ranking)) < len(ranking):
-        return None
-    order = np.argsort(ranking)
-    return np.asarray(order[fitted.get_support()[order]])
-
-
-def take_columns(X: Any, columns: IntArray | None) -> Any:
-    """These columns of a matrix of any kind; all for None."""
-    if columns is None:
-        return X
+def take_columns(X: Any, columns: IntArray) -> Any:
+    """These columns of a matrix of any kind."""
     if hasattr(X, "iloc"):
         return X.iloc[:, columns]
     if hasattr(X, "column_names"):  # an Arrow table
         return X.select(columns.tolist())
-    if hasattr(X, "columns"):  # polars
-        return X[:, columns.tolist()]
     return X[:, columns]

@@ -21,7 +21,7 @@ from .._engine import (
     check_share,
 )
 from ..model_selection import fit_rows
-from ._selection_curve import QueryParts, check_selector
+from ._selection_curve import QueryParts, check_without_qid
 
 #: rows of the table in print
 _SHOWN = 20
@@ -50,8 +50,6 @@ class SelectionStability(Result):
         Asymptotic interval of `stability`, clipped to its range.
     n_queries : int
         Number of queries that the samples are drawn from.
-    samples : str
-        "bootstrap samples" or "training sets".
     confidence : float
         Confidence level of `interval`.
 
@@ -65,7 +63,8 @@ class SelectionStability(Result):
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> X, y, qid = make_web_search(n_queries=30, as_frame=True, return_X_y_qid=True)
     >>> found = selection_stability(
-    ...     RankingFeatureSelector("ap", n_features_to_select=3), X, y, qid=qid, cv=5)
+    ...     RankingFeatureSelector("ap", n_features_to_select=3), X, y, qid=qid,
+    ...     n_bootstraps=5)
     >>> found.selected.shape, found.selected.sum(axis=1)
     ((5, 12), array([3, 3, 3, 3, 3]))
     """
@@ -76,7 +75,6 @@ class SelectionStability(Result):
     stability: float
     interval: FloatArray
     n_queries: int
-    samples: str
     confidence: float
 
     def _columns(self) -> dict[str, Any]:
@@ -90,7 +88,7 @@ class SelectionStability(Result):
         n_samples = len(self.selected)
         return [
             f"Stability {number(self.stability)}, {self.confidence:.0%} interval "
-            f"{bracketed(self.interval)} ({n_samples} {self.samples} of "
+            f"{bracketed(self.interval)} ({n_samples} bootstrap samples of "
             f"{self.n_queries} queries, {self.selected.sum() / n_samples:.1f} features "
             "on average)."
         ]
@@ -125,7 +123,6 @@ def selection_stability(
     *,
     qid: Any,
     n_bootstraps: int = 50,
-    cv: Any = None,
     confidence: float = 0.95,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -133,8 +130,7 @@ def selection_stability(
 ) -> SelectionStability:
     """Measure how much a selection of features depends on the queries.
 
-    The selector is fitted on bootstrap samples of whole queries, or on the training
-    sets of folds.
+    The selector is fitted on bootstrap samples of whole queries.
 
     Parameters
     ----------
@@ -151,10 +147,6 @@ def selection_stability(
     n_bootstraps : int, default=50
         Number of bootstrap samples, at least 2. A query that is drawn twice counts as
         two queries.
-    cv : int or cross-validator, optional
-        Number of folds of `QueryKFold`, or a cross-validator that makes at least two,
-        which is given the query ids as `groups`. Then the selector is fitted on their
-        training sets instead.
     confidence : float, default=0.95
         Confidence level of the interval of the index.
     random_state : int, RandomState instance or None, default=0
@@ -172,8 +164,7 @@ def selection_stability(
     Raises
     ------
     ValueError
-        If `selector` has no `fit` or `get_support`, if there are fewer than two samples
-        or folds, if folds split a query, or if the input breaks a rule above.
+        If there are fewer than two samples, or if the input breaks a rule above.
 
     See Also
     --------
@@ -189,9 +180,7 @@ def selection_stability(
 
     which is corrected for chance and takes selections of different sizes. They suggest
     to call values below 0.4 poor and values above 0.75 excellent. The interval is the
-    asymptotic one of their section 4, which takes the samples for independent. The
-    training sets of folds overlap, which makes the index larger and the interval too
-    short: bootstrap samples say more.
+    asymptotic one of their section 4, which takes the samples for independent.
 
     Two features that carry the same information can replace each other, which lowers
     the index although nothing is lost.
@@ -220,23 +209,16 @@ def selection_stability(
     Stability 0.7710, 95% interval [0.7494, 0.7926] (50 bootstrap samples of 60
     queries, 4.0 features on average).
     """
-    check_selector(selector)
+    check_without_qid(selector)
     check_share(confidence, "confidence")
     check_flag(progress, "progress")
     check_count(n_bootstraps, "n_bootstraps", least=2)
     rng = check_seed(random_state)
     rows = QueryParts(X, y, qid)
     n_queries = rows.queries.n_queries
-    if cv is None:
-        samples = "bootstrap samples"
-        parts = [
-            np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
-        ]
-    else:
-        samples = "training sets"
-        parts = [train for train, _ in rows.folds(cv)]
-        if len(parts) < 2:
-            raise ValueError(f"cv must make at least two folds, got one from {cv!r}")
+    parts = [
+        np.sort(rng.randint(n_queries, size=n_queries)) for _ in range(n_bootstraps)
+    ]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     found = parallel(delayed(_support)(selector, rows, part) for part in parts)
     bar = show_progress(found, progress, len(parts), "sample", "stability")
@@ -253,20 +235,12 @@ def selection_stability(
         stability=stability,
         interval=ends,
         n_queries=n_queries,
-        samples=samples,
         confidence=float(confidence),
     )
 
 
 def _support(selector: Any, rows: QueryParts, part: IntArray) -> NDArray[np.bool_]:
-    own = fit_rows(clone(selector), *rows.part(part))
-    support = np.asarray(own.get_support())
-    if support.dtype != bool or support.shape != (len(rows.names),):
-        raise ValueError(
-            "selector must give a mask of all columns by get_support(), got shape "
-            f"{support.shape} for {len(rows.names)} columns"
-        )
-    return support
+    return np.asarray(fit_rows(clone(selector), *rows.part(part)).get_support())
 
 
 def nogueira(selected: NDArray[np.bool_]) -> tuple[float, float]:

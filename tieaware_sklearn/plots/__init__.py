@@ -1,5 +1,6 @@
 """Plots of tie ranges, screenings, importances and coarse scores (matplotlib)."""
 
+from ._base import drawing_of as drawing_of
 from ._feature_screening import FeatureScreeningDisplay
 from ._official_vs_exact import OfficialVsExactDisplay
 from ._permutation_importance import PermutationImportanceDisplay
@@ -8,7 +9,6 @@ from ._precision_recall import (
     PrecisionRecallScatterDisplay,
 )
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
-from ._results import drawing_of as drawing_of
 from ._score_precision_front import ScorePrecisionDisplay
 from ._selection_curve import SelectionCurveDisplay
 from ._tie_range import TieRangeDisplay

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from .._display import clip, printable
 from .._engine import count_rows
 from .._optional import import_optional
 from ..comparison import check_systems
+from ..evaluation import Summary
 from ..model_selection import predicted_scores
 
 #: Okabe and Ito's colours, told apart by colour-blind readers too
@@ -35,8 +37,6 @@ _WIDEST = 12.0
 _LINES = 2
 #: in inches: every further line, and what a legend leaves free beside it
 _LINE, _MARGIN = 0.22, 0.15
-#: checked scores by the names of systems
-Systems = dict[str, Any]
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -95,12 +95,16 @@ class Panels(NamedTuple):
         return cls(number, 5.0, max(1.4 + 0.32 * n_rows, 2.4), sharey=True)
 
 
+#: what draws results of these types
+_DISPLAYS: dict[type, type[Display]] = {}
+
+
 class Display(ABC):
     """What a picture shows, and how it is drawn.
 
-    A display is a dataclass of plain figures. Its class methods compute them and
-    `plot` at once; `plot` draws them again, into other axes. A subclass says which
-    `_panels` it needs, and how to `_draw`.
+    A display is a dataclass, whose first field is a result. Its class methods `plot` at
+    once; `plot` draws again, into other axes. A subclass says which `_panels` it needs,
+    and how to `_draw`.
 
     Attributes
     ----------
@@ -114,6 +118,36 @@ class Display(ABC):
 
     figure_: Any
     axes_: list[Any]
+    ax_: Any
+
+    def __init_subclass__(cls, *, of: Sequence[type] = ()) -> None:
+        """A class that draws results `of` these types."""
+        _DISPLAYS.update(dict.fromkeys(of, cls))
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Plot a result.
+
+        Parameters
+        ----------
+        result
+            What is drawn: the first parameter of the class.
+        ax : matplotlib Axes or list of them, optional
+            Axes to draw into, one per panel; by default those of a new figure.
+        **options
+            Further parameters of the class.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not go with the result.
+        """
+        made: Callable[..., Self] = cls
+        return made(result, **options).plot(ax)
 
     @abstractmethod
     def _panels(self) -> Panels:
@@ -122,15 +156,6 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, axes: list[Any]) -> None:
         """Draw into tidy axes, one per panel; what has a label is in the legend."""
-
-    @property
-    def ax_(self) -> Any:
-        """The only panel."""
-        if len(self.axes_) > 1:
-            raise AttributeError(
-                f"this {type(self).__name__} has {len(self.axes_)} panels: use axes_"
-            )
-        return self.axes_[0]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
@@ -161,6 +186,8 @@ class Display(ABC):
                     f"{len(self.axes_)}"
                 )
             self.figure_ = self.axes_[0].figure
+        if panels.number == 1:
+            self.ax_ = self.axes_[0]
         for axis in self.axes_:
             _tidy(axis)
         self._draw(self.axes_)
@@ -173,6 +200,15 @@ class Display(ABC):
         else:
             self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
         return self
+
+
+def drawing_of(result: Any) -> Callable[[], Display] | None:
+    """What draws a result for its page; None for one that has no display."""
+    # of summaries, only those of rankings have ranges
+    if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
+        return None
+    display = _DISPLAYS.get(type(result))
+    return None if display is None else partial(display.from_result, result)
 
 
 def _new_figure(panels: Panels) -> tuple[Any, list[Any]]:
@@ -220,10 +256,13 @@ def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
 class SystemsDisplay(Display):
     """A display of one system, or of several that rank the same documents."""
 
-    @classmethod
+    #: options of the display, not of what is computed
+    _own: ClassVar[tuple[str, ...]] = ()
+
+    @staticmethod
     @abstractmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        """Compute what is to be seen of checked scores, and plot it."""
+    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
+        """The result of checked scores, by the names of systems."""
 
     @classmethod
     def from_estimator(
@@ -298,7 +337,8 @@ class SystemsDisplay(Display):
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per panel.
         **options
-            Options of the function that the description of the class names.
+            Options of the function that the description of the class names, and further
+            parameters of the class.
 
         Returns
         -------
@@ -311,10 +351,6 @@ class SystemsDisplay(Display):
         """
         names, columns = check_systems(y_score, len(np.asarray(y_true)))
         systems = dict(zip(names, columns, strict=True))
-        return cls._measure(y_true, systems, ax, qid=qid, **options)
-
-
-def check_one_treatment(display: str, ties: Any = "expected", **_: Any) -> None:
-    """Refuse several treatments of ties for a display that has room for one."""
-    if not isinstance(ties, str):
-        raise ValueError(f"ties must be one treatment for {display}, got {ties!r}")
+        of_display = {name: options.pop(name) for name in cls._own if name in options}
+        result = cls._compute(y_true, systems, qid=qid, **options)
+        return cls.from_result(result, ax=ax, **of_display)

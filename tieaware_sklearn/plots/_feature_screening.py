@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from .._engine import check_count
-from ..feature_selection import RankingFeatureSelector, Screening
+from ..feature_selection import Screening
 from ._base import GREY, Display, Panels, plain, short
 from ._ranges import show_ranges
 
 
 @dataclass(eq=False)
-class FeatureScreeningDisplay(Display):
+class FeatureScreeningDisplay(Display, of=[Screening]):
     """Exact scores of features, with best and worst order of ties and chance level.
 
-    Make it with `from_estimator`, `from_screening` or `from_predictions`.
+    Make it with `from_result`.
 
     Parameters
     ----------
     screening : Screening
-        The result to draw. The place of a feature in the order of selection stands
-        before its name; a feature that is not selected is grey.
+        The result to draw, such as `screening_` of a fitted selector, or its `named`
+        with names of the features. The place of a feature in the order of selection
+        stands before its name; a feature that is not selected is grey.
     max_features : int, default=20
         Number of features to show, the best first.
 
@@ -53,8 +52,8 @@ class FeatureScreeningDisplay(Display):
     >>> from tieaware_sklearn.plots import FeatureScreeningDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> selector = RankingFeatureSelector("ap").fit(web.data, web.target, qid=web.qid)
-    >>> display = FeatureScreeningDisplay.from_estimator(
-    ...     selector, feature_names=web.feature_names)
+    >>> found = selector.screening_.named(web.feature_names)
+    >>> display = FeatureScreeningDisplay.from_result(found)
     >>> display.screening.rows()[0]["feature"]
     'clicks'
     """
@@ -62,117 +61,8 @@ class FeatureScreeningDisplay(Display):
     screening: Screening
     max_features: int = 20
 
-    @classmethod
-    def from_estimator(
-        cls,
-        selector: RankingFeatureSelector,
-        *,
-        feature_names: Sequence[str] | None = None,
-        max_features: int = 20,
-        ax: Any = None,
-    ) -> Self:
-        """Plot the best features of a fitted selector.
-
-        Parameters
-        ----------
-        selector : RankingFeatureSelector
-            A fitted selector.
-        feature_names : list of str, optional
-            Names of the features, by default those that the selector knows.
-        max_features : int, default=20
-            Number of features to show.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per measure.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-
-        Raises
-        ------
-        ValueError
-            If `max_features` is less than 1, or if there is not one name per feature.
-        """
-        check_is_fitted(selector)
-        screening = selector.screening_
-        if feature_names is not None:
-            screening = screening.named(feature_names)
-        return cls.from_screening(screening, max_features=max_features, ax=ax)
-
-    @classmethod
-    def from_screening(
-        cls, screening: Screening, *, max_features: int = 20, ax: Any = None
-    ) -> Self:
-        """Plot the best features of a screening.
-
-        Parameters
-        ----------
-        screening : Screening
-            Such as ``selector.screening_``, or one that was loaded.
-        max_features, ax
-            As in `from_estimator`.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-
-        Raises
-        ------
-        ValueError
-            If `max_features` is less than 1.
-        """
-        check_count(max_features, "max_features")
-        return cls(screening, max_features).plot(ax)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: Any,
-        *,
-        qid: Any = None,
-        feature_names: Sequence[str] | None = None,
-        max_features: int = 20,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Screen features, each taken as a score, and plot them.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,)
-            Labels.
-        y_score : mapping of str to array-like, data frame, sparse matrix, or \
-array-like of shape (n_documents,) or (n_documents, n_features)
-            One feature per column.
-        qid : array-like of shape (n_documents,), optional
-            Query of each document.
-        feature_names, max_features, ax
-            As in `from_estimator`.
-        **options
-            As in `RankingFeatureSelector`.
-
-        Returns
-        -------
-        FeatureScreeningDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `RankingFeatureSelector.fit`.
-        """
-        if isinstance(y_score, Mapping):
-            feature_names = list(y_score) if feature_names is None else feature_names
-            y_score = np.column_stack(list(y_score.values()))
-        elif np.ndim(y_score) == 1:
-            name = getattr(y_score, "name", None)
-            if feature_names is None and name is not None:
-                feature_names = [str(name)]
-            y_score = np.asarray(y_score)[:, None]
-        selector = RankingFeatureSelector(**options).fit(y_score, y_true, qid=qid)
-        return cls.from_estimator(
-            selector, feature_names=feature_names, max_features=max_features, ax=ax
-        )
+    def __post_init__(self) -> None:
+        check_count(self.max_features, "max_features")
 
     def _panels(self) -> Panels:
         n_rows = min(self.max_features, len(self.screening.feature_names))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from ..comparison import OfficialVsExact, official_vs_exact
+from ..comparison import OfficialVsExact
 from ._base import BLACK, MEAN, RANGE, VERMILLION, Display, Panels, plain
 from ._ranges import show_rows, show_ticks
 
@@ -17,11 +17,10 @@ _LIGHTEST, _DARKEST = 0.25, 0.8
 
 
 @dataclass(eq=False)
-class OfficialVsExactDisplay(Display):
+class OfficialVsExactDisplay(Display, of=[OfficialVsExact]):
     """Means of systems over all orders of ties, with trec_eval's value in the range.
 
-    Make it with `from_result`, or with `from_predictions` and the options of
-    `official_vs_exact`.
+    Make it with `from_result`.
 
     Parameters
     ----------
@@ -51,57 +50,19 @@ class OfficialVsExactDisplay(Display):
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn import official_vs_exact
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import OfficialVsExactDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
     >>> systems = {name: web.data[:, j] for j, name in enumerate(web.feature_names[:3])}
     >>> docno = [f"d{i:05}" for i in range(len(web.target))]
-    >>> display = OfficialVsExactDisplay.from_predictions(
+    >>> found = official_vs_exact(
     ...     web.target, systems, docno, qid=web.qid, measures="P_10", n_orders=10)
+    >>> display = OfficialVsExactDisplay.from_result(found)
     >>> display.figure_.savefig("official.png")  # doctest: +SKIP
     """
 
     found: OfficialVsExact
-
-    @classmethod
-    def from_result(cls, found: OfficialVsExact, *, ax: Any = None) -> Self:
-        """Plot the result of `official_vs_exact`.
-
-        Parameters
-        ----------
-        found : OfficialVsExact
-            The result to draw.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per measure.
-
-        Returns
-        -------
-        OfficialVsExactDisplay
-        """
-        return cls(found).plot(ax)
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_score: Any, docno: Any, *, qid: Any = None, ax: Any = None,
-        **options: Any,
-    ) -> Self:  # fmt: skip
-        """Compare systems by both rules, and plot them.
-
-        Parameters
-        ----------
-        y_true, y_score, docno, qid
-            As in `official_vs_exact`.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per measure.
-        **options
-            Other options of `official_vs_exact`.
-
-        Returns
-        -------
-        OfficialVsExactDisplay
-        """
-        found = official_vs_exact(y_true, y_score, docno, qid=qid, **options)
-        return cls.from_result(found, ax=ax)
 
     def _panels(self) -> Panels:
         return Panels.of_rows(len(self.found.measures), len(self.found.systems))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._display import number
 from .._engine import check_count
-from ..inspection import PermutationImportance, query_permutation_importance
+from ..inspection import PermutationImportance
 from ._base import GREY, SKY, Display, Panels, plain, title
 from ._ranges import show_intervals, show_rows
 
 
 @dataclass(eq=False)
-class PermutationImportanceDisplay(Display):
+class PermutationImportanceDisplay(Display, of=[PermutationImportance]):
     """Permutation importances of columns, with intervals over queries.
 
-    Make it with `from_importance` or `from_estimator`.
+    Make it with `from_result`.
 
     Parameters
     ----------
@@ -47,13 +46,15 @@ class PermutationImportanceDisplay(Display):
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> from sklearn.linear_model import Ridge
+    >>> from tieaware_sklearn import query_permutation_importance
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import PermutationImportanceDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
-    >>> display = PermutationImportanceDisplay.from_estimator(
+    >>> found = query_permutation_importance(
     ...     Ridge().fit(web.data, web.target), web.data, web.target, qid=web.qid,
-    ...     measures="ndcg@10", max_features=5,
+    ...     measures="ndcg@10",
     ...     columns={name: j for j, name in enumerate(web.feature_names)})
+    >>> display = PermutationImportanceDisplay.from_result(found, max_features=5)
     >>> display.importance.columns[display.importance.importances_mean.argmax()]
     'log_clicks'
     """
@@ -61,77 +62,8 @@ class PermutationImportanceDisplay(Display):
     importance: PermutationImportance
     max_features: int = 20
 
-    @classmethod
-    def from_importance(
-        cls,
-        importance: PermutationImportance,
-        *,
-        max_features: int = 20,
-        ax: Any = None,
-    ) -> Self:
-        """Plot the result of `query_permutation_importance`.
-
-        Parameters
-        ----------
-        importance : PermutationImportance
-            The result to draw.
-        max_features : int, default=20
-            Number of columns to show, the most important ones by the first measure.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per measure.
-
-        Returns
-        -------
-        PermutationImportanceDisplay
-
-        Raises
-        ------
-        ValueError
-            If `max_features` is less than 1.
-        """
-        check_count(max_features, "max_features")
-        return cls(importance, max_features).plot(ax)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: Any = None,
-        max_features: int = 20,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Compute the permutation importance of the columns of X, and plot it.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            The model whose predictions rank the documents.
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_columns)
-            Data, preferably other than those that the estimator was fitted on.
-        y : array-like of shape (n_rows,)
-            Labels.
-        qid : array-like of shape (n_rows,), or str or int, optional
-            Query of each row, or the column of X that holds it.
-        max_features, ax
-            As in `from_importance`.
-        **options
-            As in `query_permutation_importance`.
-
-        Returns
-        -------
-        PermutationImportanceDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `query_permutation_importance`.
-        """
-        found = query_permutation_importance(estimator, X, y, qid=qid, **options)
-        return cls.from_importance(found, max_features=max_features, ax=ax)
+    def __post_init__(self) -> None:
+        check_count(self.max_features, "max_features")
 
     def _panels(self) -> Panels:
         n_rows = min(self.max_features, len(self.importance.columns))

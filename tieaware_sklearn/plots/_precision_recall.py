@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .._engine import FloatArray, is_number
+from .._engine import is_number
 from ..comparison import ONE_SYSTEM
-from ..evaluation import PrecisionRecallCurve, evaluate, means, precision_recall_curve
+from ..evaluation import (
+    PrecisionRecallCurve,
+    RankingReport,
+    evaluate,
+    means,
+    precision_recall_curve,
+)
 from ..measures import Precision, Recall
 from ._base import (
     BLACK,
@@ -20,7 +26,6 @@ from ._base import (
     RANGE,
     SKY,
     Panels,
-    Systems,
     SystemsDisplay,
     line_style,
     short,
@@ -32,19 +37,19 @@ _TOGETHER = 3
 
 
 @dataclass(eq=False)
-class PrecisionRecallBandDisplay(SystemsDisplay):
+class PrecisionRecallBandDisplay(SystemsDisplay, of=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
     Up to three curves share a panel. With more, each curve has its own panel, where the
     others are thin lines for comparison. With large tie groups, a curve can take more
     than a second (see `InterpolatedPrecision`).
 
-    Make it with `from_curves`, or with `from_predictions` or `from_estimator` and the
+    Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
     options of `precision_recall_curve`.
 
     Parameters
     ----------
-    curves : dict of str to PrecisionRecallCurve
+    curves : mapping of str to PrecisionRecallCurve, or one such curve
         Curves by the names of their systems.
 
     Attributes
@@ -75,39 +80,18 @@ class PrecisionRecallBandDisplay(SystemsDisplay):
     ['clicks']
     """
 
-    curves: dict[str, PrecisionRecallCurve]
+    curves: Mapping[str, PrecisionRecallCurve]
 
-    @classmethod
-    def from_curves(
-        cls,
-        curves: PrecisionRecallCurve | Mapping[str, PrecisionRecallCurve],
-        *,
-        ax: Any = None,
-    ) -> Self:
-        """Plot curves that have been computed.
+    def __post_init__(self) -> None:
+        if isinstance(self.curves, PrecisionRecallCurve):
+            self.curves = {ONE_SYSTEM: self.curves}
 
-        Parameters
-        ----------
-        curves : PrecisionRecallCurve, or mapping of str to such
-            One curve, or several by name.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per panel.
-
-        Returns
-        -------
-        PrecisionRecallBandDisplay
-        """
-        if isinstance(curves, PrecisionRecallCurve):
-            curves = {ONE_SYSTEM: curves}
-        return cls(dict(curves)).plot(ax=ax)
-
-    @classmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        curves = {
+    @staticmethod
+    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
+        return {
             name: precision_recall_curve(y_true, score, **options)
             for name, score in systems.items()
         }
-        return cls.from_curves(curves, ax=ax)
 
     def _panels(self) -> Panels:
         if len(self.curves) <= _TOGETHER:
@@ -154,7 +138,6 @@ def _show_band(
 
 #: lines of equal F
 _LEVELS = (0.2, 0.4, 0.6, 0.8)
-_FIGURES = ("expected", "best", "worst")
 
 
 @dataclass(eq=False)
@@ -165,18 +148,14 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     the worst to the best order. Each system has a panel. Queries without a relevant
     document are left out.
 
-    Make it with `from_predictions` or `from_estimator` and the options ``k`` (cut-off,
-    10 by default; None for all that is retrieved), ``beta`` (1 by default; as in
-    `FBeta`), ``rel``, ``unjudged`` and ``n_jobs``.
+    Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
+    options ``k`` (cut-off, 10 by default; None for all that is retrieved), ``rel`` and
+    those of `evaluate`.
 
     Parameters
     ----------
-    systems : tuple of str
-        Names of the systems.
-    precision, recall : ndarray of shape (n_systems, n_queries, 3)
-        Expected, best and worst value of each query.
-    k : int or None, default=10
-        Cut-off.
+    reports : mapping of str to RankingReport
+        Reports by the names of their systems, of precision and recall at one cut-off.
     beta : float, default=1.0
         Weight of recall in F, as in `FBeta`.
 
@@ -208,64 +187,51 @@ class PrecisionRecallScatterDisplay(SystemsDisplay):
     >>> web = make_web_search(n_queries=20, random_state=0)
     >>> display = PrecisionRecallScatterDisplay.from_predictions(
     ...     web.target, {"clicks": web.data[:, 1]}, qid=web.qid, k=5)
-    >>> display.precision.shape
-    (1, 20, 3)
+    >>> display.reports["clicks"].measures
+    ('P@5', 'R@5')
     """
 
-    systems: tuple[str, ...]
-    precision: FloatArray
-    recall: FloatArray
-    _: KW_ONLY
-    k: int | None = 10
+    reports: Mapping[str, RankingReport]
     beta: float = 1.0
+    _own = ("beta",)
 
-    @classmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
+    def __post_init__(self) -> None:
+        if not is_number(self.beta, above=0):
+            raise ValueError(f"beta must be a finite number > 0, got {self.beta!r}")
+
+    @staticmethod
+    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
         k, rel = options.pop("k", 10), options.pop("rel", 1.0)
-        beta = options.pop("beta", 1.0)
-        if not is_number(beta, above=0):
-            raise ValueError(f"beta must be a finite number > 0, got {beta!r}")
-        reports = [
-            evaluate(
-                y_true,
-                score,
-                measures=[Precision(k, rel), Recall(k, rel)],
-                zero_relevance="skip",
-                **options,
-            )
-            for score in systems.values()
-        ]
-        arrays = [[getattr(report, name) for name in _FIGURES] for report in reports]
-        # of shape (n_systems, n_queries, 2, 3)
-        found = np.array(arrays).transpose(0, 2, 3, 1)
-        found = found[:, ~np.isnan(found[0, :, 1, 0])]
-        precision, recall = found[:, :, 0], found[:, :, 1]
-        return cls(tuple(systems), precision, recall, k=k, beta=beta).plot(ax)
+        options |= {"measures": [Precision(k, rel), Recall(k, rel)]}
+        return {
+            name: evaluate(y_true, score, zero_relevance="skip", **options)
+            for name, score in systems.items()
+        }
 
     def _panels(self) -> Panels:
-        return Panels(len(self.systems), width=4.2, height=4.0, sharey=True)
+        return Panels(len(self.reports), width=4.2, height=4.0, sharey=True)
 
     def _draw(self, axes: list[Any]) -> None:
-        cut = "" if self.k is None else f"@{self.k}"
-        for name, axis, precision, recall in zip(
-            short(self.systems), axes, self.precision, self.recall, strict=True
-        ):
+        line = {"color": SKY, "linewidth": 2.5, "solid_capstyle": "butt"}
+        dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
+        star = {"ls": "none", "marker": "*", "ms": 13, "color": BLACK, "mec": "white"}
+        names = short(list(self.reports))
+        for name, axis, report in zip(names, axes, self.reports.values(), strict=True):
             self._show_lines(axis)
-            differ = precision[:, 1] != precision[:, 2]
-            line = {"color": SKY, "linewidth": 2.5, "solid_capstyle": "butt"}
-            axis.plot(recall[differ, 1:].T, precision[differ, 1:].T, **line)
+            # of each query with a relevant document: precision, and recall
+            there = ~np.isnan(report.expected[:, 1])
+            mean, best, worst = (
+                values[there].T
+                for values in (report.expected, report.best, report.worst)
+            )
+            differ = best[0] != worst[0]
+            precision, recall = np.stack([best, worst], axis=1)[..., differ]
+            axis.plot(recall, precision, **line)
             axis.plot([], [], label=RANGE, **line)
-            dots = {"ls": "none", "marker": "o", "ms": 4, "color": BLUE, "alpha": 0.7}
-            axis.plot(recall[:, 0], precision[:, 0], label="query", **dots)
-            star = {
-                "ls": "none",
-                "marker": "*",
-                "ms": 13,
-                "color": BLACK,
-                "mec": "white",
-            }
-            both = means(recall[:, :1]), means(precision[:, :1])
-            axis.plot(*both, label="mean over queries", **star)
+            axis.plot(mean[1], mean[0], label="query", **dots)
+            middle = means(mean.T)
+            axis.plot(middle[1:], middle[:1], label="mean over queries", **star)
+            cut = "".join(report.measures[1].partition("@")[1:])
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"recall{cut}")
             title(axis, name)
         axes[0].set_ylabel(f"precision{cut}")

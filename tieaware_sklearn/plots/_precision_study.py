@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from .._engine import check_choice
-from ..score_precision import PrecisionStudy, precision_study
+from ..score_precision import PrecisionStudy
 from ._base import (
     BLACK,
     BLUE,
@@ -18,10 +18,8 @@ from ._base import (
     ORANGE,
     SKY,
     VERMILLION,
+    Display,
     Panels,
-    Systems,
-    SystemsDisplay,
-    check_one_treatment,
     plain,
     short,
     title,
@@ -29,11 +27,10 @@ from ._base import (
 
 
 @dataclass(eq=False)
-class PrecisionLossDisplay(SystemsDisplay):
+class PrecisionLossDisplay(Display, of=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
-    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
-    options of `precision_study`.
+    Make it with `from_result`.
 
     Parameters
     ----------
@@ -64,50 +61,22 @@ class PrecisionLossDisplay(SystemsDisplay):
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn import precision_study
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import PrecisionLossDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
-    >>> display = PrecisionLossDisplay.from_predictions(
+    >>> study = precision_study(
     ...     web.target, web.data[:, 5], qid=web.qid, coarseness=["rho=1.2", "rho=2"])
-    >>> display.study.levels
-    ('exact', 'rho=1.2', 'rho=2')
+    >>> display = PrecisionLossDisplay.from_result(study)
+    >>> display.figure_.savefig("changes.png")  # doctest: +SKIP
     """
 
     study: PrecisionStudy
     system: str | None = None
 
-    @classmethod
-    def from_study(
-        cls, study: PrecisionStudy, *, system: str | None = None, ax: Any = None
-    ) -> Self:
-        """Plot the queries of one system of a study, or of all systems.
-
-        Parameters
-        ----------
-        study : PrecisionStudy
-            The study to draw.
-        system : str, optional
-            One of ``study.systems``; by default all.
-        ax : matplotlib Axes, optional
-            Axes to draw into.
-
-        Returns
-        -------
-        PrecisionLossDisplay
-
-        Raises
-        ------
-        ValueError
-            If the study does not have the system.
-        """
-        if system is not None:
-            check_choice(system, "system", study.systems)
-        return cls(study, system).plot(ax)
-
-    @classmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        check_one_treatment(cls.__name__, **options)
-        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
+    def __post_init__(self) -> None:
+        if self.system is not None:
+            check_choice(self.system, "system", self.study.systems)
 
     def _panels(self) -> Panels:
         width = min(max(4.0, 0.65 + 0.95 * len(self.study.levels)), 14)
@@ -154,12 +123,10 @@ _FLOOR = 1e-8
 
 
 @dataclass(eq=False)
-class PairwisePValueDisplay(SystemsDisplay):
+class PairwisePValueDisplay(Display):
     """p-values of all pairs of systems, under exact and under coarser scores.
 
-    Make it with `from_study`, or with `from_predictions` or `from_estimator` and the
-    options of `precision_study`, where `coarseness` is ``"rho=1.1"`` by default. Of
-    several levels, the last is shown.
+    Make it with `from_result`.
 
     Parameters
     ----------
@@ -191,11 +158,13 @@ class PairwisePValueDisplay(SystemsDisplay):
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn import precision_study
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import PairwisePValueDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
-    >>> display = PairwisePValueDisplay.from_predictions(
+    >>> study = precision_study(
     ...     web.target, web.data[:, :5], qid=web.qid, coarseness="rho=2")
+    >>> display = PairwisePValueDisplay.from_result(study, level="rho=2")
     >>> len(display.study.pairs)
     10
     """
@@ -203,41 +172,11 @@ class PairwisePValueDisplay(SystemsDisplay):
     study: PrecisionStudy
     level: str | None = None
 
-    @classmethod
-    def from_study(
-        cls, study: PrecisionStudy, *, level: str | None = None, ax: Any = None
-    ) -> Self:
-        """Plot the pairs of a study at one level.
-
-        Parameters
-        ----------
-        study : PrecisionStudy
-            A study of at least two systems.
-        level : str, optional
-            One of ``study.levels``; by default the last.
-        ax : matplotlib Axes, optional
-            Axes to draw into.
-
-        Returns
-        -------
-        PairwisePValueDisplay
-
-        Raises
-        ------
-        ValueError
-            If the study has only one system, or if the level is unknown.
-        """
-        if not len(study.pairs):
+    def __post_init__(self) -> None:
+        if not len(self.study.pairs):
             raise ValueError("study must have at least two systems, got one")
-        if level is not None:
-            check_choice(level, "level", study.levels)
-        return cls(study, level).plot(ax)
-
-    @classmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        check_one_treatment(cls.__name__, **options)
-        options = {"coarseness": "rho=1.1"} | options
-        return cls.from_study(precision_study(y_true, systems, **options), ax=ax)
+        if self.level is not None:
+            check_choice(self.level, "level", self.study.levels)
 
     def _panels(self) -> Panels:
         return Panels(1, width=5.4, height=5.4)

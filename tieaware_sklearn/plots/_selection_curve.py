@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._engine import check_flag
-from ..inspection import SelectionCurve, selection_curve
+from ..inspection import SelectionCurve
 from ._base import GREY, Display, Panels, line_style, plain, short
 
 
 @dataclass(eq=False)
-class SelectionCurveDisplay(Display):
+class SelectionCurveDisplay(Display, of=[SelectionCurve]):
     """A measure on held-out queries by the number of features, with intervals.
 
-    Make it with `from_curve` or `from_estimator`.
+    Make it with `from_result`.
 
     Parameters
     ----------
     curve : SelectionCurve
         The result to draw.
     differences : bool, default=False
-        Whether to draw the differences from the first selector.
+        Whether to draw the differences from the first selector, paired by query,
+        instead of the means. Their intervals are narrower.
 
     Attributes
     ----------
@@ -45,13 +45,14 @@ class SelectionCurveDisplay(Display):
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> from sklearn.linear_model import Ridge
-    >>> from tieaware_sklearn import RankingFeatureSelector
+    >>> from tieaware_sklearn import RankingFeatureSelector, selection_curve
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import SelectionCurveDisplay
     >>> web = make_web_search(n_queries=40, random_state=0)
-    >>> display = SelectionCurveDisplay.from_estimator(
+    >>> curve = selection_curve(
     ...     RankingFeatureSelector("ap"), Ridge(), web.data, web.target, qid=web.qid,
     ...     measure="ap", n_features=[1, 3, 6])
+    >>> display = SelectionCurveDisplay.from_result(curve)
     >>> display.curve.mean.shape, display.curve.n_features
     ((1, 3), (1, 3, 6))
     """
@@ -59,82 +60,13 @@ class SelectionCurveDisplay(Display):
     curve: SelectionCurve
     differences: bool = False
 
-    @classmethod
-    def from_curve(
-        cls, curve: SelectionCurve, *, differences: bool = False, ax: Any = None
-    ) -> Self:
-        """Plot the result of `selection_curve`.
-
-        Parameters
-        ----------
-        curve : SelectionCurve
-            The result to draw.
-        differences : bool, default=False
-            Whether to draw the differences from the first selector, paired by query,
-            instead of the means. Their intervals are narrower.
-        ax : matplotlib Axes, optional
-            Axes to draw into.
-
-        Returns
-        -------
-        SelectionCurveDisplay
-
-        Raises
-        ------
-        ValueError
-            If differences are asked for, and there is only one selector.
-        """
-        check_flag(differences, "differences")
-        if differences and len(curve.selectors) < 2:
+    def __post_init__(self) -> None:
+        check_flag(self.differences, "differences")
+        if self.differences and len(self.curve.selectors) < 2:
             raise ValueError(
                 "differences must be of at least two selectors, got only "
-                f"{curve.selectors[0]!r}"
+                f"{self.curve.selectors[0]!r}"
             )
-        return cls(curve, differences).plot(ax)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        selectors: Any,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: Any = None,
-        differences: bool = False,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Compute the curve by cross-validation, and plot it.
-
-        Parameters
-        ----------
-        selectors : selector or mapping of str to selector
-            Selectors, by name.
-        estimator : ranker, regressor, classifier or pipeline
-            What is trained on the selected features.
-        X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-            Features.
-        y : array-like of shape (n_rows,)
-            Labels.
-        qid : array-like of shape (n_rows,), or str or int
-            Query of each row, or the column of X that holds it.
-        differences, ax
-            As in `from_curve`.
-        **options
-            As in `selection_curve`.
-
-        Returns
-        -------
-        SelectionCurveDisplay
-
-        Raises
-        ------
-        ValueError
-            As in `selection_curve` and `from_curve`.
-        """
-        curve = selection_curve(selectors, estimator, X, y, qid=qid, **options)
-        return cls.from_curve(curve, differences=differences, ax=ax)
 
     def _panels(self) -> Panels:
         return Panels(1, width=6.4, height=4.2)

@@ -7,27 +7,30 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._engine import FloatArray
-from ..comparison import EXPECTED, SystemComparison, compare_systems
-from ..evaluation import DEFAULT_MEASURES, Summary, evaluate
-from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, Systems, SystemsDisplay, plain
+from ..comparison import EXPECTED, SystemComparison
+from ..evaluation import RankingReport, Summary, evaluate
+from ._base import GREEN, MEAN, ORANGE, PURPLE, Panels, SystemsDisplay, plain
 from ._ranges import show_ranges
 
+#: by name, of shape (n_systems, n_measures)
+Columns = dict[str, NDArray[Any]]
 _FIGURES = ("mean", "best", "worst")
+_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
 #: of the marks, those below the bar and those above in turn
 _COLOURS, _MARKERS = (ORANGE, GREEN, PURPLE), ("^", "v", "D", "o", "s", "P")
 
 
 @dataclass(eq=False)
-class TieRangeDisplay(SystemsDisplay):
+class TieRangeDisplay(SystemsDisplay, of=[RankingReport, Summary, SystemComparison]):
     """Means of systems, with the range from the worst to the best order of ties.
 
-    Make it with `from_comparison`, with `from_summary`, or with `from_predictions` or
-    `from_estimator` and the options of `evaluate`; if ``ties`` or ``external`` is among
-    them, those of `compare_systems`, with ``measures`` in place of ``measure``. Of
-    several treatments of ties, "expected" has the range, or the first if "expected" is
-    not among them, and each of the others is a mark.
+    Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
+    options of `evaluate`. Of several treatments of ties in a comparison, "expected" has
+    the range, or the first if "expected" is not among them, and each of the others is a
+    mark.
 
     Parameters
     ----------
@@ -73,6 +76,7 @@ class TieRangeDisplay(SystemsDisplay):
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
+    >>> from tieaware_sklearn import compare_systems
     >>> from tieaware_sklearn.datasets import make_web_search
     >>> from tieaware_sklearn.plots import TieRangeDisplay
     >>> web = make_web_search(n_queries=50, random_state=0)
@@ -83,10 +87,11 @@ class TieRangeDisplay(SystemsDisplay):
     With a mark where document ids break the ties, as trec_eval does:
 
     >>> docno = [f"d{i}" for i in range(len(web.target))]
-    >>> display = TieRangeDisplay.from_predictions(
-    ...     web.target, systems, qid=web.qid, measures="ap",
+    >>> found = compare_systems(
+    ...     web.target, systems, qid=web.qid, measure="ap",
     ...     ties=["expected", "official"],
     ...     external={"official": (docno, "descending", "float32")})
+    >>> display = TieRangeDisplay.from_result(found)
     >>> display.marks["official"].shape
     (3, 1)
     """
@@ -105,58 +110,18 @@ class TieRangeDisplay(SystemsDisplay):
     ties: str = EXPECTED
 
     @classmethod
-    def from_comparison(cls, comparison: SystemComparison, *, ax: Any = None) -> Self:
-        """Plot the result of `compare_systems`.
+    def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Plot averages of systems, of one ranking, or of its segments.
 
         Parameters
         ----------
-        comparison : SystemComparison
-            The comparison to draw, with a panel for each measure.
+        result : SystemComparison, Summary, RankingReport, or mapping of str to Summary
+            From `compare_systems`; from `RankingReport.summary` or `by_segment`, whose
+            segments are then the rows; or such summaries of several rankings by name.
         ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per panel.
-
-        Returns
-        -------
-        TieRangeDisplay
-        """
-        summary, shape = comparison.summary(), (len(comparison), -1)
-        by: dict[str, list[int]] = {}
-        for block, (_, ties) in enumerate(comparison._keys()):
-            by.setdefault(ties, []).append(block)
-        ties = EXPECTED if EXPECTED in by else next(iter(by))
-        shown = by.pop(ties)
-        mean, best, worst, low, high, chance = (
-            summary.columns[name].reshape(shape)[shown].T
-            for name in (*_FIGURES, "interval_low", "interval_high", "chance")
-        )
-        means = summary.mean.reshape(shape)
-        return cls(
-            comparison.systems,
-            comparison.measures,
-            mean,
-            best,
-            worst,
-            greater_is_better=bool(comparison.greater_is_better[0]),
-            interval=np.stack([low, high], axis=-1),
-            # of any system that has one: it is the same for all
-            chance=np.fmax.reduce(chance),
-            marks={name: means[blocks].T for name, blocks in by.items()},
-            ties=ties,
-        ).plot(ax)
-
-    @classmethod
-    def from_summary(
-        cls, summary: Summary | Mapping[str, Summary], *, ax: Any = None
-    ) -> Self:
-        """Plot averages of one ranking, or of several by name.
-
-        Parameters
-        ----------
-        summary : Summary, or mapping of str to Summary
-            From `RankingReport.summary`, or `by_segment` of one ranking, whose segments
-            are then the rows.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per panel.
+            Axes to draw into, one per measure.
+        **options
+            Other parameters of the class, in place of those of the result.
 
         Returns
         -------
@@ -169,47 +134,29 @@ class TieRangeDisplay(SystemsDisplay):
         >>> from tieaware_sklearn import evaluate
         >>> from tieaware_sklearn.plots import TieRangeDisplay
         >>> report = evaluate([[1, 0], [0, 1]], [[2, 1], [1, 1]], measures=["rr", "ap"])
-        >>> TieRangeDisplay.from_summary(report.summary()).measures
+        >>> TieRangeDisplay.from_result(report).measures
         ('RR', 'AP')
         """
-        named = {"all queries": summary} if isinstance(summary, Summary) else summary
-        every = list(named.values())
-        measures = tuple(dict.fromkeys(every[0].measure.tolist()))
-        mean, best, worst, low, high, chance, ideal = (
-            np.concatenate([one.columns[name] for one in every]).reshape(
-                -1, len(measures)
-            )
-            for name in (*_FIGURES, "interval_low", "interval_high", "chance", "ideal")
-        )
-        segmented = every[0].keys[0] == "segment"
-        segments = every[0].segment[:: len(measures)] if segmented else ()
-        average = every[0].average.replace("macro", "mean")
-        return cls(
-            tuple(map(str, segments)) if segmented else tuple(named),
-            measures,
-            mean,
-            best,
-            worst,
-            average=f"{average} over queries",
-            greater_is_better=not (ideal[:, 0] < chance[:, 0]).any(),
-            interval=np.stack([low, high], axis=-1),
-            # of any system that has one: it is the same for all, but not of segments
-            chance=None if segmented else np.fmax.reduce(chance),
-        ).plot(ax)
+        if isinstance(result, RankingReport):
+            result = result.summary()
+        if isinstance(result, SystemComparison):
+            of, found = _of_comparison(result)
+        else:
+            one = isinstance(result, Summary)
+            of, found = _of_summaries({"all queries": result} if one else result)
+        figures = {name: of[name] for name in _FIGURES} | {
+            "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
+            # of any system that has one: it is the same for all
+            "chance": np.fmax.reduce(of["chance"]),
+        }
+        return cls(**(figures | found | options)).plot(ax)
 
-    @classmethod
-    def _measure(cls, y_true: Any, systems: Systems, ax: Any, **options: Any) -> Self:
-        if {"ties", "external"} & options.keys():
-            measure = options.pop("measures", DEFAULT_MEASURES)
-            found = compare_systems(y_true, systems, measure=measure, **options)
-            return cls.from_comparison(found, ax=ax)
-        return cls.from_summary(
-            {
-                name: evaluate(y_true, score, **options).summary()
-                for name, score in systems.items()
-            },
-            ax=ax,
-        )
+    @staticmethod
+    def _compute(y_true: Any, systems: dict[str, Any], **options: Any) -> Any:
+        return {
+            name: evaluate(y_true, score, **options).summary()
+            for name, score in systems.items()
+        }
 
     def _panels(self) -> Panels:
         return Panels.of_rows(len(self.measures), len(self.systems))
@@ -244,3 +191,47 @@ class TieRangeDisplay(SystemsDisplay):
                     label=f"ties: {plain(name)}",
                 )
             axis.set_xlabel(f"{plain(measure)}, {self.average}")
+
+
+def _of_comparison(found: SystemComparison) -> tuple[Columns, dict[str, Any]]:
+    """Columns of one treatment of ties, and what else is drawn."""
+    ties = EXPECTED if EXPECTED in found.ties else found.ties[0]
+    shape = len(found.measures), len(found.ties), len(found.systems)
+    columns = {
+        name: np.moveaxis(column.reshape(shape), 1, 0)
+        for name, column in found.summary().columns.items()
+    }
+    of = {name: column[found.ties.index(ties)].T for name, column in columns.items()}
+    others = zip(found.ties, columns["mean"], strict=True)
+    return of, {
+        "systems": found.systems,
+        "measures": found.measures,
+        "greater_is_better": bool(found.greater_is_better[0]),
+        "marks": {name: values.T for name, values in others if name != ties},
+        "ties": ties,
+    }
+
+
+def _of_summaries(
+    named: Mapping[str, Summary],
+) -> tuple[Columns, dict[str, Any]]:
+    """Columns of rankings, or of the segments of one, and what else is drawn."""
+    every = list(named.values())
+    measures = tuple(dict.fromkeys(every[0].measure.tolist()))
+    of = {
+        name: np.concatenate([one.columns[name] for one in every]).reshape(
+            -1, len(measures)
+        )
+        for name in every[0].columns
+    }
+    average = every[0].average
+    found = {
+        "systems": tuple(named),
+        "measures": measures,
+        "average": f"{_SPELLED.get(average, average)} over queries",
+        "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
+    }
+    if every[0].keys[0] == "segment":  # each has a chance level of its own
+        segments = tuple(map(str, of["segment"][:, 0]))
+        found |= {"systems": segments, "chance": None}
+    return of, found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -28,11 +28,13 @@ class UserModelDisplay(Display):
 
     Parameters
     ----------
-    measures : tuple of str
-        Names of the measures.
-    weight, continuation, last : ndarray of shape (n_measures, depth)
-        For each rank from 1 on: the share of the user's attention, the probability of
-        reading on, and the probability that it is the last rank read.
+    measures : list of Measure
+        The measures.
+    depth : int, default=20
+        Last rank to show.
+    ranking : array-like of shape (n_documents,), optional
+        Labels in rank order, for models that depend on them (AP, RR, ERR, Rprec, P
+        without a cut-off).
 
     Attributes
     ----------
@@ -56,24 +58,23 @@ class UserModelDisplay(Display):
     >>> matplotlib.use("Agg")
     >>> from tieaware_sklearn.plots import UserModelDisplay
     >>> display = UserModelDisplay.from_measures(["rbp(p=0.5)", "p@5"], depth=6)
-    >>> display.weight.round(3)
-    array([[0.5  , 0.25 , 0.125, 0.062, 0.031, 0.016],
-           [0.2  , 0.2  , 0.2  , 0.2  , 0.2  , 0.   ]])
+    >>> display.figure_.savefig("users.png")  # doctest: +SKIP
     """
 
-    measures: tuple[str, ...]
-    weight: FloatArray
-    continuation: FloatArray
-    last: FloatArray
+    measures: Sequence[Measure]
+    depth: int = 20
+    ranking: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.depth, "depth")
 
     @classmethod
     def from_measures(
         cls,
         measures: str | Measure | Iterable[str | Measure],
         *,
-        depth: int = 20,
-        ranking: ArrayLike | None = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the user models of measures.
 
@@ -81,13 +82,10 @@ class UserModelDisplay(Display):
         ----------
         measures : str, Measure or list of them
             Measures that have a user model.
-        depth : int, default=20
-            Last rank to show.
-        ranking : array-like of shape (n_documents,), optional
-            Labels in rank order, for models that depend on them (AP, RR, ERR, Rprec,
-            P without a cut-off).
         ax : list of three matplotlib Axes, optional
             Axes to draw into.
+        **options
+            `depth` and `ranking`, as in the class.
 
         Returns
         -------
@@ -98,23 +96,18 @@ class UserModelDisplay(Display):
         ValueError
             If a measure has no user model, or needs `ranking` and there is none.
         """
-        check_count(depth, "depth")
-        parsed = parse_measures(measures)
-        ranks = np.arange(1, depth + 1)
-        tables = [
-            np.stack([getattr(measure, name)(ranks, ranking) for measure in parsed])
-            for name, _ in _PANELS
-        ]
-        return cls(tuple(map(str, parsed)), *tables).plot(ax)
+        return cls.from_result(parse_measures(measures), ax=ax, **options)
 
     def _panels(self) -> Panels:
         return Panels(len(_PANELS), width=4.0, height=3.6)
 
     def _draw(self, axes: list[Any]) -> None:
+        ranks = np.arange(1, self.depth + 1)
+        names = short(list(map(str, self.measures)))
         for axis, (name, label) in zip(axes, _PANELS, strict=True):
-            table = getattr(self, name)
-            for i, measure in enumerate(short(self.measures)):
-                _show_by_rank(axis, table[i], label=measure, **line_style(i))
+            for i, measure in enumerate(self.measures):
+                values = getattr(measure, name)(ranks, self.ranking)
+                _show_by_rank(axis, values, label=names[i], **line_style(i))
             axis.set(xlabel="rank i", ylabel=label)
             axis.set_ylim(bottom=0)
             axis.xaxis.get_major_locator().set_params(integer=True)

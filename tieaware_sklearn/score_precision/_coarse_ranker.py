@@ -29,7 +29,6 @@ from .._engine import (
     check_qid,
     check_scores,
     count_rows,
-    is_number,
     resolve_qid,
 )
 from ..model_selection import check_response_method, predicted_scores
@@ -203,17 +202,11 @@ def _number(kind: str, given: str) -> int:
 
 
 def several(given: Any, name: str, parse: Callable[[Any], Item]) -> list[Item]:
-    """One or several, each parsed, all different."""
+    """One or several, each parsed, and each once."""
     listed = isinstance(given, Iterable) and not isinstance(given, str)
-    parsed = [parse(one) for one in (given if listed else [given])]
+    parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
     if not parsed:
         raise ValueError(f"{name} must not be empty")
-    for i, one in enumerate(parsed):
-        first = parsed.index(one)
-        if first < i:
-            raise ValueError(
-                f"{name} must not repeat an entry, got {parsed[first]} and {one}"
-            )
     return parsed
 
 
@@ -222,7 +215,6 @@ def round_scores(
     coarseness: str,
     *,
     qid: Any = None,
-    limits: tuple[float, float] | None = None,
 ) -> FloatArray:
     """Round scores to less precision.
 
@@ -250,9 +242,6 @@ def round_scores(
         Query of each document. Bands are those of each query, and levels (or a number
         of bits) are between its smallest and largest score. By default all documents
         are one query. Digits and float types do not need it.
-    limits : pair of float, optional
-        Smallest and largest level, for levels and a number of bits; scores beyond them
-        become the nearest of them. By default the extreme scores.
 
     Returns
     -------
@@ -262,9 +251,7 @@ def round_scores(
     Raises
     ------
     ValueError
-        If scores or ids are not allowed, if `coarseness` is unknown, or if `limits` are
-        not two ascending numbers, are given together with `qid`, or do not go with
-        `coarseness`.
+        If scores or ids are not allowed, or if `coarseness` is unknown.
 
     See Also
     --------
@@ -281,23 +268,8 @@ def round_scores(
     [0.0, 0.0, 0.5, 1.0]
     """
     parsed = parse_coarseness(coarseness)
-    if limits is not None:
-        _check_limits(limits, parsed, qid)
     scores = check_scores(y_score)
-    return parsed.apply(scores, check_qid(qid, n_rows=len(scores)), limits=limits)
-
-
-def _check_limits(limits: Any, coarseness: Coarseness, qid: Any) -> None:
-    if not coarseness.is_linear:
-        raise ValueError(f"limits go with levels or a number of bits, got {coarseness}")
-    ends = list(limits) if isinstance(limits, Iterable) else []
-    numbers = len(ends) == 2 and all(map(is_number, ends))
-    if not (numbers and ends[0] <= ends[1]):
-        raise ValueError(f"limits must be two finite ascending numbers, got {limits!r}")
-    if qid is not None:
-        raise ValueError(
-            "limits are the same for all queries: give either limits or qid, got both"
-        )
+    return parsed.apply(scores, check_qid(qid, n_rows=len(scores)))
 
 
 class CoarseRanker(RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

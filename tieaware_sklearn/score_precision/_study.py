@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from .._engine import (
     check_flag,
     check_qid,
     check_share,
-    is_number,
 )
 from ..comparison import (
     TESTS,
@@ -56,8 +55,8 @@ class PrecisionStudy(Result):
         Whether higher values of the measure are better.
     levels : tuple of str
         ``"exact"`` and the levels of coarseness, such as ``"rho=1.1"``.
-    systems, dropped : tuple of str
-        Systems that were studied, and systems below `min_share` of the best one.
+    systems : tuple of str
+        Names of the systems.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, best, worst : ndarray of shape (n_levels, n_queries, n_systems)
@@ -104,7 +103,6 @@ class PrecisionStudy(Result):
     greater_is_better: bool
     levels: tuple[str, ...]
     systems: tuple[str, ...]
-    dropped: tuple[str, ...]
     qid: NDArray[Any]
     expected: FloatArray
     best: FloatArray
@@ -262,6 +260,7 @@ class PrecisionStudy(Result):
                 ("tau b", self.tau_b, partial(number, digits=2)),
                 ("tau AP", self.tau_ap, partial(number, digits=2)),
             ]
+        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
         # correlations of the order of systems, and a share between two others
         last = len(columns) - 1
         drop = [last, last - 1, 7] if len(self.pairs) and len(self.keep) > 2 else []
@@ -269,7 +268,7 @@ class PrecisionStudy(Result):
             Table.of(
                 *columns,
                 drop=drop,
-                notes=self._notes(),
+                notes=["", f"{of} on {len(self.qid)} queries"],
                 terms=self._terms(),
                 explains=True,
             )
@@ -289,13 +288,6 @@ class PrecisionStudy(Result):
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
-
-    def _notes(self) -> list[str]:
-        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        notes = ["", f"{of} on {len(self.qid)} queries"]
-        if self.dropped:
-            notes.append(f"dropped (too far below the best): {', '.join(self.dropped)}")
-        return notes
 
     def _terms(self) -> dict[str, str]:
         """What heads mean, which are short."""
@@ -423,17 +415,16 @@ def precision_study(
     coarseness: str | Iterable[str] = DEFAULT_COARSENESS,
     existing_ties: str = "keep",
     scale: str = "query",
-    ties: str | Sequence[str] = "expected",
+    ties: str = "expected",
     external: Mapping[str, Any] | None = None,
     keep: Sequence[float] = DEFAULT_KEEP,
     alpha: float = 0.05,
-    min_share: float = 0.0,
     test: str = "t",
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     n_jobs: int | None = None,
     progress: bool = False,
-) -> Any:
+) -> PrecisionStudy:
     """Measure how coarser scores change the evaluation of systems.
 
     Parameters
@@ -458,7 +449,7 @@ def precision_study(
     scale : {"query", "all"}, default="query"
         The range of evenly spaced levels: between the extreme scores of each query, or
         of all queries of a system.
-    ties : str or list of str, default="expected"
+    ties : str, default="expected"
         Treatment of ties, as in `compare_systems`, of the exact and of the coarse
         scores alike.
     external : mapping of str to key, optional
@@ -468,9 +459,6 @@ def precision_study(
         Shares of the mean to keep.
     alpha : float, default=0.05
         Significance level of all tests.
-    min_share : float, default=0.0
-        Smallest mean, as a share of the best one, of a system that is studied (the
-        largest mean is the inverse where lower is better).
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Two-tailed paired test for pairs of systems.
     zero_relevance, unjudged
@@ -482,15 +470,14 @@ def precision_study(
 
     Returns
     -------
-    PrecisionStudy or dict of str to PrecisionStudy
-        The values, tests and correlations at each level; by treatment, if `ties` is a
-        list.
+    PrecisionStudy
+        The values, tests and correlations at each level.
 
     Raises
     ------
     ValueError
-        As in `compare_systems`, `band_scores` and `round_scores`, and if a level is
-        repeated or a share is outside (0, 1].
+        As in `compare_systems`, `band_scores` and `round_scores`, and if a share is
+        outside (0, 1].
 
     See Also
     --------
@@ -530,48 +517,26 @@ def precision_study(
     check_choice(test, "test", TESTS)
     check_flag(progress, "progress")
     shares = tuple(several(keep, "keep", _share_to_keep))
-    if not is_number(min_share, least=0, most=1):
-        raise ValueError(f"min_share must be a number in [0, 1], got {min_share!r}")
     levels = several(coarseness, "coarseness", parse_coarseness)
     systems = MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, external,
     )  # fmt: skip
-    ways = {"existing_ties": existing_ties, "scale": scale}
-    studies = {
-        treatment: _study(
-            systems, levels, shares, float(alpha), min_share, test, progress,
-            **ways, ties=treatment,
-        )
-        for treatment in systems.rules.check(ties)
-    }  # fmt: skip
-    return studies[ties] if isinstance(ties, str) else studies
-
-
-def _study(
-    systems: MeasuredSystems,
-    levels: Sequence[Coarseness],
-    shares: tuple[float, ...],
-    alpha: float,
-    min_share: float,
-    test: str,
-    progress: bool,
-    **ways: Any,
-) -> PrecisionStudy:
-    """The study under one treatment of ties."""
-    measure: Callable[..., CoarseValues] = partial(coarse_values, systems, **ways)
+    if not isinstance(ties, str):
+        raise ValueError(f"ties must be one treatment, got {ties!r}")
+    systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
     ends = ("best", "worst")
-    exact = [measure(j, None, *ends) for j in range(len(systems.names))]
-    kept = _kept([mean(one.values["expected"]) for one in exact], min_share, up)
-    numbers = np.flatnonzero(kept).tolist()
-    cells = list(itertools.product(levels, numbers))
-    found = [exact[j] for j in numbers] + [
-        measure(j, level, *ends)
+    shape = len(levels) + 1, len(systems.names)
+    cells = list(itertools.product([None, *levels], range(shape[1])))
+    found = [
+        coarse_values(
+            systems, j, level, *ends,
+            existing_ties=existing_ties, scale=scale, ties=ties,
+        )
         for level, j in show_progress(cells, progress, len(cells), "ranking")
-    ]
-    shape = len(levels) + 1, len(numbers)
+    ]  # fmt: skip
     by_query = (*shape, systems.queries.n_queries)
     values = {
         name: np.reshape([one.values[name] for one in found], by_query).swapaxes(1, 2)
@@ -580,7 +545,7 @@ def _study(
     expected = values["expected"]
     averages = level_means(expected)
     warn_undefined(systems.asked, expected[:1])
-    pairs = pairs_of(len(numbers))
+    pairs = pairs_of(shape[1])
     # whatever order the rows came in
     by_id = expected[:, systems.queries.sorted()]
     difference, pvalues = _pairwise(by_id, pairs, test)
@@ -591,8 +556,7 @@ def _study(
         measure=str(measured_by),
         greater_is_better=up,
         levels=("exact", *map(str, levels)),
-        systems=tuple(itertools.compress(systems.names, kept)),
-        dropped=tuple(itertools.compress(systems.names, ~kept)),
+        systems=tuple(systems.names),
         qid=systems.queries.qid,
         **values,
         bits=np.reshape([one.bits for one in found], shape),
@@ -604,9 +568,9 @@ def _study(
         pvalues=pvalues,
         tau_b=tau_b,
         tau_ap=tau_ap,
-        alpha=alpha,
+        alpha=float(alpha),
         test=test,
-        ties=ways["ties"],
+        ties=ties,
     )
 
 
@@ -615,33 +579,20 @@ def _share_to_keep(share: Any) -> float:
     return float(share)
 
 
-def _kept(means: list[float], share: float, up: bool) -> NDArray[np.bool_]:
-    """Systems that are at least this share as good as the best one."""
-    values = np.array(means)
-    known = values[~np.isnan(values)]
-    if share == 0 or not len(known):
-        return np.ones(len(values), dtype=bool)
-    # a mean that is undefined is not up to any
-    if up:
-        return np.asarray(values >= share * known.max())
-    return np.asarray(values * share <= known.min())
-
-
 def _inferiority(
     expected: FloatArray, shares: tuple[float, ...], up: bool
 ) -> FloatArray:
     """p-values, (n_levels, n_shares, n_systems)."""
-    losses = [
-        [QueryLosses.of(*both) for both in zip(expected[0].T, level.T, strict=True)]
-        for level in expected
-    ]
     return np.array(
         [
             [
-                [one.inferiority(share, greater_is_better=up) for one in each]
+                [
+                    QueryLosses.of(*both).inferiority(share, greater_is_better=up)
+                    for both in zip(expected[0].T, level.T, strict=True)
+                ]
                 for share in shares
             ]
-            for each in losses
+            for level in expected
         ]
     )
 
