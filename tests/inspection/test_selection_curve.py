@@ -72,6 +72,8 @@ def test_against_a_plain_loop():
     np.testing.assert_allclose(found.difference[1, 1], apart.mean())
     np.testing.assert_allclose(found.difference_interval[1, 1], [low, high])
     assert not found.difference[0].any()
+    apart = (values - everything[:, None, None]).mean(axis=0)
+    np.testing.assert_allclose(found.difference_from_all, apart)
     assert (found.interval >= 0).all()
     assert (found.interval <= 1).all()
 

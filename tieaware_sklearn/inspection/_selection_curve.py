@@ -149,6 +149,10 @@ class SelectionCurve(Result):
         Mean over queries of the values minus those of the first selector.
     difference_interval : ndarray of shape (n_selectors, n_sizes, 2)
         t interval of `difference` over queries, which are paired.
+    difference_from_all : ndarray of shape (n_selectors, n_sizes)
+        Mean over queries of the values minus those with all features.
+    difference_from_all_interval : ndarray of shape (n_selectors, n_sizes, 2)
+        t interval of `difference_from_all`.
     qid : ndarray of shape (n_queries,)
         Query ids, ascending.
     query_weight : ndarray of shape (n_queries,) or None
@@ -190,6 +194,8 @@ class SelectionCurve(Result):
     interval_all: FloatArray
     difference: FloatArray
     difference_interval: FloatArray
+    difference_from_all: FloatArray
+    difference_from_all_interval: FloatArray
     qid: NDArray[Any]
     query_weight: FloatArray | None
     feature_names: tuple[str, ...]
@@ -199,10 +205,9 @@ class SelectionCurve(Result):
     def _columns(self) -> dict[str, Any]:
         n_sizes = len(self.n_features)
         names = [*np.repeat(np.array(self.selectors, object), n_sizes), "all features"]
-        ends = np.vstack([self.interval.reshape(-1, 2), self.interval_all])
-        apart = self.difference_interval.reshape(-1, 2)
-        apart = np.vstack([apart, np.full(2, np.nan)])
-        return {
+        low, high = self.interval.reshape(-1, 2).T
+        low_all, high_all = self.interval_all
+        columns: dict[str, Any] = {
             "selector": names,
             "n_features": [
                 *self.n_features * len(self.selectors),
@@ -210,12 +215,15 @@ class SelectionCurve(Result):
             ],
             "measure": [self.measure] * len(names),
             "mean": np.append(self.mean, self.mean_all),
-            "interval_low": ends[:, 0],
-            "interval_high": ends[:, 1],
-            "difference": np.append(self.difference, np.nan),
-            "difference_low": apart[:, 0],
-            "difference_high": apart[:, 1],
+            "interval_low": np.append(low, low_all),
+            "interval_high": np.append(high, high_all),
         }
+        for name, of_all in (("difference", np.nan), ("difference_from_all", 0.0)):
+            low, high = getattr(self, f"{name}_interval").reshape(-1, 2).T
+            columns[name] = np.append(getattr(self, name), of_all)
+            columns[f"{name}_low"] = np.append(low, of_all)
+            columns[f"{name}_high"] = np.append(high, of_all)
+        return columns
 
     def _conclusion(self) -> list[str]:
         s, i = np.unravel_index(np.argmax(self.mean), self.mean.shape)
@@ -417,6 +425,7 @@ def selection_curve(
     mean, interval = averages(table)
     mean_all, interval_all = averages(alone)
     from_first = averages(without_rounding(table - table[:, :1]))
+    from_all = averages(without_rounding(table - alone[:, None, None]))
     bounds = asked.bounds[0]
     return SelectionCurve(
         selectors=tuple(map(str, named)),
@@ -430,6 +439,8 @@ def selection_curve(
         interval_all=np.clip(interval_all, *bounds),
         difference=from_first[0],
         difference_interval=from_first[1],
+        difference_from_all=from_all[0],
+        difference_from_all_interval=from_all[1],
         qid=rows.queries.qid,
         query_weight=rows.weight,
         feature_names=rows.names,
