@@ -201,7 +201,7 @@ def bad_files(folder):
     yield [fine, str(damaged)], 1, "v.txt.bz2: damaged compressed data"
     same = str(folder / "out.csv")
     other = str(folder / "." / "x" / ".." / "out.csv")
-    yield [fine, "--csv", same, "--json", other], 1, "only one of --csv and --json"
+    yield [fine, f"--csv={same}", f"--json={other}"], 1, "only one of --csv and --json"
     yield (
         [write("n.csv", "label;qid;x\n1;1;2\n")],
         1,
@@ -215,21 +215,21 @@ def bad_files(folder):
         "must be different columns, got 'qid' twice",
     )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
-    yield [fine, "--label", "x"], 1, "--label is for CSV and Parquet files"
+    yield [fine, "--label", "x"], 1, "--label and --qid are for CSV and Parquet files"
     yield (
         [quoted_file(folder), "--query-file", fine],
         1,
-        "--query-file must be given for LETOR",
+        "query_file must not be given for tables",
     )
     yield [fine, "--ignore", "7"], 1, "ignore must name a feature, got '7'"
     yield [fine, "--ignore", "1"], 1, "ignore must leave at least one feature, got all"
-    yield [fine, "--csv", str(folder)], 1, "it is a folder"
-    yield [fine, "--csv", ""], 1, "--csv must name a file, got ''"
-    yield [fine, "--csv", "same", "--json", "same"], 1, "only one of --csv and --json"
+    yield [fine, f"--csv={folder}"], 1, "it is a folder"
+    yield [fine, "--csv="], 1, "--csv must name a file, got ''"
+    yield [fine, "--csv=same", "--json=same"], 1, "only one of --csv and --json"
     yield [fine, "--measures", "ndgc@10"], 1, "did you mean 'NDCG@10'?"
     yield [fine, "--sort-by", "dcg"], 1, "sort_by must be one of"
     nowhere = str(folder / "no" / "out.csv")
-    yield [fine, "--csv", nowhere], 1, "there is no folder"
+    yield [fine, f"--csv={nowhere}"], 1, "there is no folder"
     yield [fine, "--zero-relevance", "raise", "--measures", "fallout"], 1, "undefined"
 
 
