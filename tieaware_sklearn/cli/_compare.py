@@ -15,12 +15,7 @@ from ..io import TextSource, load_trec
 from ..measures import parse_measures
 from ..plots import TieRangeDisplay
 from ._evaluate import check_labels, of_topics, unjudged_of
-from ._outputs import (
-    Findings,
-    check_files,
-    rows_of,
-    write_findings,
-)
+from ._outputs import Findings, check_files, rows_of, write_findings
 
 DEFAULT_MEASURES = ("ap", "ndcg(gain=linear)@10")
 #: treatments of ties: of all orders, by trec_eval, and by what the file of a run says

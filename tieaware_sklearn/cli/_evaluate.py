@@ -23,12 +23,7 @@ from ..measures import (
     refused_label,
 )
 from ..plots import TieRangeDisplay
-from ._outputs import (
-    Findings,
-    check_files,
-    rows_of,
-    write_findings,
-)
+from ._outputs import Findings, check_files, rows_of, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
 _SPELLED = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
@@ -148,7 +143,7 @@ def _measured(
                 trec.score, measure, ties="input", average=None
             )
     of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
-    of_topics = {
+    of_each = {
         "mean": report.expected,
         "worst": report.worst,
         "best": report.best,
@@ -169,7 +164,7 @@ def _measured(
         "measure": np.repeat(report.measures, len(topics)),
         "topic": np.tile(topics, len(measures)),
     }
-    for name, values in of_topics.items():
+    for name, values in of_each.items():
         columns[name] = np.vstack([values, of_all[name]]).T.ravel()
     return summary, columns
 

@@ -38,13 +38,7 @@ from ..io import (
 )
 from ..measures import Measure, parse_measures, refused_label
 from ..plots import FeatureScreeningDisplay
-from ._outputs import (
-    Findings,
-    check_files,
-    note,
-    write,
-    write_findings,
-)
+from ._outputs import Findings, check_files, note, write, write_findings
 
 #: in the header of a screening that the shell has saved
 READ = "read"
