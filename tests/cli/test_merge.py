@@ -234,16 +234,6 @@ def test_a_query_in_two_parts_is_refused(capsys, parts, rows):
             ["--measures", "rr"],
             "measures differ: RR in b.tie, NDCG@10, AP, RR in",
         ),
-        (["--sort-by", "ap"], "measures to sort by differ: AP in b.tie, NDCG@10 in a"),
-        (["--missing", "last"], "values of missing differ: last in b.tie, raise in"),
-        (
-            ["--direction", "ascending"],
-            "directions differ: ascending in b.tie, auto ",
-        ),
-        (
-            ["--zero-relevance", "skip"],
-            "values of zero_relevance differ: skip in b.tie, 0.0",
-        ),
         (["--ignore", "clicks"], "features differ: b.tie has no 'clicks'"),
     ],
 )
