@@ -117,6 +117,25 @@ def test_interrupted(monkeypatch, capsys, letor):
     assert run(capsys, "screen", letor)[0] == 130
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(5, "Input/output error"), "Input/output error"),
+        (OSError(5, "Input/output error", "x.txt"), "x.txt: Input/output error"),
+        (OSError("no words of its own"), "no words of its own"),
+        (MemoryError(), "out of memory"),
+        (ValueError("one\n  two\x1b"), "one\n  two\\x1b"),
+    ],
+)
+def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, said):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("tieaware_sklearn.cli._screen.open_files", fails)
+    code, out, err = run(capsys, "screen", letor)
+    assert (code, out, err) == (1, "", f"tieaware: error: {said}\n")
+
+
 def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, letor):
     monkeypatch.setattr(engines, "missing", "it was not built")
     monkeypatch.delenv(engines.VARIABLE, raising=False)

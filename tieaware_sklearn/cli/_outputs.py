@@ -174,7 +174,7 @@ def fail(error: Exception, output: str = "") -> int:
     """Say what went wrong, with an output or in general; the exit code."""
     words, name = str(error), output
     if isinstance(error, OSError):
-        words, name = error.strerror or words, output or error.filename
+        words, name = error.strerror or words, output or error.filename or ""
         if isinstance(error, BrokenPipeError) and name == _STANDARD_OUTPUT:
             return 1  # the reader, such as head, has seen enough
     if not words:
