@@ -358,7 +358,7 @@ _COMMANDS = {
         "'parts/*.tie'. The order of FILEs "
         "does not matter. A query in two of them is an error, and so are other "
         "features, measures, options or columns of labels. FILEs saved in Python are "
-        "merged, too: screenings, selectors, or else what evaluate_batches returned.",
+        "merged, too: screenings, or else what evaluate and evaluate_batches returned.",
         "FILE [FILE ...]",
         [
             "tieaware screen part1.parquet --save part1.tie",
