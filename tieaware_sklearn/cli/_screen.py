@@ -165,10 +165,10 @@ def _screened(
     try:
         for batch in track(rankings, rows, bar and rows is not None):
             _check_values(batch, arguments, measures)
-            some: Any = slice(None)
-            if arguments.unjudged == "skip":
-                some = ~np.isnan(batch.target)
-            data, target, qid = batch.data[some], batch.target[some], batch.qid[some]
+            data, target, qid = batch.data, batch.target, batch.qid
+            judged = ~np.isnan(target)
+            if arguments.unjudged == "skip" and not judged.all():
+                data, target, qid = data[judged], target[judged], qid[judged]
             if not len(target):
                 continue
             if rows is None:
