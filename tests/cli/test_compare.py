@@ -40,7 +40,7 @@ def test_pairs_are_those_of_compare_systems(capsys, trec, tmp_path):
     written = tmp_path / "pairs.csv"
     measures = ["--measures", "ap", "p@3"]
     code, out, err = run(
-        capsys, "compare", *trec, *measures, "--json", "--csv", written
+        capsys, "compare", *trec, *measures, "--json", f"--csv={written}"
     )
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -126,7 +126,7 @@ def test_treatments_side_by_side_with_a_baseline(capsys, trec, tmp_path):
 def test_every_topic_if_wanted(capsys, trec, tmp_path):
     written = tmp_path / "topics.csv"
     code, out, _ = run(
-        capsys, "compare", *trec[:3], "--measures", "ap", "-q", "--csv", written
+        capsys, "compare", *trec[:3], "--measures", "ap", "-q", f"--csv={written}"
     )
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(written.read_text())))
@@ -146,8 +146,8 @@ def test_every_topic_if_wanted(capsys, trec, tmp_path):
     ("words", "message"),
     [
         ([0, 1], "RUN must name two files or more, got"),
-        ([0, 1, 1], "RUN must name each file once"),
-        (["-", "-", 1], "only one of the files can be standard input"),
+        ([0, 1, 1], "each file must be named once"),
+        (["-", "-", 1], "each file must be named once, got - and -"),
         ([0, 1, 2, "--measures", "xyzzy"], "unknown measure 'xyzzy'"),
         ([0, 1, "nowhere"], "nowhere: No such file"),
         ([0, 1, 2, "--baseline", "x"], "baseline must be one of ('alpha', 'beta')"),
@@ -158,3 +158,21 @@ def test_it_names_what_is_wrong(capsys, trec, words, message):
     code, out, err = run(capsys, "compare", *files)
     assert (code, out) == (1, "")
     assert message in err
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+@pytest.mark.parametrize("link", ["symlink", "hard link", "other path"])
+def test_a_run_is_not_taken_twice_through_a_link(
+    capsys, trec, tmp_path, monkeypatch, command, link
+):
+    monkeypatch.chdir(tmp_path)
+    again = "./again"
+    if link == "symlink":
+        (tmp_path / "again").symlink_to("one")
+    elif link == "hard link":
+        (tmp_path / "again").hardlink_to("one")
+    else:
+        again = "../" + tmp_path.name + "/one"
+    code, out, err = run(capsys, command, *trec, again)
+    assert (code, out) == (1, "")
+    assert f"got {trec[1]} and {again}, which are the same file" in err

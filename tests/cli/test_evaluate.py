@@ -101,7 +101,7 @@ def test_evaluate_shows_topics_and_several_runs(trec, capsys):
 
 def test_evaluate_writes_figures_for_programs(trec, tmp_path, capsys):
     written = tmp_path / "out.csv"
-    arguments = ["evaluate", *trec[:2], "--measures", "rr", "--csv", str(written)]
+    arguments = ["evaluate", *trec[:2], "--measures", "rr", f"--csv={written}"]
     assert main([*arguments, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["measures"] == ["RR"]
@@ -131,8 +131,8 @@ def test_evaluate_averages_otherwise(trec, capsys):
         (["--measures", "xyzzy"], "unknown measure 'xyzzy'"),
         (["missing.txt"], "missing.txt: No such file"),
         (["--csv", "--json"], "only one of --csv and --json can go to standard output"),
-        (["-", "-"], "only one of the files can be standard input"),
-        (["run.txt", "run.txt"], "RUN must name each file once"),
+        (["-", "-"], "each file must be named once, got - and -"),
+        (["run.txt", "run.txt"], "each file must be named once, got run.txt and run"),
     ],
 )
 def test_evaluate_names_what_is_wrong(trec, extra, message, capsys):

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.helpers import run
+from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
-from tieaware_sklearn.cli._main import _marked, _parser
+from tieaware_sklearn.cli._main import parsed
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_as_a_module_and_in_a_pipe(letor):
     assert "BrokenPipe" not in err
 
 
-@pytest.mark.parametrize("words", ["--csv", "--json -", "--csv=/dev/stdout"])
+@pytest.mark.parametrize("words", ["--csv", "--json=-", "--csv=/dev/stdout"])
 def test_a_reader_that_leaves_is_no_error(letor, words):
     command = f"{sys.executable} -m tieaware_sklearn screen {letor} {words} | head -c 1"
     done = shell(["sh", "-c", command])
@@ -97,7 +98,7 @@ def test_standard_input_and_plain_terminals(letor):
     done = shell([*module, letor], env=ascii_only)
     assert done.returncode == 0
     assert "?95%" in done.stdout
-    piped = shell(["sh", "-c", f"{' '.join(module)} {letor} --csv /dev/stdout | cat"])
+    piped = shell(["sh", "-c", f"{' '.join(module)} {letor} --csv=/dev/stdout | cat"])
     assert piped.stderr == ""
     assert piped.stdout.startswith("rank,feature")
     text = "1 qid:1 1:2\n\n-1 qid:1 1:3\n"
@@ -112,8 +113,50 @@ def test_interrupted(monkeypatch, capsys, letor):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files.open_files", interrupt)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen.open_files", interrupt)
     assert run(capsys, "screen", letor)[0] == 130
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(5, "Input/output error"), "Input/output error"),
+        (OSError(5, "Input/output error", "x.txt"), "x.txt: Input/output error"),
+        (OSError("no words of its own"), "no words of its own"),
+        (MemoryError(), "out of memory"),
+        (ValueError("one\n  two\x1b"), "one\n  two\\x1b"),
+    ],
+)
+def test_errors_are_said_in_words(monkeypatch, capsys, letor, error, said):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("tieaware_sklearn.cli._screen.open_files", fails)
+    code, out, err = run(capsys, "screen", letor)
+    assert (code, out, err) == (1, "", f"tieaware: error: {said}\n")
+
+
+def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, letor):
+    monkeypatch.setattr(engines, "missing", "it was not built")
+    monkeypatch.delenv(engines.VARIABLE, raising=False)
+    assert run(capsys, "screen", letor)[2] == ""
+    monkeypatch.setattr(_main, "_LONG", 0)
+    code, out, err = run(capsys, "screen", letor)
+    assert code == 0
+    assert err.startswith("tieaware: the compiled kernel is missing (it was not built)")
+    assert "pip install --force-reinstall" in err
+    assert err.count("\n") == 1
+    assert "missing" not in out
+    with pytest.raises(SystemExit):
+        run(capsys, "--version")
+    version = " ".join(capsys.readouterr().out.split())
+    assert "the compiled kernel is missing: it was not built" in version
+    # who chose NumPy's engine is told nothing
+    monkeypatch.setenv(engines.VARIABLE, "numpy")
+    assert run(capsys, "screen", letor)[2] == ""
+    monkeypatch.delenv(engines.VARIABLE)
+    monkeypatch.setattr(engines, "missing", None)
+    assert run(capsys, "screen", letor)[2] == ""
 
 
 def test_progress_on_a_terminal_only(monkeypatch, capsys, letor):
@@ -141,7 +184,7 @@ def test_help_begins_with_the_files_and_ends_with_figures_and_examples(command, 
     assert max(map(len, out.splitlines())) <= 80
     for line in examples:
         # what follows is understood
-        _parser().parse_args(_marked(line.split()[1:]))
+        parsed(line.split()[1:])
 
 
 def test_tables_of_commands_fit_80_columns(tmp_path, capsys):

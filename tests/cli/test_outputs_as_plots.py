@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from tests.plots.helpers import QID, WEB, Y
 from tieaware_sklearn import evaluate
-from tieaware_sklearn.cli import main
+from tieaware_sklearn.cli import _evaluate, main
 from tieaware_sklearn.datasets import dump_letor, load_trec
 
 matplotlib.use("Agg")
@@ -43,34 +44,21 @@ def test_commands_write_plots(form, files, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_plots_of_several_runs_and_averages(files):
-    _, qrels, run = files
-    from tieaware_sklearn.cli._evaluate import measure_run, tie_ranges
-    from tieaware_sklearn.measures._parse import parse_measures
-
-    trec = load_trec(qrels, run)
-    rows, _ = measure_run(
-        trec, parse_measures(["rr", "ap"]), "median", "nonrelevant", None
+@pytest.mark.parametrize("average", ["macro", "median", "geometric"])
+def test_plots_have_the_averages_and_intervals_of_the_summary(
+    files, monkeypatch, tmp_path, average
+):
+    drawn, draw = [], _evaluate.of_topics
+    monkeypatch.setattr(
+        "tieaware_sklearn.cli._evaluate.of_topics",
+        lambda *given: drawn.append(draw(*given)) or drawn[0],
     )
-    rows = [{"run": name, **row} for name in ("x", "y") for row in rows]
-    display = tie_ranges(rows, "median", greater_is_better=True)
-    assert display.systems == ("x", "y")
-    assert display.measures == ("RR", "AP")
-    assert display.mean[0].tolist() == [0.875, 0.875]
-    assert display.best[0].tolist() == [1, 1]
-    assert display.worst[0].tolist() == [0.75, 0.75]
-    assert display.axes_[0].get_xlabel() == "RR, median over topics"
-
-
-def test_plots_have_the_intervals_of_the_report(files):
     _, qrels, run = files
-    from tieaware_sklearn.cli._evaluate import measure_run, tie_ranges
-    from tieaware_sklearn.measures._parse import parse_measures
-
+    other = tmp_path / "other"
+    other.write_text(Path(run).read_text().replace("x\n", "y\n"))
+    words = [qrels, run, str(other), "--measures", "rr", "ap", "--average", average]
+    assert main(["evaluate", *words, "--plot", str(tmp_path / "x.png")]) == 0
     trec = load_trec(qrels, run)
-    rows, _ = measure_run(
-        trec, parse_measures(["rr", "ap"]), "macro", "nonrelevant", None
-    )
     report = evaluate(
         trec.target,
         trec.score,
@@ -78,19 +66,21 @@ def test_plots_have_the_intervals_of_the_report(files):
         measures=["rr", "ap"],
         unjudged="nonrelevant",
     )
-    display = tie_ranges(
-        [{"run": "x", **row} for row in rows], "macro", greater_is_better=True
-    )
-    assert np.array_equal(display.interval[0], report.summary().interval)
-    of_topics = [row["interval_low"] for row in rows if row["topic"] != "all"]
-    assert np.isnan(of_topics).all()
+    (display,), wanted = drawn, report.summary(average)
+    assert (display.systems, display.measures) == (("x", "y"), ("RR", "AP"))
+    for name in ("mean", "best", "worst", "interval"):
+        for found in getattr(display, name):
+            assert np.array_equal(found, getattr(wanted, name), equal_nan=True)
+    assert display.chance is None
+    said = {"macro": "mean", "geometric": "geometric mean"}.get(average, average)
+    assert display.axes_[0].get_xlabel() == f"RR, {said} over topics"
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
         ("plot.doc", "--plot must name a file that ends in .png, .svg, .pdf"),
-        ("-", "--plot must name a file that ends in"),
+        ("-", "--plot must name a file"),
         ("missing/plot.png", "there is no folder"),
         ("", "--plot must name a file, got ''"),
     ],
@@ -102,7 +92,7 @@ def test_commands_refuse_before_they_work(path, message, files, tmp_path, capsys
     assert message in err
     assert not out
     same = str(tmp_path / "a.png")
-    assert main(["screen", files[0], "--plot", same, "--csv", same]) == 1
+    assert main(["screen", files[0], "--plot", same, f"--csv={same}"]) == 1
     assert "only one of --csv and --plot can go to" in capsys.readouterr().err
 
 

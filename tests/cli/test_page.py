@@ -111,7 +111,7 @@ def test_reports_refuse_before_they_work(letor, tmp_path, capsys):
         assert (code, out) == (1, "")
         assert message in err
     same = str(tmp_path / "x")
-    code, _, err = run(capsys, "screen", letor, "--csv", same, "--report", same)
+    code, _, err = run(capsys, "screen", letor, f"--csv={same}", "--report", same)
     assert code == 1
     assert "only one of --csv and --report" in err
 

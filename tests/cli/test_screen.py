@@ -72,8 +72,9 @@ def test_a_selection_that_is_not_understood_is_an_error(capsys, letor):
         assert message in err
     with pytest.raises(SystemExit):
         run(capsys, "screen", letor, "--max-correlation", "some")
-    message = "--max-correlation: must be a number or none, got 'some'"
-    assert message in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "--max-correlation: " in err
+    assert "'some'" in err
 
 
 def test_many_features_in_batches(capsys, tmp_path):
@@ -85,10 +86,10 @@ def test_many_features_in_batches(capsys, tmp_path):
     command = ["screen", path, "--measures", "ap", "--top", 3, "--json"]
     code, out, err = run(capsys, *command, "--batch-rows", 8)
     assert code == 0
-    assert "more than 1000 features in batches: repeats are not looked for" in err
+    assert "repeats are not looked for: of more than 1000 features in batches" in err
     code, _, err = run(capsys, *command, "--batch-rows", 8, "--select", 3)
     assert code == 1
-    assert "got 1001: read everything at once (--batch-rows 0)" in err
+    assert "got 1001 (--batch-rows 0 reads everything at once)" in err
     code, out, err = run(capsys, *command, "--select", 3)
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     data = load_letor(path)

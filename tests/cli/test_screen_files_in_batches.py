@@ -35,10 +35,10 @@ def test_screen_reads_large_files_in_batches(capsys, monkeypatch, files, web, tm
     wanted = screen(capsys, path)
     used = []
     monkeypatch.setattr(
-        "tieaware_sklearn.cli._screen_files.track",
+        "tieaware_sklearn.cli._screen.track",
         lambda *arguments: used.append(arguments[1]) or track(*arguments),
     )
-    monkeypatch.setattr("tieaware_sklearn.cli._screen_files._LARGE", 10_000)
+    monkeypatch.setattr("tieaware_sklearn.cli._screen._LARGE", 10_000)
     assert screen(capsys, path) == wanted
     assert used[0] > 1
     # rows that do not stand together are an error that says what to do

@@ -218,10 +218,9 @@ def test_errors_name_the_batch_and_row(change, options, message):
 def test_no_row_and_no_weight():
     with pytest.raises(ValueError, match="must hold at least one row, got none"):
         evaluate_batches([], score="s")
+    # of some batches, such as those of a shard, all weights may be 0
     rows = made(4).assign(w=0.0)
-    with pytest.raises(ValueError, match="w must not be 0 in every query"):
-        evaluate_batches([rows], score="s", query_weight="w")
-    # in some batches it may be
+    assert not evaluate_batches([rows], score="s", query_weight="w").query_weight.any()
     other = made(4, seed=1).assign(qid=lambda frame: frame.qid + 4)
     found = evaluate_batches(
         [rows, other], score="s", query_weight="w", measures=MEASURES, batch_rows=1

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.instances import MEASURES
 from tests.saved import check_damaged, members_of, npy, zipped
@@ -131,13 +132,8 @@ def test_damaged_files(where, change):
         ("query_digests", np.uint64([2, 1]), "a sorted digest of each query"),
         ("query_digests", np.uint64([2]), "'expected' of dtype"),
         ("query_digests", np.uint64([]), "a sorted digest of each query"),
-        (
-            "query_weight",
-            [1.0, np.inf],
-            "weights of queries, >= 0 and not all 0",
-        ),
-        ("query_weight", [1.0, -1.0], "weights of queries, >= 0 and not all 0"),
-        ("query_weight", [0.0, 0.0], "weights of queries, >= 0 and not all 0"),
+        ("query_weight", [1.0, np.inf], "weights of queries, >= 0"),
+        ("query_weight", [1.0, -1.0], "weights of queries, >= 0"),
         ("segment", [0, 2], "must have a segment of each query"),
         ("segment", [0, -1], "must have a segment of each query"),
     ],
@@ -171,3 +167,31 @@ def test_headers_that_no_report_has(changes, message):
     changed = header | {"content": header["content"] | changes}
     with pytest.raises(ValueError, match=message):
         RankingReport.from_bytes(zipped(changed, members))
+
+
+@pytest.mark.parametrize("average", ["macro", "geometric", "median"])
+def test_a_part_whose_queries_weigh_nothing(average):
+    one, two = made(5, 0).assign(w=0.0), made(4, 1, first=5)
+    rows, options = pd.concat([one, two]), {"score": "s", "query_weight": "w"}
+    nothing = evaluate(one.label, one.s, qid=one.qid, query_weight=one.w)
+    assert nothing.query_weight.tolist() == [0] * 5
+    with pytest.warns(UndefinedMetricWarning, match="every query has weight 0"):
+        summary = nothing.summary(average)
+    assert np.isnan(summary.mean).all()
+    assert np.isnan(summary.interval).all()
+    with pytest.warns(UndefinedMetricWarning):
+        assert " - " in str(nothing)
+    with pytest.warns(UndefinedMetricWarning):
+        bootstrapped = nothing.summary(interval="bootstrap")
+    assert np.isnan(bootstrapped.interval).all()
+    parts = [evaluate_batches([some], **options) for some in (one, two)]
+    parts[0] = RankingReport.from_bytes(parts[0].to_bytes())
+    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
+        found, wanted = (
+            report.summary(average).columns
+            for report in (merged, evaluate_batches([rows], **options))
+        )
+        for name, values in wanted.items():
+            assert_array_equal(found[name], values)
+    found = parts[0].merge(parts[1]).summary(average).mean
+    assert_array_equal(found, parts[1].summary(average).mean)

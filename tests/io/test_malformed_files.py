@@ -277,7 +277,7 @@ def test_the_command_says_the_same_and_leaves_its_outputs(
     }.get(form, [["screen", path, "--batch-rows", n] for n in (0, 1)])
     before = sorted(tmp_path.iterdir())
     for command in commands:
-        code = main([*map(str, command), "--csv", str(out)])
+        code = main([*map(str, command), f"--csv={out}"])
         printed, error = capsys.readouterr()
         assert (code, printed) == (1, "")
         if data:  # of an empty run there is more to say

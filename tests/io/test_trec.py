@@ -178,7 +178,7 @@ def test_topics_are_written_in_the_bytes_they_came_in(tmp_path):
     qrels, run, out = (tmp_path / name for name in ("qrels", "run", "out.csv"))
     qrels.write_bytes(b"30\xe9 0 a 1\n30\xc3\xa9 0 a 1\n")
     run.write_bytes(b"30\xe9 Q0 a 1 3 x\n30\xc3\xa9 Q0 a 1 3 x\n")
-    assert main(["evaluate", *map(str, (qrels, run)), "--csv", str(out)]) == 0
+    assert main(["evaluate", *map(str, (qrels, run)), f"--csv={out}"]) == 0
     assert b",30\xe9," in out.read_bytes()
     assert b",30\xc3\xa9," in out.read_bytes()
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._atomic import check_writable, write_whole
-from .._display import (
-    Table,
-    definitions,
-    paragraph,
-    printable,
-    shows_progress,
-    tables_of,
-)
+from .._display import definitions, paragraph, shows_progress, tables_of
 from ..datasets import dump_letor, load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
-from ._outputs import NotWrittenError, show
+from ._outputs import note, show
 
 #: the feature whose ties are told of: it takes 17 values at most
 _SHOWN = "chebyshev"
@@ -31,7 +23,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _OTHERS = (".parquet", ".pq", ".json", ".xlsx", ".zip", ".bz2", ".xz", ".zst")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> int:
     """Screen the digits, and say what ties do to a plain measure."""
     if arguments.out is not None:
         check_writable(arguments.out, "--out")
@@ -41,13 +33,6 @@ def run(arguments: argparse.Namespace) -> None:
                 f"got {arguments.out}: {ending} is another format"
             )
     digits = load_digits_retrieval(n_queries=arguments.queries)
-    errors: list[Exception] = []
-    if arguments.out is not None:
-        try:
-            _write(digits, arguments.out)
-        except OSError as error:
-            # of a full disk is told in the end: what is to be seen is seen
-            errors.append(error)
     _say(
         f"Hand-written digits: each of {arguments.queries} images is a query that "
         "ranks the 1796 other images; those of the same digit are relevant. The "
@@ -57,8 +42,9 @@ def run(arguments: argparse.Namespace) -> None:
         n_jobs=arguments.jobs, progress=shows_progress(arguments.quiet)
     )
     selector.fit(digits.data, digits.target, qid=digits.qid)
-    _show(tables_of(selector.screening_.named(digits.feature_names)))
-
+    for table in tables_of(selector.screening_.named(digits.feature_names)):
+        terms = table.fitted().legend().items()
+        show(f"{table.text()}\n\n{definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
     summary = evaluate(
         digits.target, column, qid=digits.qid, measures=_MEASURE
@@ -70,36 +56,25 @@ def run(arguments: argparse.Namespace) -> None:
         f"{summary.measure[0]} from {worst:.2f} to {best:.2f}; the exact value is "
         f"{mean:.2f}."
     )
-    if errors:
-        raise NotWrittenError(errors)
+    if arguments.out is not None:
+        _write(digits, arguments.out)
+    return 0
 
 
 def _say(text: str) -> None:
     show(f"{paragraph(text)}\n")
 
 
-def _show(tables: list[Table]) -> None:
-    """Tables, and what their heads mean."""
-    for table in tables:
-        terms = table.fitted().legend().items()
-        show(f"{table.text()}\n\n{definitions(terms)}\n")
-
-
-def _separator(path: str) -> str | None:
-    return _SEPARATORS.get(Path(path.removesuffix(".gz")).suffix.lower())
-
-
 def _write(digits: Bunch, path: str) -> None:
     """The data as CSV, if the name of the file says so, or as LETOR text."""
-    wrote = f"tieaware: wrote {path}"
-    if separator := _separator(path):
+    numbered = enumerate(digits.feature_names, start=1)
+    names = ", ".join(f"{column} {name}" for column, name in numbered)
+    ending = Path(path.removesuffix(".gz")).suffix.lower()
+    if separator := _SEPARATORS.get(ending):
         heads = ["label", "qid", *digits.feature_names]
         cells = np.column_stack([digits.target, digits.qid, digits.data])
         rows = [heads, *cells.astype(int).astype(str).tolist()]
         write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
     else:
         dump_letor(digits.data, digits.target, path, qid=digits.qid)
-        numbered = enumerate(digits.feature_names, start=1)
-        names = ", ".join(f"{column} {name}" for column, name in numbered)
-        wrote += f"; features {names}"
-    print(printable(wrote), file=sys.stderr)
+    note(f"wrote {path}{'' if separator else f'; features {names}'}")

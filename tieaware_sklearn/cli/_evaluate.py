@@ -11,15 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._display import Ranges, Table, show_progress, shows_progress
-from ..evaluation import PreparedRanking, ask, estimates, reduce_queries
-from ..io import (
-    TextSource,
-    TrecLines,
-    given_qrels,
-    given_run,
-    run_names,
-    trec_rows,
-)
+from ..evaluation import PreparedRanking, Summary, ask, estimates, reduce_queries
+from ..io import TextSource, TrecLines, given_qrels, given_run, run_names, trec_rows
 from ..measures import (
     NDCG,
     InterpolatedAveragePrecision,
@@ -29,12 +22,10 @@ from ..measures import (
     refused_label,
 )
 from ..plots import TieRangeDisplay
-from ._outputs import Findings, check_outputs, write_findings
-from ._slow import note_missing_kernel
+from ._outputs import Findings, check_files, rows_of, write_findings
 
 DEFAULT_MEASURES = ("ap", "rprec", "bpref", "rr", "p@10", "ndcg(gain=linear)@10")
-_SPELLED = {"macro": "mean", "geometric": "geometric mean"}
-_FIGURES = ("mean", "worst", "best", "tie_std", "trec_eval")
+_SPELLED = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
 #: what to ask for where trec_eval has a measure of that name, defined otherwise
 _OTHERWISE: dict[type[Measure], str] = {
     NDCG: "ndcg(gain=linear)",
@@ -42,69 +33,55 @@ _OTHERWISE: dict[type[Measure], str] = {
     "iprec(rounding=nearest)@0.1)",
     InterpolatedAveragePrecision: "11pt_avg (version 10: iap(rounding=nearest))",
 }
+_Columns = dict[str, NDArray[Any]]
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> int:
     """Read the files, measure every run, and print or write what was found."""
-    check_outputs(arguments, [arguments.qrels, *arguments.runs])
-    check_runs(arguments)
+    check_files(arguments, [arguments.qrels, *arguments.runs])
     measures = parse_measures(arguments.measures)
     judgments = TextSource(arguments.qrels)
     judged = given_qrels(judgments)
-    found: list[tuple[list[dict[str, Any]], list[str]]] = []
+    found: list[tuple[Summary, _Columns, list[str]]] = []
     tags: list[str | None] = []
-    n_scores = 0
-    read = [describe(arguments.qrels, judged, "judgments")]
+    topics, of_none = "both", "left out (-c counts them)"
+    if arguments.complete:
+        topics, of_none = "qrels", "counted as empty lists"
+    read = [_described(arguments.qrels, judged, "judgments")]
     bar = shows_progress(arguments.quiet) and len(arguments.runs) > 1
     for path in show_progress(arguments.runs, bar, len(arguments.runs), "run"):
-        source = TextSource(path)
-        ranked = given_run(source)
-        trec = trec_rows(
-            judged,
-            [ranked],
-            None,
-            topics="qrels" if arguments.complete else "both",
-            order="trec_eval",
-        )
+        ranked = given_run(TextSource(path))
+        trec = trec_rows(judged, [ranked], None, topics=topics, order="trec_eval")
         check_labels(trec, measures, judgments)
-        n_scores, before = n_scores + len(trec.score), n_scores
-        note_missing_kernel(n_scores, before)
-        rows, notes = measure_run(
-            trec, measures, arguments.average, unjudged_of(arguments), arguments.jobs
-        )
-        notes += left_out(set(judged.topics), set(ranked.topics), arguments.complete)
-        found.append((rows, notes))
+        summary, columns = _measured(trec, measures, arguments)
+        notes = [*estimates(summary), *_notes(trec, judged, ranked, of_none)]
+        found.append((summary, columns, notes))
         tags.append(ranked.tag)
-        read.append(describe(path, ranked, "documents"))
+        read.append(_described(path, ranked, "documents"))
     names = run_names(arguments.runs, tags)
-    write_findings(arguments, _findings(arguments, measures, names, found, read))
+    named = dict(zip(names, found, strict=True))
+    return write_findings(arguments, _findings(arguments, measures, named, read))
 
 
 def _findings(
     arguments: argparse.Namespace,
     measures: list[Measure],
-    names: list[str],
-    found: list[tuple[list[dict[str, Any]], list[str]]],
+    found: dict[str, tuple[Summary, _Columns, list[str]]],
     read: list[str],
 ) -> Findings:
-    average = arguments.average
+    names, average = list(found), arguments.average
     rows = [
-        {"run": name, "average": average, **row}
-        for name, (of_run, _) in zip(names, found, strict=True)
-        for row in of_run
+        {"run": name, "average": average} | row
+        for name, (_, columns, _) in found.items()
+        for row in rows_of(columns)
     ]
-    remarks = [
-        f"{name}: {note}"
-        for name, (_, notes) in zip(names, found, strict=True)
-        for note in notes
-    ]
+    remarks = [f"{name}: {one}" for name, (_, _, told) in found.items() for one in told]
     remarks += [
         f"trec_eval's {measure.name} is {_OTHERWISE[type(measure)]}"
         for measure in measures
         if type(measure) in _OTHERWISE and not _is_trec_evals(measure)
     ]
-    heading = f"{_SPELLED.get(average, average).capitalize()} over topics"
-    table = result_table(rows, arguments, measures)
+    summaries = {name: summary for name, (summary, _, _) in found.items()}
     return Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
@@ -116,55 +93,23 @@ def _findings(
         },
         rows=rows,
         read=read,
-        opening=[],
-        tables=[(heading, table)],
+        tables=[_table(rows, arguments, measures)],
         remarks=remarks,
-        draw=lambda: tie_ranges(
-            rows, average, greater_is_better=measures[0].greater_is_better
-        ),
+        draw=lambda: of_topics(summaries, _SPELLED[average]),
     )
 
 
-def describe(path: str, lines: TrecLines, what: str) -> str:
+def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
+    """A picture of runs: the chance level of what each has retrieved is its own."""
+    options = {"average": f"{average} over topics", "chance": None}
+    return TieRangeDisplay.from_result(result, **options)
+
+
+def _described(path: str, lines: TrecLines, what: str) -> str:
     """What was read from a file."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
-    return f"{path}: {_topics(len(lines.topics))}, {len(lines.docno)} {what}{tag}"
-
-
-def tie_ranges(
-    rows: list[dict[str, Any]], average: str, *, greater_is_better: bool
-) -> TieRangeDisplay:
-    """The averages of all runs as a plot.
-
-    Without a chance level: that of the judged and retrieved documents is another one
-    for each run, and none of a collection.
-    """
-    means = [row for row in rows if row["topic"] == "all"]
-    runs = tuple(dict.fromkeys(row["run"] for row in means))
-    measures = tuple(dict.fromkeys(row["measure"] for row in means))
-    mean, best, worst, low, high = (
-        np.reshape([row[name] for row in means], (len(runs), len(measures)))
-        for name in ("mean", "best", "worst", "interval_low", "interval_high")
-    )
-    return TieRangeDisplay(
-        runs,
-        measures,
-        mean,
-        best,
-        worst,
-        average=f"{_SPELLED.get(average, average)} over topics",
-        greater_is_better=greater_is_better,
-        interval=np.stack([low, high], axis=-1),
-    ).plot()
-
-
-def check_runs(arguments: argparse.Namespace) -> None:
-    """Refuse files that are named twice."""
-    if [arguments.qrels, *arguments.runs].count("-") > 1:
-        raise ValueError("only one of the files can be standard input (-)")
-    for path in arguments.runs:
-        if arguments.runs.count(path) > 1:
-            raise ValueError(f"RUN must name each file once, got {path} twice")
+    topics = "1 topic" if len(lines.topics) == 1 else f"{len(lines.topics)} topics"
+    return f"{path}: {topics}, {len(lines.docno)} {what}{tag}"
 
 
 def check_labels(trec: Bunch, measures: list[Measure], judgments: TextSource) -> None:
@@ -181,17 +126,13 @@ def unjudged_of(arguments: argparse.Namespace) -> str:
     return "drop" if arguments.judged_only else "nonrelevant"
 
 
-def measure_run(
-    trec: Bunch,
-    measures: list[Measure],
-    average: str,
-    unjudged: str,
-    n_jobs: int | None,
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row per measure and topic, ``all`` last; and what there is to say of a run."""
-    ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged)
-    report = ranking.evaluate(trec.score, measures, n_jobs=n_jobs)
-    summary = report.summary(average)
+def _measured(
+    trec: Bunch, measures: list[Measure], arguments: argparse.Namespace
+) -> tuple[Summary, _Columns]:
+    """The averages, and columns with a row per measure and topic, ``all`` last."""
+    ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged_of(arguments))
+    report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
+    summary = report.summary(arguments.average)
     # NaN for measures that trec_eval has not, or not so
     official = np.full(report.expected.shape, np.nan)
     for j, measure in enumerate(measures):
@@ -200,30 +141,30 @@ def measure_run(
                 trec.score, measure, ties="input", average=None
             )
     of_one = np.full(report.expected.shape, np.nan)  # a topic has no interval
-    # of every topic, and of all
-    columns: dict[str, tuple[NDArray[Any], Any]] = {
-        "mean": (report.expected, summary.mean),
-        "worst": (report.worst, summary.worst),
-        "best": (report.best, summary.best),
-        "tie_std": (report.std, summary.tie_std),
-        "interval_low": (of_one, summary.interval[:, 0]),
-        "interval_high": (of_one, summary.interval[:, 1]),
-        "trec_eval": (official, [reduce_queries(own, average) for own in official.T]),
-        "sampling_error": (report.sampling_error, summary.sampling_error),
-        "n_estimated": (report.std_is_estimate.astype(int), summary.n_estimated),
-        "n_topics": ((~np.isnan(report.expected)).astype(int), summary.n_queries),
+    of_each = {
+        "mean": report.expected,
+        "worst": report.worst,
+        "best": report.best,
+        "tie_std": report.std,
+        "interval_low": of_one,
+        "interval_high": of_one,
+        "trec_eval": official,
+        "sampling_error": report.sampling_error,
+        "n_estimated": report.std_is_estimate.astype(int),
+        "n_topics": (~np.isnan(report.expected)).astype(int),
     }
-    figures = {name: np.vstack(both) for name, both in columns.items()}
-    rows = [
-        {
-            "measure": measure,
-            "topic": topic,
-            **{name: values[i, j].item() for name, values in figures.items()},
-        }
-        for j, measure in enumerate(report.measures)
-        for i, topic in enumerate([*report.qid.tolist(), "all"])
-    ]
-    return rows, [*estimates(summary), *_disorder(trec)]
+    of_all = summary.columns | {
+        "trec_eval": [reduce_queries(own, arguments.average) for own in official.T],
+        "n_topics": summary.n_queries,
+    }
+    topics = np.array([*report.qid.tolist(), "all"], dtype=object)
+    columns = {
+        "measure": np.repeat(report.measures, len(topics)),
+        "topic": np.tile(topics, len(measures)),
+    }
+    for name, values in of_each.items():
+        columns[name] = np.vstack([values, of_all[name]]).T.ravel()
+    return summary, columns
 
 
 def _is_trec_evals(measure: Measure) -> bool:
@@ -235,61 +176,59 @@ def _is_trec_evals(measure: Measure) -> bool:
     return False
 
 
-def _disorder(trec: Bunch) -> list[str]:
-    """Where the file itself says otherwise than its scores."""
-    notes = []
-    if count := trec.n_inversions:
-        lines = "line is" if count == 1 else "lines are"
-        notes.append(
-            f"{count} {lines} below a line with a lower score (only scores count)"
-        )
-    if count := trec.n_contradictions:
-        ranks = "rank contradicts" if count == 1 else "ranks contradict"
-        notes.append(f"{count} {ranks} the scores (only scores count)")
-    return notes
+def _notes(
+    trec: Bunch, judged: TrecLines, ranked: TrecLines, of_none: str
+) -> list[str]:
+    """Where a run says otherwise than its scores; topics that only one file has."""
+    only, lower = "(only scores count)", "below a line with a lower score"
+    missing = len(judged.topics.keys() - ranked.topics.keys())
+    unjudged = len(ranked.topics.keys() - judged.topics.keys())
+    told = (
+        (trec.n_inversions, "line is", "lines are", f"{lower} {only}"),
+        (
+            trec.n_contradictions,
+            "rank contradicts",
+            "ranks contradict",
+            f"the scores {only}",
+        ),
+        (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
+        (unjudged, "topic", "topics", "in the run but without judgments: left out"),
+    )
+    return [
+        f"{count} {one if count == 1 else several} {what}"
+        for count, one, several, what in told
+        if count
+    ]
 
 
-def left_out(judged: set[bytes], ranked: set[bytes], complete: bool) -> list[str]:
-    """Topics that only one of the files has."""
-    notes = []
-    if missing := len(judged - ranked):
-        what = "counted as empty lists" if complete else "left out (-c counts them)"
-        notes.append(f"{_topics(missing)} with judgments but not in the run: {what}")
-    if unjudged := len(ranked - judged):
-        notes.append(f"{_topics(unjudged)} in the run but without judgments: left out")
-    return notes
-
-
-def _topics(count: int) -> str:
-    return "1 topic" if count == 1 else f"{count} topics"
-
-
-def result_table(
+def _table(
     rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
 ) -> Table:
     """Averages, and every topic if wanted."""
+    rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
-    first = "mean" if arguments.average == "macro" else arguments.average
-    if arguments.per_topic:
-        names.append("topic")
-    else:
-        rows = [row for row in rows if row["topic"] == "all"]
-    columns = {name: [row[name] for row in rows] for name in [*names, *_FIGURES]}
-    shown = [(name, columns[name]) for name in names]
-    heads = [first, *(name.replace("_", " ") for name in _FIGURES[1:-1]), "trec_eval"]
-    shown += [(head, columns[name]) for head, name in zip(heads, _FIGURES, strict=True)]
-    drop = [len(names) + 3]
+    names += ["topic"] * arguments.per_topic
+    worst, mean, best = (columns[name] for name in ("worst", "mean", "best"))
+    first, n_names = _SPELLED[arguments.average].split()[0], len(names)
+    shown = [
+        *((name, columns[name]) for name in names),
+        (first, mean),
+        ("worst", worst),
+        ("best", best),
+        ("tie std", columns["tie_std"]),
+        ("trec_eval", columns["trec_eval"]),
+    ]
+    drop = [n_names + 3]
     if not arguments.per_topic:
         drop.insert(0, len(shown))
-        shown.append(("topics", [row["n_topics"] for row in rows]))
-    worst, mean, best = (np.array(columns[name]) for name in ("worst", "mean", "best"))
-    ends = np.fmax(worst, best)
-    of_measure = np.array(columns["measure"])
-    largest = np.ones(len(rows))
+        shown.append(("topics", columns["n_topics"]))
+    largest = np.ones(len(mean))
     for measure in measures:
         if np.isinf(measure.maximum):
             # a sum: to the largest one that there is
-            own = of_measure == str(measure)
-            largest[own] = np.fmax.reduce(ends[own])
+            own = columns["measure"] == str(measure)
+            largest[own] = np.fmax.reduce(np.fmax(worst, best)[own])
+    title = f"{_SPELLED[arguments.average].capitalize()} over topics"
     ranges = Ranges(worst, mean, best, largest)
-    return Table.of(*shown, left=len(names), drop=drop, ranges=ranges)
+    return Table.of(*shown, left=n_names, drop=drop, ranges=ranges, title=title)

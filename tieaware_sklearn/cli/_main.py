@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
 from .._display import definitions, meaning, paragraph, printable
-from .._kernel import engine_in_words
+from .._kernel import engine_in_words, missed
 from ..evaluation import DEFAULT_MEASURES
 from ..feature_selection import DIRECTIONS, SHOWN
 from . import _compare, _demo, _evaluate, _merge, _screen
-from ._interrupts import exit_code, stoppable
-from ._option_types import count, integer, jobs, limit, n_features, zero_relevance
-from ._outputs import NotWrittenError, flush, in_words, show
+from ._outputs import fail, note, show
+
+#: seconds for which users wait without asking why
+_LONG = 10.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,51 +44,60 @@ def main(argv: Sequence[str] | None = None) -> int:
         # or what is said of the work would stand among the figures
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
-        return _fail("standard output is closed")
+        return fail(ValueError("standard output is closed"))
     if hasattr(sys.stdout, "reconfigure"):
         # a plain terminal shows ? for ±, and all the rest
         sys.stdout.reconfigure(errors="replace")
-    words = sys.argv[1:] if argv is None else argv
+    started = time.monotonic()
     with warnings.catch_warnings(), stoppable():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:
-            arguments = _parser().parse_args(_marked(words))
-            arguments.measures = _apart(arguments.measures)
-            arguments.words = list(words)
-            return arguments.run(arguments) or 0
-        except BrokenPipeError:
-            # the reader, such as head, has seen enough
-            _discard_output()
-            return 1
+            try:
+                arguments = parsed(list(sys.argv[1:] if argv is None else argv))
+                code: int = arguments.run(arguments)
+                return code
+            finally:
+                _note_missing_kernel(time.monotonic() - started)
+                # such as the help, which argparse does not mind to lose
+                show()
         except KeyboardInterrupt as stopped:
-            print("tieaware: interrupted", file=sys.stderr)
-            return exit_code(stopped)
-        except NotWrittenError as error:
-            _discard_output()
-            return max(_fail(in_words(one)) for one in error.errors)
+            note("interrupted")
+            return 128 + int(next(iter(stopped.args), signal.SIGINT))
         except (OSError, ValueError, ImportError, MemoryError) as error:
-            _discard_output()
-            return _fail(in_words(error))
+            return fail(error)
 
 
-def _fail(message: str) -> int:
-    # several problems of a file have a line each
-    text = "\n  ".join(map(printable, message.split("\n  ")))
-    print(f"tieaware: error: {text}", file=sys.stderr)
-    return 1
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGTERM is a KeyboardInterrupt in the block, if nobody else listens to it."""
 
+    def stop(number: int, _: object) -> NoReturn:
+        raise KeyboardInterrupt(number)
 
-def _discard_output() -> None:
-    """Drop what cannot be written, or the end of the process would try again."""
+    default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    ours = default and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGTERM, stop)
     try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _note_missing_kernel(seconds: float) -> None:
+    """Say how to get it, after commands that took long without it."""
+    if seconds > _LONG and (why := missed()) is not None:
+        note(
+            f"the compiled kernel is missing ({why}), so this took longer. With a C "
+            "compiler, install it by: pip install --force-reinstall --no-deps "
+            "--no-cache-dir tieaware-sklearn"
+        )
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"tieaware: warning: {printable(str(message))}", file=sys.stderr)
+    note(f"warning: {message}")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -92,50 +106,22 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
 
-    def print_help(self, file: Any = None) -> None:
-        # argparse does not mind where nothing can be written
-        show(self.format_help().removesuffix("\n"))
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        flush()
-        super().exit(status, message)
-
     def error(self, message: str) -> NoReturn:
-        super().error(printable(message.replace(_APART, "")))
+        if message.startswith("unrecognized arguments"):
+            message += " (files to read stand together; --csv and --json take =FILE)"
+        super().error(printable(message))
 
 
-class _Output(argparse.Action):
-    """A file to write to, which may be left out, and so takes no file to read.
-
-    After a space it is a FILE only where those to read have all been named.
-    """
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        path = values.removeprefix(_APART)
-        read = getattr(namespace, "files", None) or getattr(namespace, "runs", None)
-        if path != values and not read:
-            parser.error(
-                f"{option_string} {path}: if {option_string} comes before the files to "
-                f"read, use {option_string}={path} to write to that file, or "
-                f"{option_string}=- for standard output"
-            )
-        setattr(namespace, self.dest, path)
-
-
-def _marked(argv: Sequence[str]) -> list[str]:
-    """The words, with a mark before values that stand apart from `_Output` options."""
-    words = list(argv)
+def parsed(words: list[str]) -> argparse.Namespace:
+    """What a command is asked for; --csv and --json take no word that follows."""
     end = words.index("--") if "--" in words else len(words)
-    for i in range(end - 1):
-        if words[i] in _PRINTED and not words[i + 1].startswith("-"):
-            words[i + 1] = f"{_APART}{words[i + 1]}"
-    return words
+    given = [f"{one}=-" if one in ("--csv", "--json") else one for one in words[:end]]
+    arguments = _parser().parse_args(given + words[end:])
+    # apart by spaces or commas, commas in parentheses excepted
+    names = re.split(r",(?![^(]*\))", ",".join(arguments.measures))
+    arguments.measures = [name for name in names if name.strip()]
+    arguments.words = words
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,31 +136,27 @@ def _parser() -> argparse.ArgumentParser:
             name,
             help=command.help,
             usage=f"tieaware {name} {command.files} [options]".replace("  ", " "),
-            description=paragraph(command.description),
+            description=command.described(),
             epilog=command.epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for shown, text in (command.options | command.common()).items():
             names = shown.split()
-            settings = dict(_SETTINGS.get(names[0], {}))
+            settings = _SETTINGS.get(names[0], {})
             if names[-1].isupper():
-                settings["metavar"] = names.pop()
+                settings = settings | {"metavar": names.pop()}
+            elif not settings:
+                settings = {"action": "store_true"}
             described.add_argument(*names, help=text, **settings)
         described.set_defaults(run=command.run, measures=command.measures)
     return parser
 
 
-def _apart(measures: Sequence[str]) -> list[str]:
-    """Names apart by spaces or commas, commas in parentheses excepted."""
-    names = re.split(r",(?![^(]*\))", ",".join(measures))
-    return [name for name in names if name.strip()]
-
-
 class _Command(NamedTuple):
     """A command, its options and their help as the help page shows them."""
 
-    #: returns the exit code, if not 0
-    run: Callable[[argparse.Namespace], int | None]
+    #: returns the exit code
+    run: Callable[[argparse.Namespace], int]
     help: str
     description: str
     files: str
@@ -189,62 +171,80 @@ class _Command(NamedTuple):
         """Options that other commands have, too."""
         return {k: v for k, v in _COMMON.items() if self.threads or k != "--jobs N"}
 
+    def described(self) -> str:
+        """What it does."""
+        first = " Give the files before the options." if self.files else ""
+        return paragraph(f"{self.description}{first}")
+
     def epilog(self) -> str:
         """What the figures are called, and examples."""
-        words = [(word, meaning(word)) for word in self.words]
-        figures = f"figures:\n{definitions(words, margin=2)}\n\n" if words else ""
-        examples = "\n".join(f"  {one}" for one in self.examples)
-        return f"{figures}examples:\n{examples}"
+        figures = definitions([(one, meaning(one)) for one in self.words], margin=2)
+        return "\n  ".join([f"figures:\n{figures}\n\nexamples:", *self.examples])
 
 
-_SWITCH = {"action": "store_true"}
-#: options that print without a value, and what no word can hold, before one of theirs
-_PRINTED, _APART = ("--csv", "--json"), "\0"
-_OUTPUT = {"nargs": "?", "const": "-", "action": _Output}
+def _stream(path: str) -> str:
+    """The name of a file to write to; standard output, which stays, is ``-``."""
+    return "-" if path == "/dev/stdout" else path
+
+
+def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
+    """The type of an option with a whole number in a range, or one of the others."""
+
+    def integer(text: str) -> int:
+        value = int(text)
+        if value in others or least <= value < below:
+            return value
+        raise argparse.ArgumentTypeError(
+            f"must be at least {least} and below {below}, got {value}"
+        )
+
+    return integer
+
+
+def _number_or_none(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+def _number_or_word(text: str) -> float | str:
+    return text if text in ("skip", "raise") else float(text)
+
+
+def _one_of(*words: str) -> dict[str, Any]:
+    """An option with such a value, by default the first."""
+    return {"choices": words, "default": words[0]}
+
+
 #: what argparse is told of an option beside its metavar and help, in every command
 _SETTINGS: dict[str, dict[str, Any]] = {
     "files": {"nargs": "+"},
     "runs": {"nargs": "+"},
-    "--queries": {"type": integer, "default": 100},
+    "--queries": {"type": int, "default": 100},
     "--measures": {"nargs": "+"},
-    "--top": {"type": count},
-    "--select": {"type": integer},
-    "--max-correlation": {"type": limit, "default": argparse.SUPPRESS},
+    "--top": {"type": _whole(0, 2**63)},
+    "--select": {"type": int},
+    "--max-correlation": {"type": _number_or_none, "default": argparse.SUPPRESS},
     "--diversity": {"type": float, "default": argparse.SUPPRESS},
-    "--direction": {"choices": DIRECTIONS, "default": "auto"},
+    "--direction": _one_of(*DIRECTIONS),
     "--ignore": {"nargs": "+", "action": "extend"},
     "--query-file": {"action": "append"},
-    "--n-features": {"type": n_features},
-    "--batch-rows": {"type": count},
+    # SciPy counts columns in 32 bits
+    "--n-features": {"type": _whole(1, 2**31)},
+    "--batch-rows": {"type": _whole(0, 2**63)},
     "--missing-values": {"nargs": "+", "action": "extend"},
-    "--missing": {"choices": ("raise", "last"), "default": "raise"},
-    "--unjudged": {"choices": ("raise", "nonrelevant", "skip"), "default": "raise"},
-    "--zero-relevance": {"type": zero_relevance, "default": 0.0},
-    "--average": {"choices": ("macro", "geometric", "median"), "default": "macro"},
-    "--ties": {
-        "nargs": "+",
-        "choices": _compare.TIES,
-        "default": list(_compare.DEFAULT_TIES),
-    },
+    "--missing": _one_of("raise", "last"),
+    "--unjudged": _one_of("raise", "nonrelevant", "skip"),
+    "--zero-relevance": {"type": _number_or_word, "default": 0.0},
+    "--average": _one_of("macro", "geometric", "median"),
+    "--ties": _one_of(*_compare.TIES) | {"nargs": "+", "default": ["expected"]},
     "--baseline": {"nargs": "+", "default": []},
-    "--test": {"choices": ("t", "wilcoxon", "randomization"), "default": "t"},
-    "--correction": {
-        "choices": ("holm", "bh", "by", "tukey", "none"),
-        "default": "holm",
-    },
-    "-q": _SWITCH,
-    "-c": _SWITCH,
-    "-J": _SWITCH,
-    "--csv": _OUTPUT,
-    "--json": _OUTPUT,
-    "--jobs": {"type": jobs},
-    "--interrupted": _SWITCH,
-    "--quiet": _SWITCH,
+    "--test": _one_of("t", "wilcoxon", "randomization"),
+    "--correction": _one_of("holm", "bh", "by", "tukey", "none"),
+    "--csv": {"nargs": "?", "type": _stream},
+    "--json": {"nargs": "?", "type": _stream},
+    # more are started by mistake
+    "--jobs": {"type": _whole(1, 1025, -1)},
 }
-_WRITE = (
-    "write all results as {} to FILE; without FILE, or with -, to standard output; if "
-    "the option comes before the files to read, = is needed"
-)
+_WRITE = "write all results as {} to FILE (=FILE, no space), or to standard output"
 _OUTPUTS = {
     "--csv =FILE": _WRITE.format("CSV"),
     "--json =FILE": _WRITE.format("JSON"),
@@ -263,10 +263,12 @@ _CHOICE = {
     "--diversity SHARE": "with --select, the weight of being different from the "
     "features selected so far, 0 to 1; 0 goes by score (default: 0.4)",
 }
-_N_FEATURES = (
-    "number of features of LETOR text, for files in which the last ones may be left "
-    "out, being 0 (default: the largest number of a feature in them)"
-)
+_RUNS = {"qrels QRELS": "file of relevance judgments", "runs RUN": "run files"}
+_JUDGED = {
+    "-c --complete": "average over all judged topics, not only those of a run",
+    "-J --judged-only": "rank judged documents only (default: a document without a "
+    "judgment is not relevant)",
+}
 #: figures that the help explains
 _OF_RUNS = ("mean", "worst", "best", "tie std")
 _OF_FEATURES = ("chance", "first", "chosen", "±95%", "q", "repeats", "lift", "tie std")
@@ -300,8 +302,7 @@ _COMMANDS = {
         "of each one alone, tested against chance. Files are LETOR/SVMlight text "
         "(with qid:, or with FILE.query beside them; - is standard input), CSV, TSV or "
         "Parquet; text may be compressed. A FILE may be a folder, a pattern such as "
-        "'shards/*.parquet' or a URL. Several files are read as one. Give the files "
-        "before the options.",
+        "'shards/*.parquet' or a URL. Several files are read as one.",
         "FILE [FILE ...]",
         [
             "tieaware screen train.txt.gz",
@@ -324,12 +325,13 @@ _COMMANDS = {
             "--ignore FEATURE": "columns or feature numbers to leave out",
             "--query-file SIZES": "file of query sizes for a FILE whose lines have no "
             "qid:; once per FILE",
-            "--n-features N": _N_FEATURES,
+            "--n-features N": "number of features of LETOR text, for files in which "
+            "the last ones may be left out, being 0 (default: the largest number of a "
+            "feature in them)",
             "--batch-rows N": "read batches of whole queries with at least N rows in "
             "total, for files larger than memory in which the rows of each query are "
-            "together; each batch costs about 4 ms, however small it is; 0 reads "
-            "everything at once, in any order (default: batches of 32 MB for files of "
-            "more than 256 MB on disk)",
+            "together; 0 reads everything at once, in any order (default: batches of "
+            "32 MB for files of more than 256 MB on disk)",
             "--missing-values CELL": "further cells of CSV that stand for a missing "
             "number, besides empty ones, NA, n/a, NaN, NULL, None, - and ?",
             "--thousands CHARACTER": "what parts groups of digits in CSV, such as , in "
@@ -356,8 +358,7 @@ _COMMANDS = {
         "'parts/*.tie'. The order of FILEs "
         "does not matter. A query in two of them is an error, and so are other "
         "features, measures, options or columns of labels. FILEs saved in Python are "
-        "merged, too: screenings, selectors, or else what evaluate_batches returned. "
-        "Give the files before the options.",
+        "merged, too: screenings, or else what evaluate and evaluate_batches returned.",
         "FILE [FILE ...]",
         [
             "tieaware screen part1.parquet --save part1.tie",
@@ -387,8 +388,7 @@ _COMMANDS = {
         "trec_eval reads them) tie: mean, worst and best are over all orders of tied "
         "documents. The last column has the value in trec_eval's order (document id, "
         "descending), for measures that trec_eval defines alike. A run is named by its "
-        "tag, or by its file if it has no tag that no other run has. Give the files "
-        "before the options.",
+        "tag, or by its file if it has no tag that no other run has.",
         "QRELS RUN [RUN ...]",
         [
             "tieaware evaluate qrels.txt run.gz",
@@ -397,15 +397,11 @@ _COMMANDS = {
             "tieaware evaluate qrels.txt run1 run2 --report report.html",
         ],
         {
-            "qrels QRELS": "file of relevance judgments",
-            "runs RUN": "run files",
+            **_RUNS,
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_evaluate.DEFAULT_MEASURES)})",
             "-q --per-topic": "show every topic, too",
-            "-c --complete": "average over all judged topics, not only those of the "
-            "run",
-            "-J --judged-only": "rank judged documents only (default: a document "
-            "without a judgment is not relevant)",
+            **_JUDGED,
             "--average": "average over topics: the mean (macro, the default), the "
             "geometric mean or the median",
             **_OUTPUTS,
@@ -420,7 +416,7 @@ _COMMANDS = {
         "their exact means, its range over the orders of ties, a paired test over "
         "topics, corrected for the number of pairs, and the effect size. All runs are "
         "compared on the same topics: a topic that a run does not have counts as an "
-        "empty list. Give the files before the options.",
+        "empty list.",
         "QRELS RUN RUN [RUN ...]",
         [
             "tieaware compare qrels.txt run1 run2",
@@ -430,8 +426,7 @@ _COMMANDS = {
             "tieaware compare qrels.txt run1 run2 run3 --report report.html",
         ],
         {
-            "qrels QRELS": "file of relevance judgments",
-            "runs RUN": "run files",
+            **_RUNS,
             "--measures MEASURE": "measures, such as ap p@5 err@20 (default: "
             f"{' '.join(_compare.DEFAULT_MEASURES)})",
             "--ties TIES": "treatments of ties, side by side: the exact mean over all "
@@ -445,8 +440,7 @@ _COMMANDS = {
             "--correction": "correction of p-values for the number of pairs (default: "
             "holm)",
             "-q --per-topic": "show the difference of each pair for every topic, too",
-            "-c --complete": "average over all judged topics, not only those of a run",
-            "-J --judged-only": "rank judged documents only, as for evaluate",
+            **_JUDGED,
             **_OUTPUTS,
         },
         (*_OF_RUNS, "A - B", "tie range", "holds", "d"),

@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import glob
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from .._display import show_progress, shows_progress
+from .._display import conclusion_of, tables_of
+from .._engine import WHICH, Digests, gather, repeated
 from ..evaluation import RankingReport
 from ..feature_selection import RankingFeatureSelector, Screening
+from ..io import Saved, from_bytes, is_url
 from ..plots import TieRangeDisplay
-from ._outputs import Findings, check_outputs, note, write_findings
-from ._parts import (
-    Part,
-    check_alike,
-    check_no_query_twice,
-    find_parts,
-    merged,
-    read_part,
-)
-from ._screen import report, set_selection
-from ._screen_files import Screened
+from ._outputs import Findings, check_files, rows_of, write_findings
+from ._screen import READ, SELECTION, Read, leave_repeats, report, set_selection
 
-#: options that choose among features
-_SELECTION = ("select", "max_correlation", "diversity")
+_SUFFIX = ".tie"
 
 
-def run(arguments: argparse.Namespace) -> None:
+class _Part(NamedTuple):
+    """A saved result, which file it is in, and of which queries it is."""
+
+    path: str
+    result: Screening | RankingReport
+    read: Read
+    digests: Digests
+    n_queries: int
+
+    def shown(self) -> str:
+        """What it is, in a line."""
+        what = f"{self.path}: {self.n_queries} queries"
+        files = [name for name in self.read.files if name != self.path]
+        return f"{what} of {', '.join(files)}" if files else what
+
+    @property
+    def label(self) -> str | None:
+        """Of what a screening is; labels of Python's arrays have no name."""
+        return self.result.label if isinstance(self.result, Screening) else None
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Read the parts, merge them, and print or write what they are together."""
-    paths = find_parts(arguments.files)
-    check_outputs(arguments, paths)
-    bar = shows_progress(arguments.quiet) and len(paths) > 1
-    files = show_progress(paths, bar, len(paths), "file")
-    parts = [read_part(path) for path in files]
-    check_alike(parts)
-    check_no_query_twice(parts)
-    _check_complete(parts, arguments)
-    found = merged(parts)
-    read = [part.shown() for part in parts]
-    if isinstance(found, Screening):
-        if arguments.average != "macro":
-            raise ValueError(
-                f"--average is for the scores of a ranking, but {paths[0]} holds a "
-                "screening"
-            )
-        report(arguments, _screened(arguments, found, parts), read)
-    else:
-        _report_averages(arguments, found, paths, read)
-
-
-def _check_complete(parts: list[Part], arguments: argparse.Namespace) -> None:
-    """Parts of what was to be screened are merged only if that is wanted."""
+    paths = [path for name in arguments.files for path in _paths_of(name)]
+    check_files(arguments, paths)
+    parts = list(map(_read, paths))
+    _check_alike(parts)
+    _check_no_query_twice(parts)
     for part in parts:
         if not part.read.complete and not arguments.interrupted:
             raise ValueError(
@@ -59,13 +62,121 @@ def _check_complete(parts: list[Part], arguments: argparse.Namespace) -> None:
                 f"{part.read.n_documents} documents: complete it, or merge what there "
                 "is with --interrupted"
             )
+    found = _merged([part.result for part in parts])
+    if isinstance(found, RankingReport):
+        return _report_averages(arguments, found, parts)
+    if arguments.average != "macro":
+        raise ValueError(
+            f"--average is for the scores of a ranking, but {paths[0]} holds a "
+            "screening"
+        )
+    return _report_features(arguments, found, parts)
 
 
-def _screened(
-    arguments: argparse.Namespace, screening: Screening, parts: list[Part]
-) -> Screened:
-    """The selector of a merged screening, and what all parts were made of."""
-    rule, n_features = screening.rule, len(screening.feature_names)
+def _paths_of(name: str) -> list[str]:
+    """A file, those of a pattern, or ``*.tie`` of a folder."""
+    if not name or is_url(name):
+        raise ValueError(f"FILE must be a file, a folder or a pattern, got {name!r}")
+    pattern, what = name, f"that matches {name}"
+    if os.path.isdir(name):
+        pattern = os.path.join(glob.escape(name), "**", f"*{_SUFFIX}")
+        what = f"*{_SUFFIX} in the folder {name}"
+    elif os.path.lexists(name) or not glob.has_magic(name):
+        return [name]
+    if paths := sorted(filter(os.path.isfile, glob.iglob(pattern, recursive=True))):
+        return paths
+    raise ValueError(f"FILE: there is no file {what}")
+
+
+def _read(path: str) -> _Part:
+    """A screening or a report, from its file."""
+    data, read = Path(path).read_bytes(), Read([path], None, complete=True)
+    try:
+        result: Saved = Saved.from_bytes(data)
+        kind, kept = from_bytes(data)
+        if READ in kept.header:
+            part = kept.part(READ)
+            read = Read(
+                list(part.texts("files")),
+                part.value("n_documents", int, type(None)),
+                part.value("complete", bool),
+            )
+    except ValueError as error:
+        raise ValueError(f"{path} {str(error).removeprefix('data ')}") from None
+    if isinstance(result, Screening):
+        return _Part(path, result, read, result.query_digests, result.n_queries)
+    if isinstance(result, RankingReport):
+        return _Part(path, result, read, result.query_digests(), len(result.qid))
+    raise ValueError(f"{path} must hold a result that merges, got a {kind}")
+
+
+def _check_alike(parts: Sequence[_Part]) -> None:
+    """All are of one kind, with the same features, measures and options."""
+    labelled = next((part for part in parts if part.label), parts[0])
+    for other in parts[1:]:
+        for first in (parts[0], labelled):
+            if difference := _difference(first, other):
+                raise ValueError(
+                    f"{other.path} does not merge with {first.path}: {difference}"
+                )
+
+
+def _difference(first: _Part, other: _Part) -> str:
+    """The first difference, in words; nothing if they merge."""
+    ours, theirs, names = first.result, other.result, (first.path, other.path)
+    if isinstance(ours, RankingReport) and isinstance(theirs, RankingReport):
+        return ours._difference(theirs, *names)
+    if isinstance(ours, RankingReport) or isinstance(theirs, RankingReport):
+        kinds = [
+            "a screening" if isinstance(one, Screening) else "the scores of a ranking"
+            for one in (theirs, ours)
+        ]
+        return f"it holds {kinds[0]}, not {kinds[1]}"
+    said = ours._difference(theirs, *names)
+    few, many = sorted((ours.feature_names, theirs.feature_names), key=len)
+    last = len(few) < len(many) and many[: len(few)] == few
+    if last and all(name.isdecimal() for name in many):
+        said += (
+            " (if they are LETOR text with zeros left out, tell each screen how many "
+            f"features there are: --n-features {len(many)})"
+        )
+    return said
+
+
+def _check_no_query_twice(parts: Sequence[_Part]) -> None:
+    """No two parts have a query in common."""
+    for again in repeated([part.digests for part in parts]):
+        one, other = (parts[at].path for at in again.parts[:2])
+        n_queries = again.n_queries
+        of_them = "a query" if n_queries == 1 else f"{n_queries} queries"
+        raise ValueError(
+            f"no query must be in two files, got {of_them} more than once, such as "
+            f"the one whose id has the digest {again.digest:#018x}, which is in "
+            f"{one} and in {other} ({WHICH}). LETOR text without qid: has its queries "
+            "numbered 0, 1, ... anew by each command: screen all of it by one"
+        )
+
+
+def _merged(results: list[Screening | RankingReport]) -> Screening | RankingReport:
+    """One result of all parts, the same to the last bit in whatever order they come."""
+    # sums are rounded: by their content, so that names and places do not matter
+    results.sort(key=lambda one: hashlib.sha256(one.to_bytes()).digest())
+    reports = [one for one in results if isinstance(one, RankingReport)]
+    if reports:
+        return RankingReport.merge(*reports)
+    found: list[Screening] = []
+    for result in results:
+        if isinstance(result, Screening):
+            screening = replace(result, selection=None)
+            gather(found, screening, Screening.merge, attrgetter("n_queries"))
+    return reduce(Screening.merge, found)
+
+
+def _report_features(
+    arguments: argparse.Namespace, screening: Screening, parts: list[_Part]
+) -> int:
+    """Choose among the features of a merged screening, as if it were one."""
+    rule, names = screening.rule, screening.feature_names
     selector = RankingFeatureSelector(
         list(rule.measures),
         sort_by=rule.measures[rule.sort],
@@ -74,74 +185,51 @@ def _screened(
         zero_relevance=rule.zero_relevance,
         unjudged=rule.unjudged,
         redundancy=rule.correlates,
-        n_features_to_select=arguments.select,
     )
     set_selection(selector, arguments)
     if not rule.correlates:
-        _leave_repeats(arguments, selector)
-    selector.adopt(screening, np.empty((0, n_features)))
-    unjudged = [part.read.unjudged for part in parts]
+        why = f"those of {parts[0].path} were not correlated when they were screened"
+        leave_repeats(selector, arguments, why)
+    selector.adopt(screening, np.empty((0, len(names))))
     counts = [part.read.n_documents for part in parts]
-    return Screened(
-        selector,
-        list(screening.feature_names),
+    read = Read(
         sorted(name for part in parts for name in part.read.files),
         sum(n for n in counts if n is not None) if None not in counts else None,
         all(part.read.complete for part in parts),
-        "skip" if "skip" in unjudged else rule.unjudged,
-        screening.label,
     )
-
-
-def _leave_repeats(
-    arguments: argparse.Namespace, selector: RankingFeatureSelector
-) -> None:
-    """Where no pairs of features were correlated, repeats are unknown; say so."""
-    if any(getattr(arguments, name, None) is not None for name in _SELECTION):
-        raise ValueError(
-            f"{arguments.files[0]}: features must be correlated to be selected, which "
-            "was not done when they were screened"
-        )
-    selector.set_params(max_correlation=None)
-    note("features were not correlated: repeats are not looked for")
+    found = replace(selector.screening_.named(names), label=screening.label)
+    return report(arguments, selector, found, read, [part.shown() for part in parts])
 
 
 def _report_averages(
-    arguments: argparse.Namespace,
-    found: RankingReport,
-    paths: list[str],
-    read: list[str],
-) -> None:
-    for name in ("top", *_SELECTION):
+    arguments: argparse.Namespace, found: RankingReport, parts: list[_Part]
+) -> int:
+    """Print or write the averages of merged reports."""
+    paths = [part.path for part in parts]
+    for name in ("top", *SELECTION):
         if getattr(arguments, name, None) is not None:
             raise ValueError(
                 f"--{name.replace('_', '-')} is for features, but "
                 f"{paths[0]} holds the scores of a ranking"
             )
     summary = found.summary(arguments.average)
-    (table,) = summary._tables()
-    columns = {
-        name: np.asarray(values).tolist() for name, values in summary._columns().items()
-    }
-    rows = [
-        dict(zip(columns, row, strict=True))
-        for row in zip(*columns.values(), strict=True)
-    ]
-    several = "1 file" if len(read) == 1 else f"{len(read)} files"
-    about: dict[str, Any] = {
-        "files": sorted(paths),
-        "average": summary.average,
-        "measures": rows,
-    }
-    write_findings(
+    rows = rows_of(summary.columns)
+    several = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    tables = [replace(t, title="Averages over queries") for t in tables_of(summary)]
+    return write_findings(
         arguments,
         Findings(
             title="Exact scores of a ranking",
-            about=about,
+            about={
+                "files": sorted(paths),
+                "average": summary.average,
+                "measures": rows,
+            },
             rows=rows,
-            read=read,
-            opening=[f"{several} of {len(found.qid)} queries"],
-            tables=[("Averages over queries", table)],
+            read=[part.shown() for part in parts],
+            opening=f"{several} of {len(found.qid)} queries",
+            conclusion=conclusion_of(summary),
+            tables=tables,
             remarks=["Scores are exact means over all orders of tied documents."],
             draw=lambda: TieRangeDisplay.from_result(summary),
             saved=found.to_bytes,

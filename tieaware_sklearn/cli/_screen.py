@@ -3,17 +3,68 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import reduce
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from .._display import conclusion_of
-from ..feature_selection import SHOWN, RankingFeatureSelector, Screening, table_of
-from ..io import GROUP_SUFFIXES, find_files
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._display import conclusion_of, shows_progress
+from .._engine import gather
+from ..feature_selection import (
+    AUTO_REDUNDANCY,
+    SHOWN,
+    RankingFeatureSelector,
+    Screening,
+    table_of,
+)
+from ..io import (
+    GROUP_SUFFIXES,
+    Kept,
+    Location,
+    Rankings,
+    all_tabular,
+    find_files,
+    is_nameless,
+    kept_of,
+    open_files,
+    rows_of_batch,
+    size_on_disk,
+    to_bytes,
+    track,
+)
+from ..measures import Measure, parse_measures, refused_label
 from ..plots import FeatureScreeningDisplay
-from ._interrupts import exit_code
-from ._outputs import Findings, check_outputs, note, write_bytes, write_findings
-from ._parts import Read, saved_part
-from ._screen_files import Screened, screen_files
+from ._outputs import Findings, check_files, note, write, write_findings
+
+#: in the header of a screening that the shell has saved
+READ = "read"
+#: options that choose among features
+SELECTION = ("select", "max_correlation", "diversity")
+#: files that take more on disk are read in batches
+_LARGE = 1 << 28
+#: problems of a file that are told at once
+_PROBLEMS = 10
+
+
+class Read(NamedTuple):
+    """What a result was made of.
+
+    Attributes
+    ----------
+    files : list of str
+    n_documents : int or None
+        None if nobody knows: Python saves no documents.
+    complete : bool
+        Whether all of the files was read.
+    """
+
+    files: list[str]
+    n_documents: int | None
+    complete: bool
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -22,106 +73,247 @@ def run(arguments: argparse.Namespace) -> int:
     paths = find_files(arguments.files, "FILE")
     files = list(map(str, paths))
     sizes = [f"{name}{suffix}" for name in files for suffix in GROUP_SUFFIXES]
-    check_outputs(arguments, [*files, *sizes, *(arguments.query_file or ())])
+    check_files(arguments, files, [*sizes, *(arguments.query_file or ())])
+    unjudged = arguments.unjudged
     selector = RankingFeatureSelector(
         arguments.measures,
         sort_by=arguments.sort_by,
         direction=arguments.direction,
         missing=arguments.missing,
         zero_relevance=arguments.zero_relevance,
-        n_features_to_select=arguments.select,
+        unjudged="raise" if unjudged == "skip" else unjudged,
         n_jobs=arguments.jobs,
     )
     set_selection(selector, arguments)
-    screened = screen_files(arguments, paths, selector)
-    if screened.interrupted is not None:
-        named = screened.selector.screening_.named(screened.feature_names)
-        write_bytes(arguments.save, _saved(named, screened))
-        note(
-            f"interrupted: {arguments.save} holds what was found in the first "
-            f"{screened.n_documents} documents (tieaware merge --interrupted takes it)"
-        )
-        return exit_code(screened.interrupted)
+    screening, n_documents = _screened(arguments, paths, selector)
+    read = Read(arguments.files, n_documents, complete=True)
     several = arguments.files if len(arguments.files) > 1 else []
-    report(arguments, screened, several)
-    return 0
+    return report(arguments, selector, screening, read, several)
 
 
 def set_selection(
     selector: RankingFeatureSelector, arguments: argparse.Namespace
 ) -> None:
     """The options that choose among features, if they are given."""
+    selector.set_params(n_features_to_select=arguments.select)
     for name in ("max_correlation", "diversity"):
         if name in arguments:
             selector.set_params(**{name: getattr(arguments, name)})
 
 
-def report(arguments: argparse.Namespace, screened: Screened, read: list[str]) -> None:
-    """Print or write what was found, on a page with what was read."""
-    names, selector = screened.feature_names, screened.selector
-    screening = selector.screening_.named(names)
-    rows = screening.rows()
-    top = arguments.top
+def leave_repeats(
+    selector: RankingFeatureSelector, arguments: argparse.Namespace, why: str
+) -> None:
+    """Where no pairs of features are correlated, repeats are unknown; say so."""
+    if any(getattr(arguments, name, None) is not None for name in SELECTION):
+        raise ValueError(f"features must be correlated to be selected, but {why}")
+    selector.set_params(max_correlation=None)
+    note(f"repeats are not looked for: {why}")
+
+
+def _opened(
+    arguments: argparse.Namespace,
+    paths: list[Location],
+    selector: RankingFeatureSelector,
+) -> tuple[Rankings, int | None, str | None]:
+    """The files, rows of a batch (None for all at once), the column of labels."""
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    tabular = all_tabular(paths)
+    if not tabular and (arguments.label or arguments.qid):
+        raise ValueError(
+            f"--label and --qid are for CSV and Parquet files, but {paths[0]} is read "
+            "as LETOR text (its name has no such ending)"
+        )
+    rankings = open_files(
+        paths,
+        label=label,
+        qid=qid,
+        ignore=arguments.ignore or (),
+        query_file=arguments.query_file,
+        n_features=arguments.n_features,
+        missing_values=arguments.missing_values or (),
+        thousands=arguments.thousands,
+    )
+    rows, asked, n = None, arguments.batch_rows, len(rankings.feature_names)
+    if asked or (asked is None and size_on_disk(paths) > _LARGE):
+        rows = rows_of_batch(asked, n)
+        if n > AUTO_REDUNDANCY:
+            why = f"of more than {AUTO_REDUNDANCY} features in batches no pairs are "
+            why += f"correlated, got {n} (--batch-rows 0 reads everything at once)"
+            leave_repeats(selector, arguments, why)
+    # labels of LETOR text have no name
+    return rankings, rows, label if tabular else None
+
+
+def _screened(
+    arguments: argparse.Namespace,
+    paths: list[Location],
+    selector: RankingFeatureSelector,
+) -> tuple[Screening, int]:
+    """Fit the selector on all files: the screening, and of how many documents.
+
+    After Ctrl-C, what there is of it is saved, if that is asked for.
+    """
+    rankings, rows, label = _opened(arguments, paths, selector)
+    names = rankings.feature_names
+    # one bar: over documents in batches, over features of all at once
+    bar = shows_progress(arguments.quiet)
+    selector.set_params(progress=bar and rows is None)
+    measures = parse_measures(arguments.measures)
+    parts: list[Screening] = []
+    n_documents = 0
+    try:
+        for batch in track(rankings, rows, bar and rows is not None):
+            _check_values(batch, arguments, measures)
+            data, target, qid = batch.data, batch.target, batch.qid
+            judged = ~np.isnan(target)
+            if arguments.unjudged == "skip" and not judged.all():
+                data, target, qid = data[judged], target[judged], qid[judged]
+            if not len(target):
+                continue
+            if rows is None:
+                selector.fit(data, target, qid=qid)
+            else:
+                part = selector.screen(data, target, qid=qid)
+                gather(parts, part, Screening.merge, attrgetter("n_queries"))
+            n_documents += len(target)
+    except KeyboardInterrupt:
+        # of a part nothing is written but what says that it is one
+        if parts and arguments.save is not None:
+            part = replace(reduce(Screening.merge, parts).named(names), label=label)
+            read = Read(arguments.files, n_documents, complete=False)
+            write(arguments.save, _saved(part, read))
+            note(
+                f"{arguments.save} holds what was found in the first {n_documents} "
+                "documents (tieaware merge --interrupted takes it)"
+            )
+        raise
+    _note_left_out(rankings.left_out)
+    if not n_documents:
+        raise ValueError(f"{arguments.files[0]}: no document has a label")
+    if parts:
+        selector.adopt(reduce(Screening.merge, parts), np.empty((0, len(names))))
+    return replace(selector.screening_.named(names), label=label), n_documents
+
+
+def _note_left_out(names: list[str]) -> None:
+    nameless = [name for name in names if is_nameless(name)]
+    others = [name for name in names if name not in nameless]
+    if nameless:
+        note(f"left out, without a name in the header: {', '.join(nameless)}")
+    if others:
+        note(f"left out, not numeric: {', '.join(others)}")
+
+
+def _check_values(
+    data: Bunch, arguments: argparse.Namespace, measures: list[Measure]
+) -> None:
+    """Name the file and line of all that would be refused, with remedies."""
+    target, names, wrong = data.target, data.feature_names, []
+
+    def tell(row: Any, what: str) -> None:
+        wrong.append(f"{data.place(int(row))}: {what}")
+
+    unlabelled = np.isnan(target)
+    if arguments.unjudged == "raise" and unlabelled.any():
+        tell(
+            np.argmax(unlabelled),
+            f"the label is missing ({int(unlabelled.sum())} of {len(target)} are "
+            "missing; --unjudged nonrelevant counts such documents as not relevant, "
+            "--unjudged skip leaves them out)",
+        )
+    refused = np.isinf(target) | (target < 0)
+    if refused.any():
+        row = np.argmax(refused)
+        tell(row, f"a label must be finite and >= 0, got {target[row]:g}")
+    elif of_measure := refused_label(measures, target):
+        tell(*of_measure)
+    infinite = np.isinf(data.data)
+    for j in np.flatnonzero(infinite.any(axis=0)).tolist():
+        row = np.argmax(infinite[:, j])
+        tell(
+            row,
+            f"feature {names[j]} must be finite, got {data.data[row, j]:g} "
+            "(--missing-values inf reads such cells of CSV as missing; --ignore leaves "
+            "the feature out)",
+        )
+    gaps = np.isnan(data.data)
+    if arguments.missing == "raise" and gaps.any():
+        row, j = np.argwhere(gaps)[0]
+        tell(
+            row,
+            f"feature {names[j]} is missing ({int(gaps.sum())} values are missing in "
+            "all; --missing last ranks them below all others)",
+        )
+    if wrong:
+        raise ValueError("\n  ".join(wrong[:_PROBLEMS]))
+
+
+def report(
+    arguments: argparse.Namespace,
+    selector: RankingFeatureSelector,
+    screening: Screening,
+    read: Read,
+    parts: Sequence[str],
+) -> int:
+    """Print or write what was found, on a page with the parts that were read."""
+    rows, top = screening.rows(), arguments.top
     chosen = rows[:top] if top else rows
     shown = rows[:SHOWN] if top is None else chosen
-    table = table_of(screening, shown)
+    title = f"Features by {screening.sort_by}"
+    table = replace(table_of(screening, shown), title=title)
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
-    heading = f"Features by {screening.sort_by}"
-    write_findings(
+    named = read.files[0]
+    if len(read.files) > 1:
+        named += f" and {len(read.files) - 1} more"
+    documents = "" if read.n_documents is None else f"{read.n_documents} documents, "
+    n_features, n_queries = len(screening.feature_names), screening.n_queries
+    return write_findings(
         arguments,
         Findings(
-            title=f"{len(names)} features, each scored alone as a ranking",
-            about=_about(chosen, screened),
+            title=f"{n_features} features, each scored alone as a ranking",
+            about=_about(screening, read, chosen),
             rows=chosen,
-            read=read,
-            opening=[summary(screened)],
-            tables=[(heading, table)],
-            pages=[(heading, table_of(screening, chosen))],
-            remarks=closing(selector),
+            read=list(parts),
+            opening=f"{named}: {documents}{n_queries} queries, {n_features} features",
+            tables=[table],
+            pages=[replace(table_of(screening, chosen), title=title)],
+            remarks=_closing(selector, screening),
             draw=lambda: FeatureScreeningDisplay.from_result(
                 screening, max_features=len(shown)
             ),
             conclusion=conclusion_of(screening),
-            saved=lambda: _saved(screening, screened),
+            saved=lambda: _saved(screening, read),
         ),
     )
 
 
-def _saved(screening: Screening, screened: Screened) -> bytes:
-    """What is saved: the screening, and of what it is."""
-    read = Read(
-        screened.files, screened.n_documents, screened.complete, screened.unjudged
-    )
-    return saved_part(replace(screening, label=screened.label), read)
+def _saved(screening: Screening, read: Read) -> bytes:
+    """A screening as `Screening.save` writes it, and what it was made of."""
+    kept = kept_of(screening).with_part(READ, Kept(read._asdict(), {}))
+    return to_bytes(Screening._kind, kept)
 
 
-def summary(screened: Screened) -> str:
-    """What was read."""
-    named = screened.files[0]
-    if len(screened.files) > 1:
-        named += f" and {len(screened.files) - 1} more"
-    n_documents = screened.n_documents
-    documents = "" if n_documents is None else f"{n_documents} documents, "
-    return (
-        f"{named}: {documents}{screened.selector.n_queries_} queries, "
-        f"{len(screened.feature_names)} features"
-    )
-
-
-def closing(selector: RankingFeatureSelector) -> list[str]:
+def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
     """How many features are selected, and how many queries are averaged over."""
-    screening = selector.screening_
     used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
     q = screening.qvalues[:, screening.rule.sort]
     lines = [
-        f"{int((q <= selector.alpha).sum())} of {selector.n_features_in_} features "
+        f"{int((q <= selector.alpha).sum())} of {len(q)} features "
         f"beat chance by {screening.sort_by} (q <= {selector.alpha:g}; "
-        f"{used[screening.sort_by]} queries).",
-        *_chosen(selector),
-        "Scores are exact means over all orders of tied documents.",
+        f"{used[screening.sort_by]} queries)."
     ]
+    repeats = int((selector.repeats_ >= 0).sum())
+    if repeats or selector.n_features_to_select is not None:
+        chosen = f"{len(selector.selection_order_)} are selected"
+        if repeats:
+            of_them = "1 other repeats" if repeats == 1 else f"{repeats} others repeat"
+            limit = f"|rho| > {selector.max_correlation:g}"
+            chosen += f"; {of_them} one of them ({limit})"
+        lines.append(f"{chosen}.")
+    lines.append("Scores are exact means over all orders of tied documents.")
     for m, measure in enumerate(screening.rule.measures):
         name = str(measure)
         if measure.greater_is_better and not screening.ideal[m] > 0:
@@ -136,33 +328,22 @@ def closing(selector: RankingFeatureSelector) -> list[str]:
     return lines
 
 
-def _chosen(selector: RankingFeatureSelector) -> list[str]:
-    """How many features are selected, if not all those that beat chance."""
-    repeats = int((selector.repeats_ >= 0).sum())
-    if selector.n_features_to_select is None and not repeats:
-        return []
-    said = f"{len(selector.selection_order_)} are selected"
-    if repeats:
-        of_them = "1 other repeats" if repeats == 1 else f"{repeats} others repeat"
-        limit = f"|rho| > {selector.max_correlation:g}"
-        said += f"; {of_them} one of them ({limit})"
-    return [f"{said}."]
-
-
-def _about(rows: list[dict[str, Any]], screened: Screened) -> dict[str, Any]:
+def _about(
+    screening: Screening, read: Read, rows: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The rows, and what they were made from."""
-    screening = screened.selector.screening_
-    measures, names = screening.measures, screened.feature_names
+    measures, names = screening.measures, screening.feature_names
+    selected = () if screening.selection is None else screening.selection.order
     return {
-        "files": screened.files,
-        "complete": screened.complete,
-        "n_documents": screened.n_documents,
+        "files": read.files,
+        "complete": read.complete,
+        "n_documents": read.n_documents,
         "n_queries": screening.n_queries,
-        "n_features": len(screened.feature_names),
+        "n_features": len(names),
         "measures": list(measures),
         "sort_by": screening.sort_by,
         "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
         "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
-        "selected": [names[j] for j in screened.selector.selection_order_.tolist()],
+        "selected": [names[j] for j in selected],
         "features": rows,
     }

@@ -272,7 +272,10 @@ def evaluate(
     2 queries
     """
     asked = ask(parse_measures(measures), zero_relevance, unjudged, convention)
-    prepared, scores = prepare(asked, y_true, y_score, qid, query_weight, mask=mask)
+    # of a shard all may be 0: only an average has no use for that
+    prepared, scores = prepare(
+        asked, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
+    )
     segments = None if segment is None else prepared.segments(segment)
     return prepared.report(asked, scores, segment=segments, n_jobs=n_jobs)
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
-from .._display import Ranges, Result, Table, bracketed, by_query, number
+from .._display import Ranges, Result, Table, bracketed, by_query, number, warn
 from .._engine import (
     WHICH,
     FloatArray,
@@ -316,6 +317,11 @@ class RankingReport(Saved, Result):
         ValueError
             For an unknown option, and for a bootstrap interval of a median.
 
+        Warns
+        -----
+        UndefinedMetricWarning
+            If every query has weight 0, as in a part of the data: averages are NaN.
+
         Examples
         --------
         >>> from tieaware_sklearn import evaluate
@@ -332,6 +338,15 @@ class RankingReport(Saved, Result):
                 "interval must be 't' with average='median' (it then comes from "
                 "the ranks of the values), got 'bootstrap'"
             )
+        if self.query_weight is not None and not self.query_weight.any():
+            said = "every query has weight 0: averages are NaN"
+            warn(said, UndefinedMetricWarning)
+        return self._summary(average, interval, n_resamples, random_state)
+
+    def _summary(
+        self, average: str, interval: str, n_resamples: int, random_state: Any
+    ) -> Summary:
+        """What `summary` returns, without a word on a segment of weight 0."""
         found = self._medians() if average == "median" else self._means(average)
         if interval == "bootstrap":
             seed = seed_of(random_state)
@@ -425,19 +440,19 @@ class RankingReport(Saved, Result):
         """
         if self.segment is None:
             raise ValueError("segment must be given to evaluate, got None")
-        seed = seed_of(random_state)
-
-        def summary(report: RankingReport) -> Summary:
-            return report.summary(
-                average, interval=interval, n_resamples=n_resamples, random_state=seed
-            )
-
+        options = average, interval, n_resamples, seed_of(random_state)
+        overall = self.summary(
+            average,
+            interval=interval,
+            n_resamples=n_resamples,
+            random_state=options[-1],
+        )
         found = check_qid(
             self.segment, n_rows=len(self.qid), name="segment", empty=True
         )
         ascending = found.sorted()
         each = [
-            summary(self._some(found.given(found.rows(np.array([one])))))
+            self._some(found.given(found.rows(np.array([one]))))._summary(*options)
             for one in ascending
         ]
         columns = {"segment": np.repeat(found.qid[ascending], len(self.measures))}
@@ -445,7 +460,7 @@ class RankingReport(Saved, Result):
             name: np.concatenate([one.columns[name] for one in each])
             for name in ("measure", *_FIGURES)
         }
-        about = {"average": average, "overall": summary(self)}
+        about = {"average": average, "overall": overall}
         return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
 
     def merge(self, *others: RankingReport) -> RankingReport:
@@ -574,10 +589,8 @@ class RankingReport(Saved, Result):
         weight = segment = None
         if kept.value("weighted", bool):
             weight = kept.array("query_weight", "f", len(n))
-            if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-                raise UnreadableError(
-                    "must have weights of queries, >= 0 and not all 0"
-                )
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                raise UnreadableError("must have weights of queries, >= 0")
         if "segments" in kept.header:
             names = kept.value("segments", list)
             codes = kept.array("segment", "i", len(n))
