@@ -224,3 +224,9 @@ def test_the_page_names_every_option_and_no_other(command):
     options = {*described.options, *described.common()}
     known = {word for one in options for word in one.split() if word[0] == "-"}
     assert named == known
+
+
+def test_commas_between_measures_and_in_them():
+    words = "ndcg(gain={0: 0, 1: 3})@10,ap", "p@1," + "," * 10**6
+    found = parsed(["screen", "x", "--measures", *words]).measures
+    assert found == ["ndcg(gain={0: 0, 1: 3})@10", "ap", "p@1"]

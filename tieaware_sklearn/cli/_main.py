@@ -118,7 +118,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     given = [f"{one}=-" if one in ("--csv", "--json") else one for one in words[:end]]
     arguments = _parser().parse_args(given + words[end:])
     # apart by spaces or commas, commas in parentheses excepted
-    names = re.split(r",(?![^(]*\))", ",".join(arguments.measures))
+    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(arguments.measures))
     arguments.measures = [name for name in names if name.strip()]
     arguments.words = words
     return arguments
