@@ -1,12 +1,7 @@
 """Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
-from ._folds import QueryKFold, QueryTimeSeriesSplit, check_cv, query_folds
-from ._predictions import (
-    check_response_method,
-    fit_on_queries,
-    fit_rows,
-    predicted_scores,
-)
+from ._folds import QueryKFold, QueryTimeSeriesSplit, query_folds
+from ._predictions import check_response_method, fit_rows, predicted_scores
 from ._scorers import RankingScorer, make_ranking_scorer
 from ._splits import QueryShuffleSplit, train_test_split_queries
 

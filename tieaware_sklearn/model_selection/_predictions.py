@@ -15,7 +15,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._engine import (
     FloatArray,
-    IntArray,
     Queries,
     array_of,
     check_choices,
@@ -158,15 +157,10 @@ def expected_label(probabilities: FloatArray, classes: Any) -> FloatArray:
     return np.asarray(np.einsum("ij,j->i", probabilities, labels.astype(float)))
 
 
-def fit_on_queries(
-    model: Any,
-    X: Any,
-    y: FloatArray,
-    qid: NDArray[Any],
-    number: IntArray,
-    **fit_params: Any,
+def fit_rows(
+    model: Any, X: Any, y: FloatArray, queries: Queries, **fit_params: Any
 ) -> Any:
-    """Fit `model` on rows that stand query by query.
+    """Fit `model` on rows that stand in the order of these queries.
 
     `fit` gets ``qid`` if it takes it or requests it through metadata routing, or
     ``group``, the sizes of the queries, as LightGBM's own ranker does.
@@ -175,10 +169,11 @@ def fit_on_queries(
     ----------
     model : estimator
     X, y : features and labels of the rows
-    qid : query id of each row
-    number : number of the query of each row, ascending
+    queries : Queries
     **fit_params : what else `fit` gets
     """
+    number = queries.codes
+    qid = queries.qid[number]
     fit = partial(model.fit, X, y, **fit_params)
     takes = signature(model.fit).parameters
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
@@ -186,14 +181,8 @@ def fit_on_queries(
     if "qid" in takes:
         return fit(qid=qid)
     if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-        return fit(group=np.unique(number, return_counts=True)[1])
+        return fit(group=queries.sizes)
     with config_context(enable_metadata_routing=True):
         if get_routing_for_object(model).consumes("fit", ["qid"]):
             return fit(qid=qid)
     return fit()
-
-
-def fit_rows(model: Any, X: Any, y: FloatArray, queries: Queries) -> Any:
-    """Fit `model` on rows that stand in the order of these queries."""
-    number = queries.codes
-    return fit_on_queries(model, X, y, queries.qid[number], number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -28,10 +27,10 @@ from .._engine import (
 )
 from ..evaluation import QueryRows
 from ..model_selection import (
-    check_cv,
     check_response_method,
-    fit_on_queries,
+    fit_rows,
     predicted_scores,
+    query_folds,
 )
 from ..rankers import (
     TRANSFORMS,
@@ -518,10 +517,6 @@ class RankerObjective(QueryObjective):
                     "column, and qid=None there"
                 )
         self._y = np.maximum(self._prepared.labels, 0)
-        #: the number of each row's query
-        self._number = np.repeat(
-            np.arange(self._queries.n_queries), self._queries.sizes
-        )
         self._folds = self._deal(X, cv)
         self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
 
@@ -529,28 +524,16 @@ class RankerObjective(QueryObjective):
         return by_content(given.X, given.queries, given.labels)
 
     def _deal(self, X: Any, cv: Any) -> list[tuple[IntArray, IntArray, Buckets]]:
-        """Folds of the rows as they were given."""
-        cv = check_cv(cv)
+        """Training and test queries of folds of the rows as they were given."""
+        queries = self._queries
         # where each row of X went
-        place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
-        qid = self._queries.qid[self._number]
-        with warnings.catch_warnings():
-            # folds by position need no groups
-            warnings.filterwarnings("ignore", "The groups parameter is ignored")
-            folds = list(cv.split(X, self._y[place], qid[place]))
-        if not folds:
-            raise ValueError(f"cv must make a fold, got none from {cv!r}")
+        place = np.argsort(queries.arrange(np.arange(len(self._y))))
+        folds = query_folds(cv, X, self._y[place], queries.codes[place], queries.qid)
         out, numbers = [], count()
-        for fold, (train, test) in enumerate(folds):
-            held_out = np.unique(self._number[place[test]])
-            if len(test) != self._queries.sizes[held_out].sum():
-                raise ValueError(
-                    "cv must keep queries whole, as QueryKFold does, got part of a "
-                    f"query in fold {fold} of {cv!r}"
-                )
+        for fold, (train, held_out) in enumerate(folds):
             dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
             buckets = [(next(numbers), part) for part in dealt]
-            out.append((np.sort(place[train]), held_out, buckets))
+            out.append((train, held_out, buckets))
         return out
 
     def _steps(
@@ -563,13 +546,13 @@ class RankerObjective(QueryObjective):
         for number in numbers:
             train, held_out, buckets = self._folds[number]
             fitted = self._fitted(clone(model), train)
-            rows = self._prepared.queries.rows(held_out)
+            rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
             scores = predicted_scores(
                 fitted,
                 take_rows(self._X, rows),
                 len(rows),
                 self._response_method,
-                qid=self._queries.qid[self._number[rows]],
+                qid=queries.qid[queries.codes],
             )
             measured = self._measured(held_out, scores)
             yield measured, buckets, number == numbers[-1]
@@ -584,12 +567,13 @@ class RankerObjective(QueryObjective):
             )
         return dict(parameters)
 
-    def _fitted(self, model: Any, rows: IntArray | slice) -> Any:
-        """`model` fitted on these rows."""
-        X = self._X if isinstance(rows, slice) else take_rows(self._X, rows)
-        number = self._number[rows]
-        qid = self._queries.qid[number]
-        return fit_on_queries(model, X, self._y[rows], qid, number, **self._fit_params)
+    def _fitted(self, model: Any, chosen: IntArray | None = None) -> Any:
+        """`model` fitted on these queries, or on all."""
+        X, y, queries = self._X, self._y, self._queries
+        if chosen is not None:
+            rows = queries.rows(chosen)
+            X, y, queries = take_rows(X, rows), y[rows], queries.some(chosen)
+        return fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.
@@ -611,7 +595,7 @@ class RankerObjective(QueryObjective):
         """
         trial = best_trial(study)
         parameters = self._suggest(optuna.trial.FixedTrial(trial.params))
-        return self._fitted(clone(self.estimator).set_params(**parameters), slice(None))
+        return self._fitted(clone(self.estimator).set_params(**parameters))
 
 
 def _check_space(space: Any) -> Any:
@@ -631,9 +615,6 @@ def _check_space(space: Any) -> Any:
 
 
 def _suggest(trial: Any, name: str, distribution: Any) -> Any:
-    if isinstance(distribution, optuna.distributions.CategoricalDistribution):
-        return trial.suggest_categorical(name, distribution.choices)
-    real = isinstance(distribution, optuna.distributions.FloatDistribution)
-    suggest = trial.suggest_float if real else trial.suggest_int
-    ends, step = (distribution.low, distribution.high), distribution.step
-    return suggest(name, *ends, step=step, log=distribution.log)
+    # IntDistribution has the arguments of suggest_int, and so on
+    kind = type(distribution).__name__.removesuffix("Distribution").lower()
+    return getattr(trial, f"suggest_{kind}")(name, **vars(distribution))

@@ -8,7 +8,6 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -93,20 +92,21 @@ class StudyCreator(ABC):
         if seed is not None:
             check_count(seed, "seed", least=0)
         told = self._told(prune, pruner)
-        if pruner is None:
-            kinds = optuna.pruners
-            with _experimental():
+        with warnings.catch_warnings():
+            # what Optuna has called experimental for years
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            if pruner is None:
+                kinds = optuna.pruners
                 pruner = kinds.WilcoxonPruner() if told else kinds.NopPruner()
-        study = optuna.create_study(
-            directions=self.directions,
-            storage=storage,
-            study_name=study_name,
-            load_if_exists=load_if_exists,
-            pruner=pruner,
-        )
-        _agree(study, told)
-        if names := self._metric_names():
-            with _experimental():
+            study = optuna.create_study(
+                directions=self.directions,
+                storage=storage,
+                study_name=study_name,
+                load_if_exists=load_if_exists,
+                pruner=pruner,
+            )
+            _agree(study, told)
+            if names := self._metric_names():
                 study.set_metric_names(names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
         study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
@@ -168,14 +168,6 @@ def best_trial(study: Any) -> Any:
             f"{len(study.directions)} objectives: choose from study.best_trials"
         )
     return study.best_trial
-
-
-@contextmanager
-def _experimental() -> Iterator[None]:
-    """What Optuna has called experimental for years, used without its warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        yield
 
 
 def _agree(study: Any, told: bool) -> None:
