@@ -22,6 +22,7 @@ from .._engine import (
     check_no_nan,
     check_scores,
     list_columns,
+    require,
     take_rows,
     without_mask,
 )
@@ -116,10 +117,8 @@ class ScoringObjective(QueryObjective):
         **options: Any,
     ) -> None:
         super().__init__(X, y, **options)
-        if not callable(score):
-            raise ValueError(
-                f"score must be a function of a trial and rows of X, got {score!r}"
-            )
+        rule = "score must be a function of a trial and rows of X"
+        require(callable(score), rule, score)
         if block_size is not None:
             check_count(block_size, "block_size")
         self._score = score
@@ -132,12 +131,8 @@ class ScoringObjective(QueryObjective):
         self, trial: Any, order: np.random.Generator | None, prune: bool
     ) -> Iterator[Step]:
         if not prune:
-            everything = np.arange(self._queries.n_queries)
-            X = self._X
-            if hasattr(X, "iloc") or hasattr(X, "tocsr"):
-                X = X.copy()
-            scores = self._scored(trial, X)
-            yield self._measured(everything, scores), [], True
+            scores = self._scored(trial, self._X)
+            yield self._measured(np.arange(self._queries.n_queries), scores), [], True
             return
         numbers = np.arange(len(self._dealt))
         if order is not None:
@@ -160,6 +155,8 @@ class ScoringObjective(QueryObjective):
         if isinstance(X, np.ndarray):  # what is written is written into our own data
             X = X.view()
             X.setflags(write=False)
+        elif hasattr(X, "iloc") or hasattr(X, "tocsr"):
+            X = X.copy()
         scores = self._score(trial, X)
         name = "what score(trial, X) returns"
         return check_scores(scores, n_rows=X.shape[0], name=name)
@@ -390,11 +387,8 @@ def _check_names(names: Any, n_features: int) -> list[str]:
     if not len(names):
         names = [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
-    if len(each) != n_features or len(set(each)) < n_features:
-        raise ValueError(
-            f"feature_names must have a different name for each feature ({n_features}),"
-            f" got {names!r}"
-        )
+    rule = f"feature_names must have a different name for each feature ({n_features})"
+    require(len(each) == len(set(each)) == n_features, rule, names)
     return each
 
 
@@ -411,11 +405,11 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     except (TypeError, ValueError):
         ends = np.array(np.nan)
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    if not fits or (ends[..., 0] >= ends[..., 1]).any():
-        raise ValueError(
-            "bounds must be two finite ascending numbers, or such a pair for each "
-            f"feature ({len(names)}), got {bounds!r}"
-        )
+    rule = (
+        "bounds must be two finite ascending numbers, or such a pair for each feature"
+    )
+    fits = fits and (ends[..., 0] < ends[..., 1]).all()
+    require(fits, f"{rule} ({len(names)})", bounds)
     return np.broadcast_to(ends, (len(names), 2))
 
 
@@ -504,18 +498,13 @@ class RankerObjective(QueryObjective):
         self.space = _check_space(space)
         self._response_method = check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
-        if {"qid", "group"} & set(self._fit_params):
-            raise ValueError(
-                "fit_params must not hold qid or group: the objective passes them, got "
-                f"{sorted(self._fit_params)}"
-            )
+        rule = "fit_params must not hold qid or group: the objective passes them"
+        require(not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params])
         for owner in (estimator, cv):
-            if getattr(owner, "qid", None) is not None:
-                raise ValueError(
-                    "qid must be given to the objective alone, got "
-                    f"{type(owner).__name__}(qid={owner.qid!r}): give X without that "
-                    "column, and qid=None there"
-                )
+            column = getattr(owner, "qid", None)
+            got = f"{type(owner).__name__}(qid={column!r})"
+            rule = "qid must be given to the objective alone"
+            require(column is None, f"{rule}, got {got}: give X without that column")
         self._y = np.maximum(self._prepared.labels, 0)
         self._folds = self._deal(X, cv)
         self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
@@ -561,10 +550,8 @@ class RankerObjective(QueryObjective):
         if not callable(self.space):
             return {name: _suggest(trial, name, d) for name, d in self.space.items()}
         parameters = self.space(trial)
-        if not isinstance(parameters, Mapping):
-            raise ValueError(
-                f"space(trial) must give a dict of parameters, got {parameters!r}"
-            )
+        rule = "space(trial) must give a dict of parameters"
+        require(isinstance(parameters, Mapping), rule, parameters)
         return dict(parameters)
 
     def _fitted(self, model: Any, chosen: IntArray | None = None) -> Any:
@@ -601,16 +588,11 @@ class RankerObjective(QueryObjective):
 def _check_space(space: Any) -> Any:
     if callable(space):
         return space
-    if not isinstance(space, Mapping) or not space:
-        raise ValueError(
-            "space must be a dict of Optuna distributions or a function of the trial, "
-            f"got {space!r}"
-        )
-    for name, distribution in space.items():
-        if not isinstance(distribution, optuna.distributions.BaseDistribution):
-            raise ValueError(
-                f"space[{name!r}] must be an Optuna distribution, got {distribution!r}"
-            )
+    rule = "space must be a dict of Optuna distributions or a function of the trial"
+    require(isinstance(space, Mapping) and space, rule, space)
+    for name, given in space.items():
+        known = isinstance(given, optuna.distributions.BaseDistribution)
+        require(known, f"space[{name!r}] must be an Optuna distribution", given)
     return dict(space)
 
 
