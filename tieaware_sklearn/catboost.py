@@ -62,11 +62,8 @@ class ExactMeasure:
         self._sets: dict[Any, Prepared] = {}
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
-            require(
-                _same_queries(known, prepared),
-                "evaluation sets must differ in their labels, by which a metric of "
-                "CatBoost knows them, or have the same queries and weights",
-            )
+            rule = "evaluation sets must differ in their labels, all that a metric sees"
+            require(_same_queries(known, prepared), f"{rule}, or have the same queries")
         self._unknown: bytes | None = None
 
     def is_max_optimal(self) -> bool:

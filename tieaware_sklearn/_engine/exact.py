@@ -269,8 +269,8 @@ def from_tensor(values: Any, name: str) -> Any:
         return values
     if hasattr(values, "to_pylist"):
         return values
-    if hasattr(values, "tocsr"):
-        raise ValueError(f"{name} must be dense, got a {type(values).__name__}")
+    dense = not hasattr(values, "tocsr")
+    require(dense, f"{name} must be dense, got a {type(values).__name__}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()

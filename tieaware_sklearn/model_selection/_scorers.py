@@ -57,8 +57,7 @@ def predicted_scores(
     """
     # scikit-learn sees a classifier inside a pipeline or search, too
     tagged = hasattr(estimator, "__sklearn_tags__")
-    kind = getattr(estimator, "_estimator_type", None)
-    classifies = is_classifier(estimator) if tagged else kind == "classifier"
+    classifies = tagged and is_classifier(estimator)
     method = _ranking_method(estimator, response_method, classifies)
     with_qid = None if qid is None else _method_with_qid(estimator, method)
     # its own way to call a method looks at tags, refuses a single class, and knows
