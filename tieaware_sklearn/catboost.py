@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, safely_cast_index_arrays
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import FloatArray, owners, runs
+from ._engine import FloatArray, owners, require, runs
 from ._optional import import_optional
 from .evaluation import Asked, Prepared, ask
 from .measures import Measure, parse_measure
@@ -62,13 +62,8 @@ class ExactMeasure:
         self._sets: dict[Any, Prepared] = {}
         for prepared in sets:
             known = self._sets.setdefault(_key(prepared.labels), prepared)
-            if not _same_queries(known, prepared):
-                raise ValueError(
-                    "evaluation sets must differ in their labels, or have the same "
-                    "queries and weights, got two with the same labels: CatBoost "
-                    "passes only labels and scores to a metric, which cannot tell them "
-                    "apart"
-                )
+            rule = "evaluation sets must differ in their labels, all that a metric sees"
+            require(_same_queries(known, prepared), f"{rule}, or have the same queries")
         self._unknown: bytes | None = None
 
     def is_max_optimal(self) -> bool:
@@ -90,7 +85,6 @@ class ExactMeasure:
 
     def get_final_error(self, error: float, weight: float) -> float:
         """What `evaluate` gave."""
-        del weight
         return error
 
     def _prepared(self, key: bytes, weight: NDArray[Any] | None) -> Prepared:
@@ -110,12 +104,9 @@ class ExactMeasure:
     def _check_training(self, labels: NDArray[Any]) -> None:
         """Refuse a second data set, in any order, that is no evaluation set."""
         found = _key(np.sort(labels))
-        if self._unknown not in (None, found):
-            raise ValueError(
-                "pools must include every evaluation set, got one of "
-                f"{len(labels)} rows whose labels are not those of a pool or of the "
-                "training data"
-            )
+        rule = f"pools must include every evaluation set, got one of {len(labels)} rows"
+        known = self._unknown in (None, found)
+        require(known, f"{rule} whose labels are not those of a pool or of training")
         self._unknown = found
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
@@ -143,7 +134,6 @@ class RecordedMeasures(ExactMeasure):
 
     def after_iteration(self, info: Any) -> bool:
         """Take the values of a tree; training goes on."""
-        del info
         found: dict[str, list[float]] = {}
         # sets of the same labels come one after another; training data in the order of
         # an evaluation set would come first. With a metric_period, there are no values
@@ -170,19 +160,15 @@ class RecordedMeasures(ExactMeasure):
 
 
 def _same_queries(a: Prepared, b: Prepared) -> bool:
-    weights = (a.weight, b.weight)
-    same_weights = weights[0] is weights[1] or np.array_equal(*weights)  # type: ignore[arg-type]
-    return same_weights and np.array_equal(a.queries.offsets, b.queries.offsets)
+    pairs = ((a.weight, b.weight), (a.queries.offsets, b.queries.offsets))
+    return all(one is two or np.array_equal(one, two) for one, two in pairs)  # type: ignore[arg-type]
 
 
 def _of_pool(pool: Any) -> Prepared:
     """Labels and queries of a pool, whose weights it does not give out."""
     ids = pool.get_group_id_hash()
-    if ids is None:
-        raise ValueError(
-            "pools must have group ids, got one without them: make it with "
-            "catboost.Pool(X, y, group_id=qid)"
-        )
+    rule = "pools must have group ids, got one without them: make it with"
+    require(ids is not None, f"{rule} catboost.Pool(X, y, group_id=qid)")
     _, sizes = runs(np.asarray(ids))
     return prepare_set(np.asarray(pool.get_label(), np.float32), queries_of(sizes))
 
@@ -387,9 +373,9 @@ class QueryCatBoostRanker(QueryRankerMixin, BaseEstimator):  # type: ignore[misc
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple, list or dict of such, optional
+        eval_sample_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple, list or dict of such, optional
+        eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
         callbacks, init_model
             As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine import FloatArray, reject
+from ._engine import FloatArray, reject, require
 from ._optional import import_optional
 from .measures import Measure
 from .rankers import (
@@ -65,8 +65,7 @@ class _Feval(BoostingMeasures):
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
         if not hasattr(eval_data, "get_label"):
             raise TypeError(
-                "feval(...) is for lightgbm.train and lightgbm.cv: fit of a ranker "
-                "takes eval_metric(...)"
+                "feval is for lightgbm.train and cv: fit of a ranker takes eval_metric"
             )
         labels = eval_data.get_label()
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
@@ -86,8 +85,7 @@ class _EvalMetric(BoostingMeasures):
     ) -> Any:
         if hasattr(y_pred, "get_label"):
             raise TypeError(
-                "eval_metric(...) is for fit of a ranker: lightgbm.train and "
-                "lightgbm.cv take feval(...)"
+                "eval_metric is for fit of a ranker: lightgbm.train and cv take feval"
             )
         return self.results(y_true, group, weight, y_pred)
 
@@ -251,15 +249,13 @@ def _metrics_of(wanted: Any) -> list[Any]:
         try:
             metrics += together if ready else [eval_metric(together)]
         except ValueError as error:
-            raise ValueError(
-                f"eval_metric: {error}; metrics of LightGBM's own are given to the "
-                'constructor, metric="auc"'
-            ) from None
+            way = "metrics of LightGBM's own are given to the constructor, metric="
+            raise ValueError(f'eval_metric: {error}; {way}"auc"') from None
     # LightGBM merges the values of metrics of one name
     names = [str(m) for metric in metrics for m in getattr(metric, "measures", ())]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"eval_metric: measures must differ, got {twice[0]} twice")
+    for name in names:
+        rule = f"eval_metric: measures must differ, got {name} twice"
+        require(names.count(name) == 1, rule)
     return metrics
 
 
@@ -395,9 +391,9 @@ random_state, n_jobs, importance_type
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple, list or dict of such, optional
+        eval_sample_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple, list or dict of such, optional
+        eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
             Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
@@ -429,11 +425,9 @@ random_state, n_jobs, importance_type
         data = self._fit_data(X, y, **given)
         train, evals = data.train, data.evals.values()
         self._check_limits(train)
-        if "eval_metric" in self.get_params():
-            raise ValueError(
-                "eval_metric must be given to fit, not to the constructor, got "
-                f"QueryLGBMRanker(eval_metric={self.get_params()['eval_metric']!r})"
-            )
+        params = self.get_params()
+        rule = "eval_metric must be given to fit, not to the constructor"
+        require("eval_metric" not in params, rule, params.get("eval_metric"))
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
         theirs = self._given("metric") is not None
         rounds = self._given("early_stopping_round")
@@ -542,12 +536,10 @@ validate_features, **kwargs
         advice = 'objective="regression" has no such limit'
         queries = train.queries
         largest = int(np.argmax(queries.sizes))
-        if queries.sizes[largest] > MAX_QUERY_ROWS:
-            raise ValueError(
-                f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
-                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
-                f"{queries.name(largest)} ({advice})"
-            )
+        rule = f"qid must have at most {MAX_QUERY_ROWS} rows in a query for LightGBM's"
+        got = f"got {queries.sizes[largest]} in query {queries.name(largest)}"
+        fits = queries.sizes[largest] <= MAX_QUERY_ROWS
+        require(fits, f"{rule} {objective}, {got} ({advice})")
         if objective != "lambdarank":
             return
         labels = train.given_labels

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._engine import FloatArray, check_query_weight, list_columns, reject
+from ._engine import FloatArray, check_query_weight, list_columns, reject, require
 from ._optional import import_optional
 from .measures import Measure
 from .rankers import (
@@ -60,13 +60,9 @@ class _CustomMetric(BoostingMeasures):
 
     def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
-            raise TypeError(
-                "custom_metric takes predictions and a DMatrix, got "
-                f"{type(data).__name__}: it is for xgboost.train and xgboost.cv. "
-                "XGBRanker passes single queries to a metric and averages the values "
-                'in its own way; QueryXGBRanker(eval_metric="ndcg@10") gives exact '
-                "means"
-            )
+            rule = "custom_metric takes predictions and a DMatrix, as of xgboost.train"
+            way = "XGBRanker passes single queries, QueryXGBRanker gives exact means"
+            raise TypeError(f"{rule}, got {type(data).__name__}: {way}")
         starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
         if not len(weight):
@@ -315,9 +311,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_sample_weight : array-like or tuple, list or dict of such, optional
+        eval_sample_weight : array-like or tuple or list of such, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple, list or dict of such, optional
+        eval_init_score : array-like or tuple or list of such, optional
             Scores to which the predictions are added, one per row.
         verbose : bool or int, default=False
             Whether to print the values of the evaluation sets after each tree; an int
@@ -493,11 +489,9 @@ class QueryXGBRanker(QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc,
 
     def _check_limits(self, train: QueryData) -> None:
         """What XGBoost refuses, in plain words."""
-        if self.qid is None and "qid" in list_columns(train.X):
-            raise ValueError(
-                "X must not have a feature named 'qid', because XGBoost takes it for "
-                'the query ids: give qid="qid" to the constructor, or rename the column'
-            )
+        rule = "X must not have a feature named 'qid', which XGBoost takes for the ids"
+        there = self.qid is None and "qid" in list_columns(train.X)
+        require(not there, f'{rule}: give qid="qid" to the constructor, or rename it')
         labels = train.given_labels
         advice = '(objective="rank:pairwise" has no such limit)'
         if self.objective == "rank:map":

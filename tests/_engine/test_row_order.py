@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._engine.row_order import by_content
+from tieaware_sklearn._engine.digests import by_content
 
 
 @pytest.fixture

@@ -84,7 +84,8 @@ def test_integers_stay_integers():
 
 
 @pytest.mark.parametrize(
-    ("device", "name"), [((2, 1), "CUDA device 1"), ((99, 0), "DLPack type 99")]
+    ("device", "name"),
+    [((2, 1), "device 1 of DLPack type 2"), ((99, 0), "DLPack type 99")],
 )
 def test_the_memory_of_other_devices(device, name):
     there = OfDLPack(SCORES, device)

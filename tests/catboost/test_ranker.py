@@ -305,7 +305,7 @@ def test_routing_and_columns_give_the_same_folds(web):
 @pytest.mark.parametrize(
     ("options", "given", "error", "message"),
     [
-        ({}, {"qid": None}, ValueError, "qid must hold the query of each row of X"),
+        ({}, {"qid": None}, ValueError, "qid must hold the query of each row"),
         ({"eval_metric": "ndgc"}, {}, ValueError, "eval_metric: .*did you mean 'NDCG'"),
         ({"early_stopping_rounds": 2}, {}, ValueError, "early_stopping_rounds needs"),
         ({"row_order": "sorted"}, {}, ValueError, "row_order must be one of"),

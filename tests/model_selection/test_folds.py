@@ -202,7 +202,10 @@ def test_errors(cv, qid, message):
 def test_with_routing_on_the_message_says_so():
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=r"None. Pass it once, search.fit\(X, y, qid="),
+        pytest.raises(
+            ValueError,
+            match=r"None: .* Pass it once, search.fit\(X, y, qid=",
+        ),
     ):
         QueryKFold(2).split(np.zeros((3, 1)))
 

@@ -186,7 +186,7 @@ def test_classifiers_without_probabilities(web):
         y, ridge.decision_function(web.data), qid=web.qid, measure="ap"
     )
     ridge.fit(web.data, np.minimum(web.target, 2))
-    with pytest.raises(ValueError, match="expected label, which needs predict_proba"):
+    with pytest.raises(ValueError, match="predict_proba, of the expected label"):
         scorer(ridge, web.data, y, qid=web.qid)
     votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
     with pytest.raises(AttributeError, match='"predict" ranks by the class'):

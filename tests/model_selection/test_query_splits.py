@@ -119,7 +119,7 @@ def test_repr_clone_pickle_and_search(make):
 @each
 def test_messages_say_how_to_pass_ids(make):
     name = type(make()).__name__
-    message = rf"groups must hold .*None. Metadata routing is off.*{name}\(qid=<name or"
+    message = rf"groups must hold .*None.*Metadata routing is off.*{name}\(qid=<name or"
     with pytest.raises(ValueError, match=message):
         make().split(X, Y)
     with (

@@ -145,12 +145,12 @@ def test_stratified_by_what_is_no_number():
         ({"qid": None}, "qid must say which rows are one query, got None"),
         ({"qid": QID[1:]}, r"one row per value of qid \(\d+\), got \d+ in array 0"),
         ({"qid": "q"}, "qid must be an index where X has no column names"),
-        ({"test_size": 1.0}, r"test_size must be a share .* \(0, 1\) .*got 1.0"),
-        ({"test_size": 0}, "test_size must be a share"),
-        ({"test_size": True}, "test_size must be a share"),
-        ({"train_size": "all"}, "train_size must be a share.*got 'all'"),
-        ({"test_size": 40}, "None and 40, that is 0 and 40 queries"),
-        ({"test_size": 0.6, "train_size": 0.6}, "24 and 24 queries"),
+        ({"test_size": 1.0}, r"test_size=1.0 should .*of samples 40 .* \(0, 1\)"),
+        ({"test_size": 0}, "test_size=0 should be .*the samples are queries"),
+        ({"test_size": True}, "test_size: True .*the samples are queries"),
+        ({"train_size": "all"}, "train_size: all .*the samples are queries"),
+        ({"test_size": 40}, "test_size=40 should be .*number of samples 40"),
+        ({"test_size": 0.6, "train_size": 0.6}, "1.2, should be .*queries"),
         ({"stratify": Y, "shuffle": False}, "stratify must be None with shuffle=False"),
         ({"stratify": Y[1:]}, "stratify must have one value per row"),
         ({"stratify": np.where(Y == 1, np.nan, Y)}, "stratify must be finite"),
@@ -168,7 +168,7 @@ def test_errors_of_arrays():
         train_test_split_queries(qid=QID)
     with pytest.raises(ValueError, match="got None in array 1"):
         train_test_split_queries(X, None, qid=QID)
-    with pytest.raises(ValueError, match="0 and 40 queries"):
+    with pytest.raises(ValueError, match="test_size=40 should be"):
         QueryShuffleSplit(test_size=40).split(X, groups=QID)
     with pytest.raises(ValueError, match="n_splits must be an integer >= 1, got 0"):
         QueryShuffleSplit(0)

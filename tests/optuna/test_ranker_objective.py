@@ -28,7 +28,7 @@ from xgboost import XGBRanker
 
 from tieaware_sklearn import QueryKFold, RankingFeatureSelector, ranking_score
 from tieaware_sklearn._engine.checks import check_qid
-from tieaware_sklearn._engine.row_order import by_content
+from tieaware_sklearn._engine.digests import by_content
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.optuna import RankerObjective
 from tieaware_sklearn.score_precision import CoarseRanker

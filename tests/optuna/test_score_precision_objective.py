@@ -149,7 +149,7 @@ def test_the_coarsest_that_is_not_inferior(measure):
 
 def test_nothing_is_good_enough():
     study = searched(3, kinds=["rho"])
-    with pytest.raises(ValueError, match=r"study must be an Optuna study .* got int"):
+    with pytest.raises(ValueError, match=r"study must be an Optuna study .* got 7"):
         coarsest(7)
     with pytest.raises(ValueError, match="no trial of 3 is shown to keep more than 1"):
         coarsest(study, keep=1)

@@ -120,7 +120,7 @@ def test_it_is_unpickled_without_optuna(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"coef": [1.0]}, r"one weight per feature \(2\), got shape \(1,\)"),
+        ({"coef": [1.0]}, r"one weight per feature \(2\), got 1"),
         ({"coef": [1.0, np.nan]}, "coef must be finite"),
         ({"coef": ["a", "b"]}, "coef must be numeric, got .* 'a' in row 0"),
         ({"coef": 1.0}, r"coef must be 1-dimensional, got shape \(\)"),

@@ -167,7 +167,7 @@ def test_errors(web):
     X, y, _ = web
     with pytest.raises(ValueError, match="must have query groups"):
         custom_metric("rr")(y, xgb.DMatrix(X, y))
-    with pytest.raises(TypeError, match="takes predictions and a DMatrix, got ndarray"):
+    with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         custom_metric("rr")(y, y)
     with pytest.raises(ValueError, match="predictions must not be NaN"):
         custom_metric("rr")(np.full(len(y), np.nan), matrix(web))

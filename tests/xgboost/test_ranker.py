@@ -306,7 +306,7 @@ def test_routing_and_columns_give_the_same_folds(web):
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
-        ({}, {"qid": None}, "qid must hold the query of each row of X, got None"),
+        ({}, {"qid": None}, "qid must hold the query of each row, got None"),
         ({"eval_metric": "ndgc"}, {}, "eval_metric: .*did you mean 'NDCG'"),
         ({"eval_metric": ["ap", "map"]}, {}, "eval_metric: measures must differ"),
         ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an evaluation"),

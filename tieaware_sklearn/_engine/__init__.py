@@ -18,9 +18,9 @@ from .checks import (
     check_seed,
     check_segment,
     check_share,
-    find_runs,
     is_number,
     is_retrieved,
+    one_per_query,
     reject,
     seed_of,
 )
@@ -37,6 +37,7 @@ from .columns import (
     ids_of,
     keep_order,
     list_columns,
+    need_qid,
     qid_index,
     resolve_qid,
     split_qid_column,
@@ -51,7 +52,7 @@ from .digests import (
     Repeated,
     SeenQueries,
     are_kept,
-    bits_of,
+    by_content,
     check_apart,
     id_digests,
     kept,
@@ -74,11 +75,11 @@ from .exact import (
     none_for_masked,
     numbers_of,
     one_dimensional,
+    require,
     show,
 )
 from .lists import Lists, matrix_of
 from .merging import AddedUp, gather, other_features, other_options
-from .row_order import by_content
 from .segments import (
     FloatArray,
     IntArray,

@@ -21,6 +21,7 @@ from .exact import (
     is_missing,
     numbers_of,
     one_dimensional,
+    require,
     show,
 )
 from .segments import consecutive, offsets_of, owners, run_starts, sizes_of
@@ -207,16 +208,10 @@ def check_labels(
         return labels
     missing = np.isnan(labels)
     if unjudged == "raise":
-        advice = "leave out unjudged rows"
-        if name == "y_true":
-            advice = (
-                'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves such '
-                "documents out"
-            )
-        if padded:
-            advice += "; padding must be NaN in the scores, too"
-        rule = f"be judged ({advice})"
-        reject(missing, labels, name, rule, place)
+        advice = 'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves it'
+        advice = f"{advice} out" if name == "y_true" else "leave out unjudged rows"
+        more = "; padding must be NaN in the scores, too" if padded else ""
+        reject(missing, labels, name, f"be judged ({advice}{more})", place)
     advice = " (labels come first, then scores)" if name == "y_true" else ""
     advice = f" (mask={name} >= 0 leaves out padding)" if padded else advice
     reject(labels < 0, labels, name, f"be >= 0{advice}", place)
@@ -257,9 +252,7 @@ def is_retrieved(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 def check_length(values: NDArray[Any], n_rows: int, name: str) -> None:
     if len(values) != n_rows:
-        raise ValueError(
-            f"{name} must have one value per row ({n_rows}), got {len(values)}"
-        )
+        require(False, f"{name} must have one value per row ({n_rows})", len(values))
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -271,11 +264,8 @@ def _objects(values: Any) -> NDArray[Any]:
 def _qid_array(qid: Any, name: str) -> NDArray[Any]:
     if isinstance(qid, (str, bytes, numbers.Integral)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
-        raise ValueError(
-            f"{name} must have one value per row, got {qid!r} (pass the values, such "
-            f"as {column}; the name or index of a column of X goes to the constructor "
-            "of a ranker, a splitter or a scorer)"
-        )
+        way = f"pass the values, such as {column}; its name goes to the constructor"
+        raise ValueError(f"{name} must have one value per row, got {qid!r} ({way})")
     if isinstance(qid, (list, tuple)):
         # numpy would make one kind of numbers and texts, and of unequal lists none
         kinds = {type(value) for value in qid}
@@ -310,15 +300,6 @@ def _factorize_objects(
     return _objects(list(codes)), inverse
 
 
-def find_runs(qid: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Where runs of one id begin."""
-    if qid.dtype.kind == "f":
-        reject(np.isnan(qid), qid, name, "not be missing")
-    elif qid.dtype.kind in "mM":
-        reject(np.isnat(qid), qid, name, "not be missing")
-    return run_starts(qid)
-
-
 def _refuse_empty(qid: NDArray[Any], name: str) -> None:
     """The empty text is no id: in text files, nothing tells it from a missing one."""
     ids = qid.tolist()
@@ -338,7 +319,10 @@ def check_qid(
     array = _qid_array(qid, name)
     check_length(array, n_rows, name)
     if array.dtype.kind in "biufSUmM":
-        starts = find_runs(array, name)
+        if array.dtype.kind in "fmM":
+            missing = np.isnan(array) if array.dtype.kind == "f" else np.isnat(array)
+            reject(missing, array, name, "not be missing")
+        starts = run_starts(array)
         ids = array[starts]
         if ids.dtype.kind in "SU" and not empty and (ids == ids.dtype.type()).any():
             _refuse_empty(array, name)
@@ -379,9 +363,8 @@ def check_query_weight(
     # their squares are summed
     extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
     reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100", place)
-    per_query = _one_per_query(weight, queries, name, str)
-    if not (per_query.any() or allow_zero):
-        raise ValueError(f"{name} must not be 0 in every query")
+    per_query = one_per_query(weight, queries, name, str)
+    require(allow_zero or per_query.any(), f"{name} must not be 0 in every query")
     return per_query
 
 
@@ -390,12 +373,12 @@ def check_segment(
 ) -> NDArray[Any]:
     """One segment per query, of any hashable values, out of one per row."""
     segments = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
-    codes = _one_per_query(segments.row_codes(), queries, name, segments.name)
+    codes = one_per_query(segments.row_codes(), queries, name, segments.name)
     per_query: NDArray[Any] = segments.qid[codes]
     return per_query
 
 
-def _one_per_query(
+def one_per_query(
     values: NDArray[Any], queries: Queries, name: str, show: Callable[[Any], str]
 ) -> NDArray[Any]:
     """What all rows of each query have."""
@@ -423,8 +406,7 @@ def check_cutoff(k: Any) -> int | None:
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """An integer of at least `least`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}, got {show(value)}")
+    require(whole and value >= least, f"{name} must be an integer >= {least}", value)
 
 
 def is_number(
@@ -446,9 +428,9 @@ def is_number(
 
 def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
     """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
-    if not is_number(value, above=0, most=1, below=2 if up_to_one else 1):
-        rule = "(0, 1]" if up_to_one else "(0, 1)"
-        raise ValueError(f"{name} must be a number in {rule}, got {show(value)}")
+    fits = is_number(value, above=0, most=1, below=2 if up_to_one else 1)
+    ends = "(0, 1]" if up_to_one else "(0, 1)"
+    require(fits, f"{name} must be a number in {ends}", value)
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
@@ -459,18 +441,16 @@ def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
 
 def check_flag(value: Any, name: str) -> None:
     """True or False, of Python or NumPy."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {show(value)}")
+    require(isinstance(value, (bool, np.bool_)), f"{name} must be True or False", value)
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
     """One or several of the choices, each once."""
     given = [values] if isinstance(values, str) else values
-    if not isinstance(given, (list, tuple, set, frozenset, np.ndarray)):
-        raise ValueError(f"{name} must be a list of {choices}, got {values!r}")
+    several = isinstance(given, (list, tuple, set, frozenset, np.ndarray))
+    require(several, f"{name} must be a list of {choices}", values)
     chosen = list(given)
-    if not chosen:
-        raise ValueError(f"{name} must not be empty, got {values!r}")
+    require(chosen, f"{name} must not be empty", values)
     for value in chosen:
         check_choice(value, name, choices)
         if chosen.count(value) > 1:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
 from .._display import warn
-from .exact import fits_floats, numbers_of, show
+from .exact import fits_floats, numbers_of, require, show
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -29,14 +30,12 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     ValueError
         If X has no such column.
     """
-    if not hasattr(X, "shape"):
-        X = array_of(X)
-    at = qid_index(X, column)
-    qid = column_of(X, column)
-    if hasattr(X, "column_names"):  # an Arrow table
-        return X.select([name for name in X.column_names if name != column]), qid
-    if hasattr(X, "columns"):
-        return X[[name for name in X.columns if name != column]], qid
+    X = as_matrix(X)
+    at, qid = qid_index(X, column), column_of(X, column)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        # names of pandas may be of any type
+        return frame.drop(column).to_native(), qid  # type: ignore[arg-type]
     X = X.tocsr() if hasattr(X, "tocsr") else X
     return X[:, [j for j in range(X.shape[1]) if j != at]], qid
 
@@ -54,11 +53,8 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     UserWarning
         If an array has fractions where query ids should be.
     """
-    if not hasattr(X, "shape"):
-        X = array_of(X)
+    X = X if hasattr(X, "shape") else array_of(X)
     at = qid_index(X, column, name)
-    if hasattr(X, "column_names"):
-        return X.column(column)
     if hasattr(X, "columns"):
         return X[column]
     cells = (X.tocsr() if hasattr(X, "tocsr") else X)[:, [at]]
@@ -66,11 +62,9 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     if name == "qid" and values.dtype.kind == "f":
         broken = np.flatnonzero(np.isfinite(values) & (values % 1 != 0))
         if len(broken):
-            warn(
-                f"qid={column} is a column of fractions, with {values[broken[0]]} in "
-                f"row {broken[0]}, which are hardly query ids: an earlier step of a "
-                "pipeline may have dropped or moved the column"
-            )
+            got = f"with {values[broken[0]]} in row {broken[0]}"
+            why = "an earlier step of a pipeline may have dropped or moved the column"
+            warn(f"qid={column} is a column of fractions, {got}: {why}")
     return values
 
 
@@ -82,8 +76,7 @@ def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
     ValueError
         Without ids, and if X has no such column.
     """
-    if qid is None:
-        raise ValueError("qid must say which rows are one query, got None")
+    require(qid is not None, "qid must say which rows are one query", qid)
     is_column = isinstance(qid, (str, numbers.Integral))
     return (column_of(X, qid), True) if is_column else (qid, False)
 
@@ -98,19 +91,14 @@ def blank_qid_column(X: Any, column: str | int) -> Any:
     ValueError
         If X has no such column.
     """
-    if not hasattr(X, "shape"):
-        X = array_of(X)
+    X = as_matrix(X)
     at = qid_index(X, column)
     if hasattr(X, "tocsr"):
         return X
-    if hasattr(X, "column_names"):  # an Arrow table
-        return X.set_column(at, column, [[False] * X.num_rows])
-    if hasattr(X, "isetitem"):  # of pandas, where names may be of any type
-        X = X.copy(deep=False)
-        X.isetitem(at, False)
-        return X
-    if hasattr(X, "columns"):
-        return X.with_columns(**{str(column): False})
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        blank = nw.lit(False).alias(column)  # type: ignore[arg-type]
+        return frame.with_columns(blank).to_native()
     X = X.copy()
     X[:, at] = False
     return X
@@ -153,11 +141,9 @@ def resolve_qid(
     """
     if column is None:
         return X, qid
-    if qid is not None:
-        raise ValueError(
-            f"{prefix}qid must be given once, but it is column {column!r} of {prefix}X "
-            f"already (with metadata routing, {request} stops it from being passed)"
-        )
+    rule = f"{prefix}qid must be given once, but it is column {column!r} of {prefix}X"
+    way = f"with metadata routing, {request} stops it from being passed"
+    require(qid is None, f"{rule} already ({way})")
     return split_qid_column(X, column)
 
 
@@ -176,35 +162,24 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
     """
     if hasattr(X, "columns"):
         names = list_columns(X)
-        if column not in names:
-            raise ValueError(
-                f"{name} must name a column of X, got {column!r} (columns: {names})"
-            )
+        rule = f"{name} must name a column of X"
+        require(column in names, f"{rule}, got {column!r} (columns: {names})")
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
     if not n_columns:
-        raise ValueError(
-            f"X must have columns, got 0 feature(s) (shape={X.shape}) while a minimum "
-            f"of 1 is required: the qid column {column!r}"
-        )
+        got = f"got 0 feature(s) (shape={X.shape}) while a minimum of 1 is required"
+        raise ValueError(f"X must have columns, {got}: the qid column {column!r}")
     if isinstance(column, str):
-        advice = (
-            " (RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
-            "switch metadata routing on and pass qid; SelectKBest and the like hand on "
+        raise ValueError(
+            f"{name} must be an index where X has no column names, got {column!r} "
+            "(RFECV, SequentialFeatureSelector and most transformers hand on arrays: "
+            "switch metadata routing on and pass it; SelectKBest and the like hand on "
             "arrays of all columns: give the index)"
         )
-        raise ValueError(
-            f"{name} must be an index where X has no column names, got {column!r}"
-            f"{advice if name == 'qid' else ''}"
-        )
-    if not isinstance(column, numbers.Integral) or not (
-        -n_columns <= int(column) < n_columns
-    ):
-        raise ValueError(
-            f"{name} must be the index of one of the {n_columns} columns of X, got "
-            f"{column!r}"
-        )
-    return int(column) % n_columns
+    there = isinstance(column, numbers.Integral) and -n_columns <= column < n_columns
+    rule = f"{name} must be the index of one of the {n_columns} columns of X"
+    require(there, rule, column)
+    return int(column % n_columns)
 
 
 def list_columns(X: Any) -> list[Any]:
@@ -227,6 +202,20 @@ def how_to_pass_qid() -> str:
     )
 
 
+def need_qid(
+    qid: Any,
+    where: str,
+    otherwise: str = ", qid=<name or index> in the constructor",
+    *,
+    name: str = "qid",
+    way: str = "",
+) -> None:
+    """Refuse to go on without query ids, and say how to pass them."""
+    if qid is None:
+        way = f"pass {name} to {where}. {way or how_to_pass_qid()}{otherwise}"
+        require(False, f"{name} must hold the query of each row, got None: {way}")
+
+
 def warn_one_query(n_rows: int, how: str) -> None:
     """Say that rows without query ids count as one query, and how to pass ids."""
     warn(
@@ -241,9 +230,7 @@ def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
         return X
     if isinstance(X, (list, tuple)):
         return [X[row] for row in rows.tolist()]
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "to_pylist"):  # of Arrow
+    if hasattr(X, "iloc") or hasattr(X, "to_pylist"):  # of pandas or Arrow
         return X.take(rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
@@ -278,25 +265,17 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
     In the hint, {} is the name of the column. Numbers that pandas can read have one
     of their own.
     """
-    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: X must be real, got {X.dtype}")
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise ValueError(f"X must hold numbers, got an array of {X.dtype}")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "cmM":
+        rule = "Complex data not supported: X" if X.dtype.kind == "c" else "X"
+        raise ValueError(f"{rule} must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
+        got, how = "", "convert times to integers, which keep their order"
         if dtype.startswith(_TIMES):
-            raise ValueError(
-                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
-                "to integers, which keep their order)"
-            )
-        for value in _each(_cells(X, j)) if dtype.startswith(_TEXT) else ():
-            if isinstance(value, str) and not _is_number(value):
-                advice = how_to_read(value) or (
-                    f"leave the column out, or encode it{hint.format(repr(name))}"
-                )
-                raise ValueError(
-                    f"X must hold numbers, got {show(value)} in column {name!r} "
-                    f"({advice})"
-                )
+            got = dtype
+        elif dtype.startswith(_TEXT) and (text := _text_in(cells_of(X, j))):
+            got, other = show(text), "leave the column out, or encode it"
+            how = how_to_read(text) or f"{other}{hint.format(repr(name))}"
+        require(not got, f"X must hold numbers, got {got} in column {name!r} ({how})")
 
 
 def how_to_read(text: str) -> str:
@@ -327,18 +306,15 @@ def check_no_nan(
     name = first if names is None else repr(names[first])
     others = int((counts > 0).sum()) - 1
     more = f" and {others} more" if others else ""
-    raise ValueError(
-        f"X must not hold NaN, got {counts[first]} in column {name}{more} ({advice})"
-    )
+    got = f"{counts[first]} in column {name}{more}"
+    raise ValueError(f"X must not hold NaN, got {got} ({advice})")
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
     """X, of two dimensions; lists become an array."""
     X = X if hasattr(X, "shape") else array_of(X)
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
-        )
+    rule = f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
+    require(len(X.shape) == 2, rule)
     return X
 
 
@@ -380,18 +356,17 @@ def _wide_columns(X: NDArray[Any], given: Any) -> Iterator[tuple[int, Any, Any]]
     if not hasattr(given, "shape"):
         given = array_of(given)
     if isinstance(given, np.ndarray):
-        kind = given.dtype.kind
         masked = isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)
-        if kind == "O" or (masked and kind in "iu"):
-            for j in range(X.shape[1]):
-                if not _holds_text(given[:, j]):
-                    yield j, j, given[:, j]
+        wide = given.dtype.kind in ("Oiu" if masked else "O")
+        for j in range(X.shape[1]) if wide else ():
+            if not _holds_text(given[:, j]):
+                yield j, j, given[:, j]
         return
     for j, name, dtype in _columns_of(given):
-        if dtype.startswith(_WIDE):
-            cells = _cells(given, j)
-            if not (dtype.startswith(_TEXT) and _holds_text(cells)):
-                yield j, name, cells
+        cells = cells_of(given, j)
+        text = dtype.startswith(_TEXT) and _holds_text(cells)
+        if dtype.startswith(_WIDE) and not text:
+            yield j, name, cells
 
 
 def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
@@ -404,8 +379,8 @@ def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
         yield j, name, str(dtype).lower()
 
 
-def _cells(X: Any, j: int) -> Any:
-    """A column of a data frame or table."""
+def cells_of(X: Any, j: int) -> Any:
+    """A column of a data frame or table, by its place."""
     if hasattr(X, "iloc"):
         return X.iloc[:, j]
     return X.column(j) if hasattr(X, "column_names") else X[:, j]
@@ -421,9 +396,11 @@ def _holds_text(cells: Any) -> bool:
     return any(isinstance(value, (str, bytes)) for value in _each(cells))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _text_in(cells: Any) -> str | None:
+    """The first text that is no number."""
+    for value in _each(cells):
+        try:
+            float(value) if isinstance(value, str) else None
+        except ValueError:
+            return str(value)
+    return None

@@ -1,4 +1,4 @@
-"""Rows and queries told apart by 64 bits, whatever order they come in."""
+"""Rows and queries told apart by 64 bits, and put in an order that no input changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import datetime
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from decimal import Decimal
-from fractions import Fraction
+from dataclasses import replace
+from itertools import chain
 from numbers import Complex, Number, Real
 from typing import Any, NamedTuple
 
@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._display import warn
-from .columns import count_rows, list_columns
+from .checks import Queries
+from .columns import cells_of, count_rows, list_columns
+from .exact import exact_number
 from .merging import gather
-from .segments import FloatArray, IntArray, owners, sum_segments
+from .segments import (
+    FloatArray,
+    IntArray,
+    begins,
+    expand,
+    owners,
+    sizes_of,
+    sum_segments,
+)
 
 Digests = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
@@ -83,23 +93,16 @@ def stored_once(X: Any) -> Any:
 
 def columns_of(X: Any) -> Iterator[NDArray[Any]]:
     """The cells of each column of an array, data frame or Arrow table."""
-    if list_columns(X):
-        for j in range(X.shape[1]):
-            if hasattr(X, "iloc"):
-                yield _cells_of(X.iloc[:, j])
-            else:
-                table = hasattr(X, "column_names")
-                yield np.asarray(X.column(j) if table else X[:, j])
-    else:
+    if not list_columns(X):
         values = np.asarray(X)
         yield from values.reshape(len(values), -1).T
-
-
-def _cells_of(column: Any) -> NDArray[Any]:
-    """A column of pandas; what it calls NA among numbers is NaN."""
-    if getattr(column.dtype, "kind", "") in "biuf" and column.hasnans:
-        return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
-    return np.asarray(column)
+        return
+    for j in range(X.shape[1]):
+        cells = cells_of(X, j)
+        # what pandas calls NA among numbers is NaN
+        if getattr(cells, "hasnans", False) and cells.dtype.kind in "biuf":
+            cells = cells.to_numpy(np.float64, na_value=np.nan)
+        yield np.asarray(cells)
 
 
 def _placed(cells: NDArray[Any], column: Any) -> Digests:
@@ -132,11 +135,8 @@ def value_bits(values: ArrayLike) -> Digests:
         different = list(dict.fromkeys(objects))
     except TypeError:  # not hashable
         return _bits_of_objects(objects)
-    found = _bits_of_objects(different)
-    if len(different) == len(objects):
-        return found
-    known = dict(zip(different, found.tolist(), strict=True))
-    return np.array([known[value] for value in objects], dtype=np.uint64)
+    bits = dict(zip(different, _bits_of_objects(different).tolist(), strict=True))
+    return np.array([bits[value] for value in objects], dtype=np.uint64)
 
 
 def _bits_of_times(values: NDArray[Any]) -> Digests:
@@ -144,8 +144,8 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
     kind = values.dtype.kind
     unit, _ = np.datetime_data(values.dtype)
     if unit == "generic" or (kind == "m" and unit in "YM"):  # no number of seconds
-        tag = _text_bits(f"{values.dtype}")
-        return mixed(bits_of(values.view(np.int64)) ^ np.uint64(tag))
+        tag = np.uint64(_text_bits(f"{values.dtype}"))
+        return mixed(bits_of(values.view(np.int64)) ^ tag)
     if unit in _DIGITS:
         digits = _DIGITS[unit]
         whole = values.astype(f"{kind}8[{unit}]").view(np.int64)
@@ -155,122 +155,76 @@ def _bits_of_times(values: NDArray[Any]) -> Digests:
         seconds = values.astype(f"{kind}8[s]").view(np.int64)
         rest = np.zeros(len(values), dtype=np.int64)
     missing = np.isnat(values)
-    if missing.any():
-        seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
-    return _bits_of_seconds(kind, seconds, rest)
-
-
-def _bits_of_seconds(
-    kind: str, seconds: NDArray[np.int64], rest: NDArray[np.int64]
-) -> Digests:
-    """Those of times ("M", since 1970) or durations ("m"), `rest` in 10⁻¹⁸ seconds."""
-    # times are numbers of seconds, but no numbers are times
+    seconds, rest = np.where(missing, _NAT, seconds), np.where(missing, 0, rest)
+    # times are numbers of seconds since 1970, but no numbers are times
     tag = np.uint64(_text_bits(kind))
     return mixed(mixed(seconds.view(np.uint64) + tag) ^ rest.view(np.uint64))
 
 
 def _bits_of_objects(objects: list[Any]) -> Digests:
-    """Those of values of any types, one by one."""
+    """Those of values of any types, one by one; floats together."""
     bits = np.empty(len(objects), dtype=np.uint64)
     floats: dict[int, float] = {}
     for at, value in enumerate(objects):
-        number = None if isinstance(value, str) else _as_float(value)
-        if number is None:
-            bits[at] = _object_bits(value)
+        if isinstance(value, _TIMES):
+            bits[at] = _bits_of_times(np.array([_as_numpy(value)]))[0]
+        elif isinstance(value, (Number, np.bool_)):
+            number = _as_64_bits(value)
+            if isinstance(number, float):
+                floats[at] = number
+            elif isinstance(number, str):
+                bits[at] = _text_bits(number)
+            else:
+                bits[at : at + 1] = bits_of(np.array([number]))
         else:
-            floats[at] = number
+            bits[at] = _text_bits(_spelled(value))
     bits[list(floats)] = bits_of(np.array(list(floats.values()), dtype=np.float64))
     return bits
 
 
-def _as_float(value: Any) -> float | None:
-    """A number that is a float of 64 bits; None of others, and of what is none."""
-    if isinstance(value, _TIMES) or not isinstance(value, (Number, np.bool_)):
-        return None
-    try:
-        exact = _exact(value)
-        number = float(exact)
-        return number if number == exact or number != number else None
-    except (OverflowError, TypeError, ValueError):  # too large, complex, not a number
-        return None
-
-
-def _exact(value: Any) -> Any:
-    """A number that compares and hashes as those of Python do; real ones as such."""
+def _as_64_bits(value: Any) -> float | int | str:
+    """A number as the float or the integer of 64 bits that it is; others as texts."""
     if isinstance(value, Complex) and not isinstance(value, Real) and value.imag == 0:
         value = value.real
-    if isinstance(value, np.longdouble):
-        finite = np.isfinite(value)
-        return Fraction(*value.as_integer_ratio()) if finite else float(value)
     # NumPy rounds an integer that it compares with a float
-    return value.item() if isinstance(value, (np.number, np.bool_)) else value
+    exact = exact_number(value)
+    for kind in (float, int):
+        # too large, complex, a NaN that signals
+        with suppress(OverflowError, TypeError, ValueError):
+            number: float = kind(exact)
+            fits = kind is float or -(2**63) <= number < 2**64
+            if fits and (number == exact or number != number):
+                return number
+    near: complex = np.inf
+    with suppress(OverflowError):
+        near = float(exact) if not isinstance(exact, complex) else exact + 0
+    # hashes are those of equal numbers
+    return f"number {hash(exact)} {near!r}"
 
 
-def _object_bits(value: Any) -> int:
-    """Those of what is no float."""
-    if isinstance(value, _TIMES):
-        return _time_bits(value)
-    exact = _exact(value)
-    if isinstance(exact, (Real, Decimal)) and -(2**63) <= exact < 2**64:  # type: ignore[operator]
-        whole = int(exact)  # type: ignore[arg-type]
-        if whole == exact:
-            kind = np.int64 if whole < 2**63 else np.uint64
-            return int(bits_of(np.array([whole], dtype=kind))[0])
-    return _text_bits(_spelled(exact))
-
-
-def _time_bits(value: Any) -> int:
-    """Those of a date, a time or a duration of Python, NumPy or pandas."""
-    value = getattr(value, "asm8", value)  # of pandas
+def _as_numpy(value: Any) -> np.generic:
+    """A date, a time (of UTC) or a duration of Python, pandas or NumPy."""
+    value = getattr(value, "asm8", value)
     if isinstance(value, np.generic):
-        return int(_bits_of_times(np.array([value]))[0])
-    kind, since = "M", value
-    if isinstance(value, datetime.timedelta):
-        kind = "m"
-    elif isinstance(value, datetime.datetime):
-        zone = None if value.utcoffset() is None else datetime.UTC
-        plain = value if zone else value.replace(tzinfo=None)
-        since = plain - datetime.datetime(1970, 1, 1, tzinfo=zone)
-    else:
-        since = value - datetime.date(1970, 1, 1)
-    seconds, rest = since.days * 86400 + since.seconds, since.microseconds * 10**12
-    found = _bits_of_seconds(kind, np.array([seconds]), np.array([rest]))
-    return int(found[0])
+        return value
+    if isinstance(value, datetime.datetime):
+        zone = value.utcoffset() or datetime.timedelta()
+        value = value.replace(tzinfo=None) - zone
+    spans = isinstance(value, datetime.timedelta)
+    return np.timedelta64(value) if spans else np.datetime64(value)
 
 
 def _spelled(value: Any) -> str:
     """A text for each value, one for equal ones, and for sets in whatever order."""
-    if isinstance(value, str):  # NumPy's, too
-        return str.__repr__(value)
-    if isinstance(value, bytes):
-        return bytes.__repr__(value)
-    if isinstance(value, frozenset):
-        return f"frozenset({', '.join(sorted(map(_spelled_within, value)))})"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_spelled_within, value))})"
-    if isinstance(value, (Real, Decimal)):
-        # neither a float nor an integer of 64 bits; hashes are those of equal numbers
-        return f"number {hash(value)} {_rounded(value)!r}"
-    if isinstance(value, Complex):
-        return f"number {complex(value) + 0!r}"
-    return repr(value)
-
-
-def _spelled_within(value: Any) -> str:
-    """A value of a tuple or set: numbers and times by their bits."""
     if isinstance(value, (Number, np.bool_, *_TIMES)):
         return f"bits {_bits_of_objects([value])[0]}"
-    return _spelled(value)
-
-
-def _rounded(number: Any) -> float:
-    """The float next to a number; infinity beyond all."""
-    try:
-        return float(number)
-    except OverflowError:
-        return np.inf if number > 0 else -np.inf
-    except ValueError:  # such as a NaN that signals
-        return np.nan
+    if isinstance(value, (str, bytes)):  # NumPy's, too
+        return (str if isinstance(value, str) else bytes).__repr__(value)
+    if isinstance(value, frozenset):
+        return f"frozenset({', '.join(sorted(map(_spelled, value)))})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_spelled, value))})"
+    return repr(value)
 
 
 def _text_bits(text: str) -> int:
@@ -333,12 +287,10 @@ def id_digests(qid: NDArray[Any], name: str = "qid") -> Digests:
 
 def same_digest(first: Any, second: Any, name: str = "qid") -> str:
     """What to say of two ids that cannot be told apart."""
-    ours, theirs = (one.item() if isinstance(one, np.generic) else one
-                    for one in (first, second))  # fmt: skip
     return (
         f"{name} must have ids that differ in their digests of 64 bits, by which "
-        f"queries are recognised, got {ours!r} and {theirs!r}, which have the same "
-        "one: rename one of them"
+        f"queries are recognised, got {exact_number(first)!r} and "
+        f"{exact_number(second)!r}, which have the same one: rename one of them"
     )
 
 
@@ -445,3 +397,128 @@ class SeenQueries:
         if len(digests):
             gather(self._sorted, np.sort(digests), both, len)
         return None
+
+
+#: of the sequence that splitmix64 mixes
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def by_content(
+    X: Any, queries: Queries, labels: NDArray[Any], *values: Any, salt: int = 0
+) -> Queries:
+    """Queries by id, the rows of each in an order that depends on little.
+
+    The rows of a query are sorted by label, then by column, from the first to the
+    last, then by `values`. Cells are compared as 32-bit floats and, where all those
+    are equal, as they are. Then the places are permuted, so that they do not tell the
+    label. The permutation depends on `salt`, on the number of rows, and on how many
+    queries of that size have smaller ids. So one unit in the last place, an appended
+    or scaled column, or another type of float changes nothing unless it turns a
+    comparison.
+
+    Parameters
+    ----------
+    X : matrix of any kind
+    queries : Queries
+        Of the rows of X.
+    labels : ndarray of shape (n_rows,)
+        Of the rows as they stand in X, as are `values`.
+    *values : array-like of shape (n_rows,), or None
+        Whatever else goes with a row.
+    salt : int
+        Another one gives another permutation.
+    """
+    queries = queries.by_id()
+    given = [np.asarray(value) for value in values if value is not None]
+    digests = row_digests(X)
+    for value in given:
+        digests = mixed(digests) ^ row_digests(value)
+    first = queries.offsets[:-1][queries.row_codes()]
+    rows = np.arange(len(first))
+    keys = _stored if hasattr(X, "tocsr") else _columns
+    for key in chain([labels], keys(X, narrow=True), keys(X, narrow=False), given):
+        rows = _apart(rows, first, key, digests)
+        if not len(rows):
+            break
+    order = np.argsort(first, kind="stable")[_permuted(queries.sizes, salt)]
+    return replace(queries, order=order)
+
+
+def _apart(
+    rows: IntArray, first: IntArray, key: NDArray[Any], digests: Digests
+) -> IntArray:
+    """Tell rows apart by a key; returns those that it does not tell apart.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Rows that no key before has told apart.
+    first : ndarray of shape (n_rows,)
+        The first of the places that rows share with each other; updated.
+    key : ndarray of shape (n_rows,)
+    digests : ndarray of shape (n_rows,)
+        Rows with the same one are equal, and need no other key.
+    """
+    rows = rows[np.lexsort((key[rows], first[rows]))]
+    place, values = first[rows], key[rows]
+    both_nan = np.isnan(values[1:]) & np.isnan(values[:-1])
+    fresh = begins(place) | begins(values)
+    fresh[1:] &= begins(place)[1:] | ~both_nan
+    starts = np.flatnonzero(fresh)
+    sizes = sizes_of(starts, len(rows))
+    block = np.maximum.accumulate(np.where(begins(place), np.arange(len(rows)), 0))
+    first[rows] = np.repeat((place + np.arange(len(rows)) - block)[starts], sizes)
+    digests = digests[rows]
+    equal = np.minimum.reduceat(digests, starts) == np.maximum.reduceat(digests, starts)
+    return np.asarray(rows[np.repeat(~equal, sizes)])
+
+
+def _columns(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
+    """Columns from the first to the last."""
+    for cells in columns_of(X):
+        if narrow:
+            yield _narrow(cells)
+        else:
+            yield cells if cells.dtype.kind in "biuf" else value_bits(cells)
+
+
+def _stored(X: Any, *, narrow: bool) -> Iterator[NDArray[Any]]:
+    """Keys that sort the rows of a sparse matrix as their columns do.
+
+    The first two keys are the place and the value of the first cell of a row that is
+    not 0, the next two those of its second one, and so on. A cell above 0 makes its row
+    the greater one, the more so the further left it stands; one below 0, the lesser.
+    """
+    X = stored_once(X.tocsr()).copy()
+    X.data = _narrow(X.data) if narrow else X.data
+    X.eliminate_zeros()
+    for number in range(np.diff(X.indptr).max(initial=0)):
+        has = np.flatnonzero(np.diff(X.indptr) > number)
+        at = X.indptr[has] + number
+        where, cells = np.zeros(X.shape[0], np.int64), np.zeros(X.shape[0], X.dtype)
+        where[has] = np.where(X.data[at] < 0, -1, 1) * (X.shape[1] - X.indices[at])
+        cells[has] = X.data[at]
+        yield where
+        yield cells
+
+
+def _narrow(cells: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as 32-bit floats, anything else by bits of its value."""
+    with np.errstate(over="ignore"):
+        try:
+            return cells.astype(np.float32)
+        except (TypeError, ValueError):
+            return value_bits(cells)
+
+
+def _permuted(sizes: IntArray, salt: int) -> IntArray:
+    """The places of each query in random order."""
+    # how many queries before have the same size
+    by_size = np.argsort(sizes, kind="stable")
+    number = np.empty_like(sizes)
+    number[by_size] = expand(np.unique(sizes, return_counts=True)[1])[1]
+    seeds = mixed(np.array([salt % 2**64], np.uint64))
+    for part in (sizes, number):
+        seeds = mixed(seeds + part.astype(np.uint64) * _STEP)
+    owner, place = expand(sizes)
+    return np.lexsort((mixed(seeds[owner] + place.astype(np.uint64) * _STEP), owner))

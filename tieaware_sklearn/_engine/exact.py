@@ -30,6 +30,12 @@ def show(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
+def require(holds: object, rule: str, *got: object) -> None:
+    """A ValueError with the rule that does not hold, and what there is instead."""
+    if not holds:
+        raise ValueError(", got ".join([rule, *map(show, got)]))
+
+
 def is_missing(value: Any) -> bool:
     """None, NaN of any kind, NaT, NA or a masked value, and what holds one of them."""
     if value is None or value is np.ma.masked:
@@ -56,8 +62,7 @@ def none_for_masked(values: Any) -> Any:
 
 def one_dimensional(values: Any, name: str) -> NDArray[Any]:
     """An array of one value per row; a single column is taken, with a warning."""
-    if values is None:
-        raise ValueError(f"{name} must be a 1-D array, got None")
+    require(values is not None, f"{name} must be a 1-D array", values)
     values = from_tensor(values, name)
     try:
         array = np.asarray(values)
@@ -109,10 +114,8 @@ def numbers_of(values: Any, name: str, place: Place = in_row) -> NDArray[Any]:
     if kind == "f" and _kind(values) != "f" and _is_large(array):
         return _not_rounded(_as_given(from_tensor(values, name)), array, name)
     if kind not in "biuf":
-        raise ValueError(
-            f"{name} must be numeric, got dtype {array.dtype} with "
-            f"{show(array.tolist()[0])} in {place(0)}"
-        )
+        got = f"dtype {array.dtype} with {show(array.tolist()[0])} in {place(0)}"
+        raise ValueError(f"{name} must be numeric, got {got}")
     return array
 
 
@@ -224,20 +227,19 @@ def _not_rounded(values: list[Any], floats: NDArray[Any], name: str) -> NDArray[
     for value, number in zip(values, floats.tolist(), strict=True):
         if number != number:
             continue
-        exact = _exact(value)
+        exact = exact_number(value)
         other = seen.setdefault(number, exact)
         if other != exact:
             raise ValueError(_one_of_two(other, exact, name))
     return floats
 
 
-def _exact(value: Any) -> Any:
+def exact_number(value: Any) -> Any:
     """A number that Python compares exactly with those of other kinds."""
-    if not isinstance(value, np.generic):
-        return value
-    if isinstance(value, np.longdouble) and np.isfinite(value):
-        return Fraction(*value.as_integer_ratio())
-    return value.item()
+    if isinstance(value, np.longdouble):
+        finite = np.isfinite(value)
+        return Fraction(*value.as_integer_ratio()) if finite else float(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _one_of_two(first: Any, second: Any, name: str) -> str:
@@ -250,9 +252,8 @@ def _one_of_two(first: Any, second: Any, name: str) -> str:
     )
 
 
-#: DLPack's numbers of devices whose memory the CPU can read, and names of others
+#: DLPack's numbers of devices whose memory the CPU can read
 _ON_CPU = {1, 3, 11, 13}
-_DEVICES = {2: "CUDA", 8: "Metal", 10: "ROCm", 14: "oneAPI"}
 
 
 def from_tensor(values: Any, name: str) -> Any:
@@ -268,31 +269,23 @@ def from_tensor(values: Any, name: str) -> Any:
         return values
     if hasattr(values, "to_pylist"):
         return values
-    if hasattr(values, "tocsr"):
-        raise ValueError(f"{name} must be dense, got a {type(values).__name__}")
+    dense = not hasattr(values, "tocsr")
+    require(dense, f"{name} must be dense, got a {type(values).__name__}")
     if callable(getattr(values, "detach", None)):
         # torch makes no array of a tensor that requires gradients
         values = values.detach()
-    if not hasattr(values, "__dlpack_device__"):
-        opaque = hasattr(values, "__array__") and not hasattr(values, "shape")
-        return _as_array(values, name) if opaque else values
-    kind, number = values.__dlpack_device__()
-    if int(kind) not in _ON_CPU:
-        device = _DEVICES.get(int(kind), f"DLPack type {int(kind)}")
-        raise ValueError(
-            f"{name} must be in the memory of the CPU, got a tensor on {device} device "
-            f"{number}: move it there, with .cpu() in torch or .get() in CuPy"
-        )
-    return _as_array(values, name)
-
-
-def _as_array(values: Any, name: str) -> NDArray[Any]:
+    if hasattr(values, "__dlpack_device__"):
+        kind, number = values.__dlpack_device__()
+        rule = f"{name} must be in the memory of the CPU, got a tensor on device"
+        way = "move it there, with .cpu() in torch or .get() in CuPy"
+        here = int(kind) in _ON_CPU
+        require(here, f"{rule} {number} of DLPack type {int(kind)}: {way}")
+    elif hasattr(values, "shape") or not hasattr(values, "__array__"):
+        return values
     try:
-        if hasattr(values, "__array__"):
-            return np.asarray(values)
-        found: NDArray[Any] = np.from_dlpack(values)
+        readable = hasattr(values, "__array__")
+        return np.asarray(values) if readable else np.from_dlpack(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise ValueError(
             f"{name} must be an array that NumPy can read: {error}"
         ) from None
-    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from .checks import Queries
 from .columns import array_of
-from .exact import from_tensor, is_missing
+from .exact import from_tensor, is_missing, require
 from .segments import offsets_of
 
 
@@ -35,12 +34,9 @@ class Lists:
         """
         label, score = names
         labels = matrix_of(y_true, label)
-        if labels.ndim != 2:
-            raise ValueError(
-                f"{label} must have one or two dimensions, got shape {labels.shape}"
-            )
-        if labels.size == 0:
-            raise ValueError(f"{label} must not be empty, got shape {labels.shape}")
+        got = f"got shape {labels.shape}"
+        require(labels.ndim == 2, f"{label} must have one or two dimensions, {got}")
+        require(labels.size, f"{label} must not be empty, {got}")
         if mask is not None:
             there = _mask_of(mask, labels.shape, label)
         elif y_score is None:
@@ -50,16 +46,9 @@ class Lists:
             _check_shape(scores, labels.shape, score, label)
             there = ~(_missing(labels) & _missing(scores))
         empty = ~there.any(axis=1)
-        if empty.any():
-            raise ValueError(
-                f"{label} must have a document in every row, got nothing but padding "
-                f"in row {int(np.argmax(empty))}"
-            )
+        rule = f"{label} must have a document in every row, got nothing but padding in"
+        require(not empty.any(), f"{rule} row {int(np.argmax(empty))}")
         return cls(there)
-
-    @cached_property
-    def _full(self) -> bool:
-        return bool(self.there.all())
 
     @property
     def queries(self) -> Queries:
@@ -82,7 +71,7 @@ class Lists:
         """What a matrix of this shape holds for documents, query by query."""
         matrix = matrix_of(values, name)
         _check_shape(matrix, self.there.shape, name, like)
-        if self._full:
+        if self.there.all():
             return matrix.reshape(-1)
         found: NDArray[Any] = matrix[self.there]
         return found
@@ -119,11 +108,8 @@ def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]:
     there = matrix_of(mask, "mask")
-    if there.dtype.kind != "b":
-        raise ValueError(
-            "mask must be boolean, True where there is a document, got dtype "
-            f"{there.dtype}"
-        )
+    rule = "mask must be boolean, True where there is a document, got dtype"
+    require(there.dtype.kind == "b", f"{rule} {there.dtype}")
     _check_shape(there, shape, "mask", label)
     return there
 
@@ -131,7 +117,5 @@ def _mask_of(mask: Any, shape: tuple[int, ...], label: str) -> NDArray[np.bool_]
 def _check_shape(
     matrix: NDArray[Any], shape: tuple[int, ...], name: str, like: str
 ) -> None:
-    if matrix.shape != shape:
-        raise ValueError(
-            f"{name} must have the shape of {like}, {shape}, got {matrix.shape}"
-        )
+    rule = f"{name} must have the shape of {like}, {shape}"
+    require(matrix.shape == shape, rule, matrix.shape)

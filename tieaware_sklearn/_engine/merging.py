@@ -63,10 +63,8 @@ def other_features(
             return f"features differ: {lacks} has no {missing[0]!r}"
     for mine, yours in zip(ours, theirs, strict=False):
         if mine != yours:
-            return (
-                f"features differ in their order: {there} has {yours!r} where {here} "
-                f"has {mine!r}"
-            )
+            pair = f"{there} has {yours!r} where {here} has {mine!r}"
+            return f"features differ in their order: {pair}"
     # names that come several times
     if len(ours) != len(theirs):
         return f"features differ: {len(theirs)} in {there}, {len(ours)} in {here}"

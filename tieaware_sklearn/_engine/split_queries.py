@@ -14,6 +14,9 @@ from .checks import Queries
 from .digests import Digests, value_bits
 from .segments import IntArray
 
+#: of a list in an attribute, so many are looked at
+_MOST_INSIDE = 10_000
+
 
 class SplitQueriesWarning(UserWarning):
     """Scored queries have ids that the ranker was fitted on other rows of.
@@ -86,8 +89,7 @@ def check_whole_queries(estimator: Any, queries: Queries) -> None:
                 f"numbers of rows: {queries.name(split[0])}{more}. If the folds split "
                 "queries, as those of an integer cv do, the scores are of shorter, "
                 "easier rankings: use QueryKFold, which keeps queries whole. If these "
-                "are other queries, make ids unique (load_letor of a list of files "
-                "numbers queries through all files). Or silence this: "
+                "are other queries, make ids unique. Or silence this: "
                 'warnings.filterwarnings("ignore", '
                 "category=tieaware_sklearn.SplitQueriesWarning)",
                 SplitQueriesWarning,
@@ -95,41 +97,28 @@ def check_whole_queries(estimator: Any, queries: Queries) -> None:
             return
 
 
-def _rankers_inside(estimator: Any, known: set[int]) -> Iterator[Any]:
+def _rankers_inside(value: Any, known: set[int]) -> Iterator[Any]:
     """Rankers that keep their queries, in attributes with names that end in _.
 
     A `FrozenEstimator`, and what is no estimator itself, have them under any name; a
-    pipeline has its steps.
+    pipeline has its steps. Attributes may be lists of them, or of (name, estimator).
     """
-    if id(estimator) in known:
-        return
-    known.add(id(estimator))
-    # its own: a FrozenEstimator has all that the one inside has
-    own: dict[str, Any] = getattr(estimator, "__dict__", {})
-    if isinstance(own.get("_fitted_queries_"), FittedQueries):
-        yield estimator
-        return
-    plain = isinstance(estimator, FrozenEstimator)
-    plain = plain or not isinstance(estimator, BaseEstimator)
-    for name, value in own.items():
-        if plain or name == "steps" or (name.endswith("_") and name[0] != "_"):
-            for inner in _estimators_in(value):
-                yield from _rankers_inside(inner, known)
-
-
-def _estimators_in(value: Any) -> Iterator[Any]:
-    """An estimator, or those in lists of them or of (name, estimator, ...)."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         value = value.ravel().tolist()
-    if any(hasattr(value, name) for name in ("fit", "predict", "predict_proba")):
+    if isinstance(value, (list, tuple)):
+        # longer ones are data
+        for item in value[:_MOST_INSIDE]:
+            yield from _rankers_inside(item, known)
+    methods = ("fit", "predict", "predict_proba")
+    if id(value) in known or not any(hasattr(value, name) for name in methods):
+        return
+    known.add(id(value))
+    # its own: a FrozenEstimator has all that the one inside has
+    own: dict[str, Any] = getattr(value, "__dict__", {})
+    if isinstance(own.get("_fitted_queries_"), FittedQueries):
         yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            if not isinstance(item, (str, tuple)):
-                yield from _estimators_in(item)
-    elif isinstance(value, list) and value:
-        # data are lists of other things, all of a kind
-        first = value[0]
-        if isinstance(first, tuple) or next(_estimators_in(first), None) is not None:
-            for item in value:
-                yield from _estimators_in(item)
+        return
+    plain = isinstance(value, FrozenEstimator) or not isinstance(value, BaseEstimator)
+    for name, inner in own.items():
+        if plain or name == "steps" or (name.endswith("_") and name[0] != "_"):
+            yield from _rankers_inside(inner, known)

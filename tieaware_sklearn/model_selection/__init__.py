@@ -1,14 +1,19 @@
 """Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
-from ._folds import QueryKFold, QueryTimeSeriesSplit, check_cv, query_folds
-from ._predictions import (
+from ._scorers import (
+    RankingScorer,
     check_response_method,
-    fit_on_queries,
     fit_rows,
+    make_ranking_scorer,
     predicted_scores,
 )
-from ._scorers import RankingScorer, make_ranking_scorer
-from ._splits import QueryShuffleSplit, train_test_split_queries
+from ._splits import (
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    query_folds,
+    train_test_split_queries,
+)
 
 __all__ = [
     "QueryKFold",

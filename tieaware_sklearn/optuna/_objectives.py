@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -23,15 +22,16 @@ from .._engine import (
     check_no_nan,
     check_scores,
     list_columns,
+    require,
     take_rows,
     without_mask,
 )
 from ..evaluation import QueryRows
 from ..model_selection import (
-    check_cv,
     check_response_method,
-    fit_on_queries,
+    fit_rows,
     predicted_scores,
+    query_folds,
 )
 from ..rankers import (
     TRANSFORMS,
@@ -117,10 +117,8 @@ class ScoringObjective(QueryObjective):
         **options: Any,
     ) -> None:
         super().__init__(X, y, **options)
-        if not callable(score):
-            raise ValueError(
-                f"score must be a function of a trial and rows of X, got {score!r}"
-            )
+        rule = "score must be a function of a trial and rows of X"
+        require(callable(score), rule, score)
         if block_size is not None:
             check_count(block_size, "block_size")
         self._score = score
@@ -133,12 +131,8 @@ class ScoringObjective(QueryObjective):
         self, trial: Any, order: np.random.Generator | None, prune: bool
     ) -> Iterator[Step]:
         if not prune:
-            everything = np.arange(self._queries.n_queries)
-            X = self._X
-            if hasattr(X, "iloc") or hasattr(X, "tocsr"):
-                X = X.copy()
-            scores = self._scored(trial, X)
-            yield self._measured(everything, scores), [], True
+            scores = self._scored(trial, self._X)
+            yield self._measured(np.arange(self._queries.n_queries), scores), [], True
             return
         numbers = np.arange(len(self._dealt))
         if order is not None:
@@ -161,6 +155,8 @@ class ScoringObjective(QueryObjective):
         if isinstance(X, np.ndarray):  # what is written is written into our own data
             X = X.view()
             X.setflags(write=False)
+        elif hasattr(X, "iloc") or hasattr(X, "tocsr"):
+            X = X.copy()
         scores = self._score(trial, X)
         name = "what score(trial, X) returns"
         return check_scores(scores, n_rows=X.shape[0], name=name)
@@ -391,11 +387,8 @@ def _check_names(names: Any, n_features: int) -> list[str]:
     if not len(names):
         names = [f"x{j}" for j in range(n_features)]
     each = [] if isinstance(names, str) else list(map(str, names))
-    if len(each) != n_features or len(set(each)) < n_features:
-        raise ValueError(
-            f"feature_names must have a different name for each feature ({n_features}),"
-            f" got {names!r}"
-        )
+    rule = f"feature_names must have a different name for each feature ({n_features})"
+    require(len(each) == len(set(each)) == n_features, rule, names)
     return each
 
 
@@ -412,11 +405,11 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     except (TypeError, ValueError):
         ends = np.array(np.nan)
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    if not fits or (ends[..., 0] >= ends[..., 1]).any():
-        raise ValueError(
-            "bounds must be two finite ascending numbers, or such a pair for each "
-            f"feature ({len(names)}), got {bounds!r}"
-        )
+    rule = (
+        "bounds must be two finite ascending numbers, or such a pair for each feature"
+    )
+    fits = fits and (ends[..., 0] < ends[..., 1]).all()
+    require(fits, f"{rule} ({len(names)})", bounds)
     return np.broadcast_to(ends, (len(names), 2))
 
 
@@ -505,23 +498,14 @@ class RankerObjective(QueryObjective):
         self.space = _check_space(space)
         self._response_method = check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
-        if {"qid", "group"} & set(self._fit_params):
-            raise ValueError(
-                "fit_params must not hold qid or group: the objective passes them, got "
-                f"{sorted(self._fit_params)}"
-            )
+        rule = "fit_params must not hold qid or group: the objective passes them"
+        require(not {"qid", "group"} & {*self._fit_params}, rule, [*self._fit_params])
         for owner in (estimator, cv):
-            if getattr(owner, "qid", None) is not None:
-                raise ValueError(
-                    "qid must be given to the objective alone, got "
-                    f"{type(owner).__name__}(qid={owner.qid!r}): give X without that "
-                    "column, and qid=None there"
-                )
+            column = getattr(owner, "qid", None)
+            got = f"{type(owner).__name__}(qid={column!r})"
+            rule = "qid must be given to the objective alone"
+            require(column is None, f"{rule}, got {got}: give X without that column")
         self._y = np.maximum(self._prepared.labels, 0)
-        #: the number of each row's query
-        self._number = np.repeat(
-            np.arange(self._queries.n_queries), self._queries.sizes
-        )
         self._folds = self._deal(X, cv)
         self._dealt = [own[at] for _, own, buckets in self._folds for _, at in buckets]
 
@@ -529,28 +513,16 @@ class RankerObjective(QueryObjective):
         return by_content(given.X, given.queries, given.labels)
 
     def _deal(self, X: Any, cv: Any) -> list[tuple[IntArray, IntArray, Buckets]]:
-        """Folds of the rows as they were given."""
-        cv = check_cv(cv)
+        """Training and test queries of folds of the rows as they were given."""
+        queries = self._queries
         # where each row of X went
-        place = np.argsort(self._queries.arrange(np.arange(len(self._y))))
-        qid = self._queries.qid[self._number]
-        with warnings.catch_warnings():
-            # folds by position need no groups
-            warnings.filterwarnings("ignore", "The groups parameter is ignored")
-            folds = list(cv.split(X, self._y[place], qid[place]))
-        if not folds:
-            raise ValueError(f"cv must make a fold, got none from {cv!r}")
+        place = np.argsort(queries.arrange(np.arange(len(self._y))))
+        folds = query_folds(cv, X, self._y[place], queries.codes[place], queries.qid)
         out, numbers = [], count()
-        for fold, (train, test) in enumerate(folds):
-            held_out = np.unique(self._number[place[test]])
-            if len(test) != self._queries.sizes[held_out].sum():
-                raise ValueError(
-                    "cv must keep queries whole, as QueryKFold does, got part of a "
-                    f"query in fold {fold} of {cv!r}"
-                )
+        for fold, (train, held_out) in enumerate(folds):
             dealt = self._buckets(len(held_out), self._seed + fold, n_folds=len(folds))
             buckets = [(next(numbers), part) for part in dealt]
-            out.append((np.sort(place[train]), held_out, buckets))
+            out.append((train, held_out, buckets))
         return out
 
     def _steps(
@@ -563,13 +535,13 @@ class RankerObjective(QueryObjective):
         for number in numbers:
             train, held_out, buckets = self._folds[number]
             fitted = self._fitted(clone(model), train)
-            rows = self._prepared.queries.rows(held_out)
+            rows, queries = self._queries.rows(held_out), self._queries.some(held_out)
             scores = predicted_scores(
                 fitted,
                 take_rows(self._X, rows),
                 len(rows),
                 self._response_method,
-                qid=self._queries.qid[self._number[rows]],
+                qid=queries.qid[queries.codes],
             )
             measured = self._measured(held_out, scores)
             yield measured, buckets, number == numbers[-1]
@@ -578,18 +550,17 @@ class RankerObjective(QueryObjective):
         if not callable(self.space):
             return {name: _suggest(trial, name, d) for name, d in self.space.items()}
         parameters = self.space(trial)
-        if not isinstance(parameters, Mapping):
-            raise ValueError(
-                f"space(trial) must give a dict of parameters, got {parameters!r}"
-            )
+        rule = "space(trial) must give a dict of parameters"
+        require(isinstance(parameters, Mapping), rule, parameters)
         return dict(parameters)
 
-    def _fitted(self, model: Any, rows: IntArray | slice) -> Any:
-        """`model` fitted on these rows."""
-        X = self._X if isinstance(rows, slice) else take_rows(self._X, rows)
-        number = self._number[rows]
-        qid = self._queries.qid[number]
-        return fit_on_queries(model, X, self._y[rows], qid, number, **self._fit_params)
+    def _fitted(self, model: Any, chosen: IntArray | None = None) -> Any:
+        """`model` fitted on these queries, or on all."""
+        X, y, queries = self._X, self._y, self._queries
+        if chosen is not None:
+            rows = queries.rows(chosen)
+            X, y, queries = take_rows(X, rows), y[rows], queries.some(chosen)
+        return fit_rows(model, X, y, queries, **self._fit_params)
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.
@@ -611,29 +582,21 @@ class RankerObjective(QueryObjective):
         """
         trial = best_trial(study)
         parameters = self._suggest(optuna.trial.FixedTrial(trial.params))
-        return self._fitted(clone(self.estimator).set_params(**parameters), slice(None))
+        return self._fitted(clone(self.estimator).set_params(**parameters))
 
 
 def _check_space(space: Any) -> Any:
     if callable(space):
         return space
-    if not isinstance(space, Mapping) or not space:
-        raise ValueError(
-            "space must be a dict of Optuna distributions or a function of the trial, "
-            f"got {space!r}"
-        )
-    for name, distribution in space.items():
-        if not isinstance(distribution, optuna.distributions.BaseDistribution):
-            raise ValueError(
-                f"space[{name!r}] must be an Optuna distribution, got {distribution!r}"
-            )
+    rule = "space must be a dict of Optuna distributions or a function of the trial"
+    require(isinstance(space, Mapping) and space, rule, space)
+    for name, given in space.items():
+        known = isinstance(given, optuna.distributions.BaseDistribution)
+        require(known, f"space[{name!r}] must be an Optuna distribution", given)
     return dict(space)
 
 
 def _suggest(trial: Any, name: str, distribution: Any) -> Any:
-    if isinstance(distribution, optuna.distributions.CategoricalDistribution):
-        return trial.suggest_categorical(name, distribution.choices)
-    real = isinstance(distribution, optuna.distributions.FloatDistribution)
-    suggest = trial.suggest_float if real else trial.suggest_int
-    ends, step = (distribution.low, distribution.high), distribution.step
-    return suggest(name, *ends, step=step, log=distribution.log)
+    # IntDistribution has the arguments of suggest_int, and so on
+    kind = type(distribution).__name__.removesuffix("Distribution").lower()
+    return getattr(trial, f"suggest_{kind}")(name, **vars(distribution))

@@ -8,7 +8,6 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from .._engine import (
     check_count,
     check_flag,
     query_marks,
+    require,
     seed_of,
 )
 from .._optional import import_optional
@@ -93,20 +93,21 @@ class StudyCreator(ABC):
         if seed is not None:
             check_count(seed, "seed", least=0)
         told = self._told(prune, pruner)
-        if pruner is None:
-            kinds = optuna.pruners
-            with _experimental():
+        with warnings.catch_warnings():
+            # what Optuna has called experimental for years
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            if pruner is None:
+                kinds = optuna.pruners
                 pruner = kinds.WilcoxonPruner() if told else kinds.NopPruner()
-        study = optuna.create_study(
-            directions=self.directions,
-            storage=storage,
-            study_name=study_name,
-            load_if_exists=load_if_exists,
-            pruner=pruner,
-        )
-        _agree(study, told)
-        if names := self._metric_names():
-            with _experimental():
+            study = optuna.create_study(
+                directions=self.directions,
+                storage=storage,
+                study_name=study_name,
+                load_if_exists=load_if_exists,
+                pruner=pruner,
+            )
+            _agree(study, told)
+            if names := self._metric_names():
                 study.set_metric_names(names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
         study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
@@ -122,12 +123,9 @@ class StudyCreator(ABC):
         if study is None:  # a FixedTrial
             return
         directions = [direction.name.lower() for direction in study.directions]
-        if directions != self.directions:
-            aims = map("{} {}".format, self.directions, values)
-            raise ValueError(
-                f"the study must {' and '.join(aims)}, got directions {directions}: "
-                f"optuna.create_study(directions={self.directions})"
-            )
+        aims = " and ".join(map("{} {}".format, self.directions, values))
+        got = f"got directions {directions}, not {self.directions}"
+        require(directions == self.directions, f"the study must {aims}, {got}")
 
     def _metric_names(self) -> list[str]:
         """What the values of a new study are called, where that is not left open."""
@@ -144,17 +142,12 @@ class StudyCreator(ABC):
         """Whether the trials of a study may be pruned."""
         check_flag(prune, "prune")
         if pruner is not None:
-            if prune:
-                raise ValueError(
-                    "prune is for the default pruner and must be left out if pruner is "
-                    f"given, got True and {type(pruner).__name__}"
-                )
+            rule = "prune is for the default and must be left out if pruner is given"
+            require(not prune, f"{rule}, got True and {type(pruner).__name__}")
             prune = not isinstance(pruner, optuna.pruners.NopPruner)
-        if prune and len(self.directions) > 1:
-            raise ValueError(
-                "a study of several objectives cannot prune, got "
-                f"{'prune=True' if pruner is None else type(pruner).__name__}"
-            )
+        got = "prune=True" if pruner is None else type(pruner).__name__
+        rule = f"a study of several objectives cannot prune, got {got}"
+        require(not prune or len(self.directions) == 1, rule)
         return bool(prune)
 
 
@@ -162,20 +155,10 @@ def best_trial(study: Any) -> Any:
     """The best trial of a study; a trial is itself."""
     if not isinstance(study, optuna.study.Study):
         return study
-    if len(study.directions) > 1:
-        raise ValueError(
-            "study must have one objective, or be a trial, got a study of "
-            f"{len(study.directions)} objectives: choose from study.best_trials"
-        )
+    number, way = len(study.directions), "choose from study.best_trials"
+    rule = f"study must have one objective, or be a trial, got {number} objectives"
+    require(number == 1, f"{rule}: {way}")
     return study.best_trial
-
-
-@contextmanager
-def _experimental() -> Iterator[None]:
-    """What Optuna has called experimental for years, used without its warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        yield
 
 
 def _agree(study: Any, told: bool) -> None:
@@ -184,8 +167,8 @@ def _agree(study: Any, told: bool) -> None:
     if said is None:
         if not study.get_trials(deepcopy=False):
             study.set_user_attr(PRUNE, told)
-    elif said != told:
-        raise ValueError(f"prune must be that of the study, {said!r}, got {told!r}")
+    else:
+        require(said == told, f"prune must be that of the study, {said!r}", told)
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
@@ -362,13 +345,10 @@ class QueryObjective(StudyCreator):
         weight = rows.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
+        also = "" if weight is None else " and that has weight"
         for j, own in enumerate(measures):
-            if not counts[:, j].any():
-                raise ValueError(
-                    f"y must have a query for which {own} is defined"
-                    f"{'' if weight is None else ' and that has weight'}, got "
-                    f"none (of {rows.queries.n_queries} queries)"
-                )
+            rule = f"y must have a query for which {own} is defined{also}"
+            require(counts[:, j].any(), f"{rule}, got none (of {len(counts)} queries)")
 
     def _ordered(self, given: QueryRows) -> Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
@@ -382,8 +362,7 @@ class QueryObjective(StudyCreator):
         """
         if not self._is_one:
             raise RuntimeError(
-                "an objective of several measures has no single direction: use "
-                f"directions, {self.directions}"
+                "several measures have no single direction: use directions"
             )
         return self.directions[0]
 
@@ -508,30 +487,23 @@ class QueryObjective(StudyCreator):
 
     def _is_behind(self, study: Any, parts: list[Measured]) -> bool:
         value, best = self._means(Measured.together(parts))[0], study.best_value
-        return bool(
-            value < best if self._measures[0].greater_is_better else value > best
-        )
+        up = self._measures[0].greater_is_better
+        return bool(value < best if up else value > best)
 
     def _check_study(self, trial: Any) -> Any:
         """The pruner that reports are for, or None."""
         study = getattr(trial, "study", None)
         if study is None:  # a FixedTrial
             return None
-        pruner = study.pruner
-        if isinstance(pruner, optuna.pruners.NopPruner):
-            pruner = None
-        if is_paired(getattr(pruner, "_wrapped_pruner", None)):
-            raise ValueError(
-                "the pruner must be WilcoxonPruner itself, got one inside "
-                "PatientPruner: patience has no meaning for values of buckets"
-            )
+        prunes = not isinstance(study.pruner, optuna.pruners.NopPruner)
+        pruner = study.pruner if prunes else None
+        wrapped = is_paired(getattr(pruner, "_wrapped_pruner", None))
+        rule = "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
+        require(not wrapped, rule)
         if len(study.directions) > len(self.directions):  # and other values beside
-            if len(self._measures) == 1 and pruner is not None:
-                raise ValueError(
-                    "a study of several objectives cannot prune, got "
-                    f"{type(pruner).__name__}: create it with "
-                    "pruner=optuna.pruners.NopPruner()"
-                )
+            got = f"got {type(pruner).__name__}: create it with a NopPruner"
+            rule = f"a study of several objectives cannot prune, {got}"
+            require(len(self._measures) > 1 or pruner is None, rule)
             return None
         self._check_directions(trial, *self._measures)
         said = study.user_attrs.get(PRUNE)
@@ -543,13 +515,10 @@ class QueryObjective(StudyCreator):
         theirs = study.user_attrs.get(_REPORTS)
         if theirs is None:
             study.set_user_attr(_REPORTS, mine)
-        elif theirs != mine:
-            raise ValueError(
-                f"the study must hold reports of this objective ({mine}), got "
-                f"{theirs}: join it by objective.create_study(..., "
-                "load_if_exists=True), or give optuna.load_study the pruner that it "
-                "began with"
-            )
+        else:
+            way = "join it by create_study(..., load_if_exists=True) of the objective"
+            rule = f"the study must hold reports of this objective ({mine})"
+            require(theirs == mine, f"{rule}, got {theirs}: {way}")
         return pruner
 
     @cached_property

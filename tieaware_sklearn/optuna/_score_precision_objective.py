@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine import check_choices, check_share, is_number
+from .._engine import check_choices, check_share, is_number, require
 from ..comparison import MeasuredSystems, QueryLosses
 from ..evaluation import mean, std_of_mean
 from ..measures import Measure, parse_measure
@@ -123,17 +123,12 @@ class ScorePrecisionObjective(StudyCreator):
             y_true, y_score, qid, [parse_measure(measure)],
             zero_relevance, unjudged, n_jobs,
         )  # fmt: skip
-        if len(self._systems.names) > 1:
-            raise ValueError(
-                "y_score must be the scores of one system, got "
-                f"{len(self._systems.names)}"
-            )
+        n_systems = len(self._systems.names)
+        require(n_systems == 1, "y_score must be the scores of one system", n_systems)
         (self.measure,) = self._systems.measures
         self.kinds = tuple(check_choices(kinds, "kinds", KINDS))
-        if not is_number(max_rho, above=_LEAST_RHO):
-            raise ValueError(
-                f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
-            )
+        rule = f"max_rho must be a finite number > {_LEAST_RHO}"
+        require(is_number(max_rho, above=_LEAST_RHO), rule, max_rho)
         self.max_rho = float(max_rho)
         self._measure = partial(
             coarse_values, self._systems, 0, existing_ties=existing_ties, scale=scale
@@ -170,8 +165,7 @@ class ScorePrecisionObjective(StudyCreator):
         measured = self._measure(coarseness, "best", "worst", "std")
         found = measured.values
         value = mean(found["expected"])
-        if math.isnan(value):
-            raise ValueError(f"{self.measure} is undefined for every query")
+        require(value == value, f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
             "measure": str(self.measure),
@@ -189,19 +183,16 @@ class ScorePrecisionObjective(StudyCreator):
     def _suggest(self, trial: Any) -> str:
         """A coarseness as text."""
         kind = trial.suggest_categorical("kind", list(self.kinds))
+        ends = {"decimals": self._decimals, "significant": (1, 8), "levels": (2, 1024)}
         if kind == "rho":
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
             value: Any = round(growth, 3)
-        elif kind == "decimals":
-            value = trial.suggest_int("decimals", *self._decimals)
-        elif kind == "significant":
-            value = trial.suggest_int("significant", 1, 8)
         elif kind == "bits":
             value = trial.suggest_categorical("format", [*FORMATS, _LINEAR])
             if value == _LINEAR:
                 value = trial.suggest_int("linear_bits", 1, 16)
         else:
-            value = trial.suggest_int("levels", 2, 1024, log=True)
+            value = trial.suggest_int(kind, *ends[kind], log=kind == "levels")
         return f"{kind}={value}"
 
     def _first_trials(self) -> list[dict[str, Any]]:
@@ -299,16 +290,11 @@ class NothingKept(ValueError):
 
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
-    if not isinstance(study, optuna.study.Study):
-        raise ValueError(
-            "study must be an Optuna study of a ScorePrecisionObjective, got "
-            f"{type(study).__name__}"
-        )
+    rule = "study must be an Optuna study of a ScorePrecisionObjective"
+    require(isinstance(study, optuna.study.Study), rule, study)
     done = (optuna.trial.TrialState.COMPLETE,)
     complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
-    if not trials:
-        raise ValueError(
-            "study must hold complete trials of a ScorePrecisionObjective, got none"
-        )
+    rule = "study must hold complete trials of a ScorePrecisionObjective, got none"
+    require(trials, rule)
     return trials

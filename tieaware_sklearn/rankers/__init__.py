@@ -1,20 +1,24 @@
 """The linear ranker, and what the rankers of LightGBM, XGBoost and CatBoost share."""
 
-from ._coordinate_ascent import linear_scores
-from ._eval_sets import (
-    BoostingMeasures,
-    TreeByTree,
-    ask_eval_metric,
-    measured,
-    prepare_set,
-    queries_of,
+from ._linear import (
+    TRANSFORMS,
+    LinearRanker,
+    check_transforms,
+    linear_scores,
+    scales,
+    transformed,
 )
-from ._linear import TRANSFORMS, LinearRanker, check_transforms, scales, transformed
 from ._query_ranker import (
+    BoostingMeasures,
     QueryData,
     QueryRankerMixin,
     RankerMixin,
+    TreeByTree,
+    ask_eval_metric,
+    measured,
     options_of,
+    prepare_set,
+    queries_of,
     without_qid,
 )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from .._display import show_progress
 from .._engine import (
     FittedQueries,
     FloatArray,
+    IntArray,
     array_of,
     as_floats,
     check_choice,
@@ -24,25 +26,15 @@ from .._engine import (
     check_kinds,
     check_seed,
     check_share,
-    how_to_pass_qid,
     is_number,
+    need_qid,
     numbers_of,
+    require,
     resolve_qid,
     without_mask,
 )
-from ..evaluation import Asked, QueryRows, ask
+from ..evaluation import Asked, Prepared, QueryRows, ask, columns_at_once, means
 from ..measures import Measure, parse_measure
-from ._coordinate_ascent import (
-    SAME,
-    Ascent,
-    RankedRows,
-    Stopping,
-    ascend,
-    lifts,
-    linear_scores,
-    split_queries,
-    starts,
-)
 from ._query_ranker import RankerMixin
 
 TRANSFORMS = ("identity", "log1p", "rank")
@@ -228,11 +220,10 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
             no label is above 0, or if labels, weights or parameters break a rule above.
         """
         asked = self._checked()
-        if self.coef is None and y is None:  # as scikit-learn says it
-            raise ValueError(
-                "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
-                "passed, but the target y is None"
-            )
+        # as scikit-learn says it
+        rule = "y must hold the labels of X: LinearRanker(coef=None) requires y to be"
+        told = self.coef is not None or y is not None
+        require(told, f"{rule} passed, but the target y is None")
         X, qid = self._features(X, qid, reset=True)
         self.transforms_ = check_transforms(self.transforms, X.shape[1])
         self._sorted_ = [
@@ -246,27 +237,21 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
-            self.coef_ = as_floats(numbers_of(self.coef, "coef"), "coef").copy()
-            if self.coef_.shape != (X.shape[1],):
-                raise ValueError(
-                    f"coef must have one weight per feature ({X.shape[1]}), got shape "
-                    f"{self.coef_.shape}"
-                )
-            if not np.isfinite(self.coef_).all():
-                raise ValueError(f"coef must be finite, got {self.coef_}")
+            coef = as_floats(numbers_of(self.coef, "coef"), "coef").copy()
+            rule = f"coef must have one weight per feature ({X.shape[1]})"
+            require(len(coef) == X.shape[1], rule, len(coef))
+            require(np.isfinite(coef).all(), "coef must be finite", coef)
+            self.coef_ = coef
         return self
 
     def _checked(self) -> Asked:
         """The measure, with all options checked."""
-        if isinstance(self.coef, str) and self.coef != "equal":
-            raise ValueError(
-                'coef must be "equal", one weight per feature, or None to tune them, '
-                f"got {self.coef!r}"
-            )
+        rule = 'coef must be "equal", one weight per feature, or None to tune them'
+        equal = not isinstance(self.coef, str) or self.coef == "equal"
+        require(equal, rule, self.coef)
         check_count(self.n_restarts, "n_restarts", least=0)
         check_count(self.max_iter, "max_iter")
-        if not is_number(self.tol, least=0):
-            raise ValueError(f"tol must be a number >= 0, got {self.tol!r}")
+        require(is_number(self.tol, least=0), "tol must be a number >= 0", self.tol)
         if self.validation_fraction is not None:
             check_share(self.validation_fraction, "validation_fraction")
         check_flag(self.progress, "progress")
@@ -285,28 +270,28 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         features, qid = resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
         check_kinds(features)
-        if not features.shape[1]:
-            raise ValueError(
-                f"X must have a feature beside its qid column {self.qid!r}, got "
-                "n_features=1"
-            )
+        rule = f"X must have a feature beside its qid column {self.qid!r}"
+        require(features.shape[1], f"{rule}, got n_features=1")
         features = check_array(features, estimator=self, input_name="X", **options)
         return features, qid
 
     def _tune(self, X: FloatArray, y: Any, qid: Any, weight: Any, asked: Asked) -> None:
         """Coordinate ascents, and the attributes that they leave."""
         rows = self._gather(X, y, qid, weight, asked)
-        spread = np.where(rows.varying(), scales(rows.X), np.inf)
+        # a feature that is constant within every query keeps a weight of 0
+        varies = rows.prepared.queries.varying(rows.X).any(axis=0)
+        spread = np.where(varies, scales(rows.X), np.inf)
         draw = check_seed(self.random_state)
         train, held_out = split_queries(rows, self.validation_fraction, draw)
         begin = starts(lifts(train, spread), spread)
         begin += [None] * int(self.n_restarts)
         # more restarts leave those before as they are
         seeds = [draw.randint(2**31 - 1) for _ in begin]
-        stopping = Stopping(int(self.max_iter), float(self.tol))
         # threads share what was made of the labels above
         ends = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(ascend)(train, held_out, start, spread, stopping, seed)
+            delayed(ascend)(
+                train, held_out, start, spread, self.max_iter, self.tol, seed
+            )
             for start, seed in zip(begin, seeds, strict=True)
         )
         found: list[Ascent] = list(
@@ -325,22 +310,13 @@ class LinearRanker(RankerMixin, BaseEstimator):  # type: ignore[misc]
         self, X: FloatArray, y: Any, qid: Any, query_weight: Any, asked: Asked
     ) -> RankedRows:
         """Transformed features and labels query by query, by id."""
-        if qid is None:
-            raise ValueError(
-                "qid must hold the query of each row, got None: pass qid to fit. "
-                f"{how_to_pass_qid()}, qid=<name or index> in the constructor. "
-                'coef="equal" needs no query ids'
-            )
+        otherwise = ', qid=<name or index> in the constructor. coef="equal" needs no'
+        need_qid(qid, "fit", f"{otherwise} query ids")
         given = QueryRows.of(X, y, qid, query_weight, unjudged=asked.unjudged)
-        if given.queries.n_queries < 2:
-            raise ValueError(
-                "qid must have at least two queries to tune weights, got one (with "
-                f"n_samples = {len(X)})"
-            )
-        if given.labels.max() <= 0:
-            raise ValueError(
-                "y must have a label above 0 to tune weights, got no relevant document"
-            )
+        rule = "qid must have at least two queries to tune weights, got one"
+        require(given.queries.n_queries > 1, f"{rule} (with n_samples = {len(X)})")
+        rule = "y must have a label above 0 to tune weights, got no relevant document"
+        require(given.labels.max() > 0, rule)
         rows = given.sorted(given.queries.by_id())
         return RankedRows(self._transform(rows.X), rows.prepared(), asked)
 
@@ -419,11 +395,260 @@ def check_transforms(
     """The transform of each feature."""
     each = "identity" if transforms is None else transforms
     names = (each,) * n_features if isinstance(each, str) else each
-    if not isinstance(names, (list, tuple, np.ndarray)) or len(names) != n_features:
-        raise ValueError(
-            "transforms must be a name, or a list with one entry per feature "
-            f"({n_features}), got {transforms!r}"
-        )
+    fits = isinstance(names, (list, tuple, np.ndarray)) and len(names) == n_features
+    rule = "transforms must be a name, or a list with one entry per feature"
+    require(fits, f"{rule} ({n_features})", transforms)
     for name in names:
         check_choice(name, "transforms", allowed)
     return tuple(names)
+
+
+#: moves of a weight: .001, .003, .007, ..., 16.4, up and down, the smallest first
+_FIRST, _GROWTH, _N_MOVES = 0.001, 2.0, 14
+_MOVES = np.repeat(np.cumsum(_FIRST * _GROWTH ** np.arange(_N_MOVES)), 2)
+_MOVES[1::2] *= -1
+#: iterations in a row that may bring nothing
+_PATIENCE = 2
+#: a smaller difference of two means may be rounding
+SAME = 1e-12
+
+
+def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
+    """Σ_j X_ij coef_j, the same bits for the same row."""
+    scores = np.zeros(len(X))
+    # einsum itself cuts rows in buffers of 8192, not at the same place in each
+    for start in range(0, len(coef), 4096):
+        part = np.ascontiguousarray(X[:, start : start + 4096])
+        scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class RankedRows:
+    """Features and labels of whole queries, and the measure that is to rise.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    prepared : Prepared
+        Labels of the rows.
+    asked : Asked
+        One measure.
+    """
+
+    X: FloatArray
+    prepared: Prepared
+    asked: Asked
+
+    @property
+    def sign(self) -> int:
+        """-1 where lower values of the measure are better."""
+        return 1 if self.asked.measures[0].greater_is_better else -1
+
+    def of_queries(self, chosen: IntArray) -> RankedRows:
+        """Some of the queries; the rows must stand query by query."""
+        rows = self.prepared.queries.rows(chosen)
+        whole = self.prepared
+        weight = None if whole.weight is None else whole.weight[chosen]
+        queries = whole.queries.some(chosen)
+        part = Prepared(whole.labels[rows], queries, weight, keep=True)
+        return RankedRows(self.X[rows], part, self.asked)
+
+    def value(self, coef: FloatArray) -> float:
+        """Mean of the measure, negated where lower is better, of these weights."""
+        return float(self.values(linear_scores(self.X, coef)[None])[0])
+
+    def moved(
+        self, scores: FloatArray, column: FloatArray, by: FloatArray
+    ) -> FloatArray:
+        """The same of scores to which `column` is added so many times."""
+        size = columns_at_once(len(self.X), len(by), 1)
+        parts = [by[at : at + size, None] for at in range(0, len(by), size)]
+        return np.concatenate([self.values(scores + part * column) for part in parts])
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        """The same of columns of scores, (n_columns, n_rows)."""
+        found = self.prepared.values(self.asked, columns)["expected"]
+        return self.sign * means(found[:, :, 0].T, self.prepared.weight)
+
+
+class Ascent(NamedTuple):
+    """Where an ascent ended.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+    train, held_out : list of float
+        The measure, negated where lower is better, of the start and after each
+        iteration; none held out without such queries.
+    n_iter : int
+        The iteration that gave `coef`.
+    """
+
+    coef: FloatArray
+    train: list[float]
+    held_out: list[float]
+    n_iter: int
+
+    @property
+    def value(self) -> float:
+        """What ascents are compared by."""
+        return (self.held_out or self.train)[self.n_iter]
+
+
+def ascend(
+    train: RankedRows,
+    held_out: RankedRows | None,
+    start: FloatArray | None,
+    scales: FloatArray,
+    max_iter: int,
+    tol: float,
+    seed: int,
+) -> Ascent:
+    """Weights from those of `start` on, each times its feature's share of `scales`.
+
+    Parameters
+    ----------
+    train, held_out : RankedRows
+        Queries whose measure rises, and those that say where to stop.
+    start : ndarray of shape (n_features,) or None
+        Weights of features divided by their `scales`, not all 0; None draws them.
+    scales : ndarray of shape (n_features,)
+        Infinite for features that keep a weight of 0.
+    max_iter : int
+        Largest number of iterations.
+    tol : float
+        Two iterations in a row that raise the best value by no more than this are the
+        last. It is that of the held-out queries where there are some.
+    seed : int
+        Of the orders in which weights are moved, and of weights that are drawn.
+    """
+    draw = np.random.RandomState(seed)
+    known = np.isfinite(scales)
+    features = np.flatnonzero(known)
+    if start is None:
+        start = draw.uniform(-1, 1, len(scales))
+        start = np.where(known, start, 0.0) if known.any() else start
+    climb = _Climb(train, start, scales)
+    best, n_iter = climb.coef, 0
+    values = [climb.value]
+    others = [] if held_out is None else [held_out.value(climb.coef)]
+    watched, idle = values if held_out is None else others, 0
+    for iteration in range(1, max_iter + 1):
+        before = climb.value
+        for feature in draw.permutation(features):
+            climb.move(feature)
+        values.append(climb.value)
+        if held_out is not None:
+            others.append(held_out.value(climb.coef))
+        top = watched[n_iter]
+        idle = 0 if watched[-1] > top + tol else idle + 1
+        if watched[-1] > top + SAME:
+            best, n_iter = climb.coef, iteration
+        if climb.value == before or idle == _PATIENCE:
+            break
+    return Ascent(best, values, others, n_iter)
+
+
+class _Climb:
+    """Weights whose absolute values sum to 1, and the value that they have."""
+
+    def __init__(self, rows: RankedRows, start: FloatArray, scales: FloatArray) -> None:
+        self._rows, self._scales = rows, scales
+        self._set(start)
+        self.value = rows.value(self.coef)
+
+    def _set(self, weights: FloatArray) -> None:
+        self._weights = weights / np.abs(weights).sum()
+        self.coef = self._weights / self._scales
+        self._scores = linear_scores(self._rows.X, self.coef)
+
+    def move(self, feature: int) -> None:
+        """Give one weight the best of its places, or leave it where it is."""
+        rows, old = self._rows, self._weights
+        moves = _MOVES
+        if old[feature] and np.count_nonzero(old) > 1:
+            # fewer features are better where the values are equal
+            moves = np.append(-old[feature], moves)
+        by = moves / self._scales[feature]
+        found = rows.moved(self._scores, rows.X[:, feature], by)
+        # the first, a small one, of those that are equally good
+        at = int(np.argmax(found >= found.max() - SAME))
+        if found[at] <= self.value + SAME:
+            return
+        new = old.copy()
+        new[feature] += moves[at]
+        if not new.any():
+            return
+        kept = self.coef, self._scores
+        self._set(new)
+        # sums of other roundings may tie otherwise: what `predict` gives decides
+        value = float(rows.values(self._scores[None])[0])
+        if value > self.value + SAME:
+            self.value = value
+        else:
+            self._weights, (self.coef, self._scores) = old, kept
+
+
+def lifts(rows: RankedRows, scales: FloatArray) -> FloatArray:
+    """What each feature alone adds to the value of a ranking that ties everything.
+
+    Negative where it does so in ascending order, 0 where neither order does.
+    """
+    chance = rows.value(np.zeros(len(scales)))
+    nothing = np.zeros(len(rows.X))
+    ends = np.array([1.0, -1.0])
+    found = np.zeros(len(scales))
+    for feature in np.flatnonzero(np.isfinite(scales)):
+        by = ends / scales[feature]
+        down, up = rows.moved(nothing, rows.X[:, feature], by) - chance
+        found[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
+    return found
+
+
+def starts(lift: FloatArray, scales: FloatArray) -> list[FloatArray | None]:
+    """Weights by lift, and the best feature alone."""
+    known = np.isfinite(scales)
+    # by equal weights where no feature has a lift, or none can be moved
+    equal = known.astype(np.float64) if known.any() else np.ones(len(lift))
+    first = lift if lift.any() else equal
+    if np.count_nonzero(first) == 1:
+        return [first]
+    best = np.arange(len(first)) == np.argmax(np.abs(first))
+    return [first, np.where(best, first, 0.0)]
+
+
+def split_queries(
+    rows: RankedRows, share: float | None, draw: np.random.RandomState
+) -> tuple[RankedRows, RankedRows | None]:
+    """Queries to tune by, and those held out, if any are.
+
+    Raises
+    ------
+    ValueError
+        If one of the two has no query, no relevant document, or no mean.
+    """
+    if share is None:
+        _check_mean(rows, "query")
+        return rows, None
+    n_queries = rows.prepared.queries.n_queries
+    number = round(share * n_queries)
+    rule = "validation_fraction must hold out at least one query and leave at least one"
+    require(0 < number < n_queries, f"{rule}, got {share!r} of {n_queries} queries")
+    drawn = draw.permutation(n_queries)
+    parts = (
+        rows.of_queries(np.sort(drawn[number:])),
+        rows.of_queries(np.sort(drawn[:number])),
+    )
+    for part, what in zip(parts, ("left to tune by", "held out"), strict=True):
+        rule = f"validation_fraction={share!r} must leave relevant documents in both"
+        got = f"got none in the {part.prepared.queries.n_queries} queries {what}"
+        require(part.prepared.labels.max() > 0, f"{rule} parts, {got}")
+        _check_mean(part, f"query {what}")
+    return parts
+
+
+def _check_mean(rows: RankedRows, which: str) -> None:
+    rule = f"{rows.asked.measures[0]} must be defined for a query whose weight is not 0"
+    chance = rows.value(np.zeros(rows.X.shape[1]))
+    require(chance == chance, f"{rule} to tune weights, got no such {which}")

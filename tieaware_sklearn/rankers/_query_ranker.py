@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -20,22 +20,195 @@ from .._engine import (
     as_matrix,
     by_content,
     check_choice,
+    check_labels,
+    check_query_weight,
     check_scores,
     check_whole_queries,
-    how_to_pass_qid,
     list_columns,
+    need_qid,
+    offsets_of,
     qid_index,
     reject,
+    require,
     resolve_qid,
     seed_of,
+    show,
     split_qid_column,
     spread_features,
     take_rows,
     without_mask,
 )
-from ..evaluation import Prepared, QueryRows, ask
-from ..measures import parse_measure
-from ._eval_sets import measured, prepare_set
+from ..evaluation import Asked, Prepared, QueryRows, ask
+from ..measures import Measure, parse_measure, parse_measures
+
+#: data sets of which a metric keeps what it prepared
+_DATA_SETS = 16
+
+
+def ask_eval_metric(
+    eval_metric: str | Measure | Iterable[str | Measure] | None,
+    zero_relevance: float | str,
+    library: str,
+) -> Asked | None:
+    """What `eval_metric` of a ranker asks for, None for nothing.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, or one twice.
+    TypeError
+        For anything else than names and Measures.
+    """
+    if eval_metric is None:
+        return None
+    one = isinstance(eval_metric, (str, Measure)) or not np.iterable(eval_metric)
+    measures: list[Any] = [eval_metric] if one else [*eval_metric]  # type: ignore[misc]
+    if not all(isinstance(one, (str, Measure)) for one in measures):
+        rule = "eval_metric must be the name of a measure, a Measure or a list of these"
+        raise TypeError(f"{rule}, got {show(measures)}: {library} takes others")
+    try:
+        parsed = parse_measures(measures)
+    except ValueError as error:
+        raise ValueError(f"eval_metric: {error}") from None
+    return ask(parsed, zero_relevance)
+
+
+def measured(asked: Asked, prepared: Prepared, predictions: Any) -> list[float]:
+    """The mean of each measure over the queries."""
+    n_rows = prepared.queries.n_rows
+    scores = check_scores(predictions, n_rows=n_rows, name="predictions")
+    return prepared.means(asked, prepared.values(asked, scores)["expected"])
+
+
+def prepare_set(
+    labels: ArrayLike,
+    queries: Queries,
+    weight: ArrayLike | None = None,
+    name: str = "weight",
+) -> Prepared:
+    """A data set as a library keeps it, for scores after each tree.
+
+    Its rows stand query by query; `weight` has one value per row, of its query.
+    """
+    checked = check_labels(shortest_decimals(labels), name="label")
+    if weight is not None:
+        weight = check_query_weight(shortest_decimals(weight), queries, name=name)
+    return Prepared(checked, queries, weight, keep=True)
+
+
+class TreeByTree:
+    """Values of measures by evaluation set, in the order of the trees.
+
+    Attributes
+    ----------
+    asked : Asked
+    sets : dict of str to Prepared
+    history : dict
+        ``history["valid_0"]["NDCG@10"]``: one value per tree.
+    """
+
+    def __init__(self, asked: Asked, sets: dict[str, Prepared]) -> None:
+        self.asked = asked
+        self.sets = sets
+        self.history: dict[str, dict[str, list[float]]] = {
+            name: {measure: [] for measure in asked.names} for name in sets
+        }
+
+    def add(self, values: dict[str, list[float]]) -> None:
+        """The values of evaluation sets after one more tree."""
+        for name, means in values.items():
+            for kept, value in zip(self.history[name].values(), means, strict=True):
+                kept.append(value)
+
+
+class BoostingMeasures:
+    """Measures of changing scores of data sets that stay.
+
+    What scores do not change is kept of the last data sets; copies and pickles leave it
+    behind.
+
+    Parameters
+    ----------
+    measure : str, Measure or list of them
+    zero_relevance : float, "skip" or "raise"
+    """
+
+    #: the public function that makes it
+    made_by: ClassVar[str]
+
+    def __init__(
+        self,
+        measure: str | Measure | Iterable[str | Measure],
+        zero_relevance: float | str,
+    ) -> None:
+        self.single = isinstance(measure, (str, Measure))
+        self._asked = ask(parse_measures(measure), zero_relevance)
+        self.measures = self._asked.measures
+        self._prepared: dict[tuple[Any, ...], Prepared] = {}
+
+    def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
+        """Name, value and whether higher is better, as LightGBM wants them."""
+        return str(measure), value, measure.greater_is_better
+
+    def results(
+        self,
+        labels: NDArray[Any],
+        sizes: NDArray[Any] | None,
+        weight: NDArray[Any] | None,
+        scores: NDArray[Any],
+    ) -> Any:
+        """The result of each measure over a data set; of one measure it alone.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+        sizes : ndarray of shape (n_queries,) or None
+            Numbers of rows of each query, one query after another.
+        weight : ndarray of shape (n_rows,) or None
+            Weights of queries.
+        scores : ndarray of shape (n_rows,)
+        """
+        rule = "the evaluation data must have query groups, got none: make them with"
+        way = "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
+        require(sizes is not None, f"{rule} {way}")
+        given = [None if a is None else np.asarray(a) for a in (labels, sizes, weight)]
+        key = tuple(a if a is None else (a.dtype, a.tobytes()) for a in given)
+        if key not in self._prepared:
+            prepared = prepare_set(labels, queries_of(given[1]), weight)
+            if len(self._prepared) == _DATA_SETS:
+                self._prepared.clear()
+            self._prepared[key] = prepared
+        means = measured(self._asked, self._prepared[key], scores)
+        results = list(map(self.result, self.measures, means))
+        return results[0] if self.single else results
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": {}}
+
+    def __repr__(self) -> str:
+        return f"{self.made_by}({', '.join(self._asked.names)})"
+
+
+def shortest_decimals(values: ArrayLike) -> NDArray[Any]:
+    """32-bit values as the decimals that they were: 0.7, and not 0.699999988.
+
+    LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
+    that names such a value is the one that was given, up to seven digits.
+    """
+    values = np.asarray(values)
+    if values.dtype != np.float32:
+        return values
+    levels, codes = np.unique(values, return_inverse=True)
+    decimals = np.array([float(str(level)) for level in levels])
+    # whole numbers are exact as they are
+    return np.where(levels == np.floor(levels), levels, decimals)[codes]
+
+
+def queries_of(sizes: Any) -> Queries:
+    """Queries that stand one after another, by their numbers of rows."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    return Queries(np.flatnonzero(sizes > 0), offsets_of(sizes[sizes > 0]), None)
+
 
 #: the parts of an evaluation set beside eval_X
 _EVAL_PARTS = ("eval_y", "eval_qid", "eval_sample_weight", "eval_init_score")
@@ -115,12 +288,7 @@ class RankerMixin:
         check_is_fitted(self)
         column = self._qid_column(X)
         _, ids = resolve_qid(X, column, qid, request="set_score_request(qid=False)")
-        if ids is None:
-            way = ", qid=<name or index> in the constructor"
-            raise ValueError(
-                "qid must hold the query of each row, got None: pass qid to "
-                f"score. {how_to_pass_qid()}{way if hasattr(self, 'qid') else ''}"
-            )
+        need_qid(ids, "score", *([] if hasattr(self, "qid") else [""]))
         rows = QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
         check_whole_queries(self, rows.queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
@@ -183,9 +351,8 @@ def check_columns(X: Any, fitted: list[Any], name: str = "X") -> None:
     else:
         at = next(i for i, column in enumerate(got) if column != fitted[i])
         what = f"{fitted[at]!r} as column {at}, got {got[at]!r}"
-    raise ValueError(
-        f"{name} must have the columns that the ranker was fitted on, in order: {what}"
-    )
+    rule = f"{name} must have the columns that the ranker was fitted on, in order"
+    raise ValueError(f"{rule}: {what}")
 
 
 def split_eval_sets(given: GivenSet) -> list[GivenSet]:
@@ -200,11 +367,9 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
     parts = dict(zip(_EVAL_PARTS, values, strict=True))
     if eval_X is None:
         for name, value in parts.items():
-            if value is not None:
-                raise ValueError(f"eval_X must come with {name}, got None")
+            require(value is None, f"eval_X must come with {name}", None)
         return []
-    if given.y is None:
-        raise ValueError("eval_y must hold the labels of eval_X, got None")
+    require(given.y is not None, "eval_y must hold the labels of eval_X", None)
     # a list of numbers is data, a list of matrices is several sets
     several = isinstance(eval_X, tuple) or (
         isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
@@ -219,27 +384,14 @@ def split_eval_sets(given: GivenSet) -> list[GivenSet]:
 
 def _each(values: Any, n_sets: int, name: str) -> list[Any]:
     """One entry per evaluation set, None where there is none."""
-    values = {} if values is None else values
-    if isinstance(values, dict):
-        if not set(values) <= set(range(n_sets)):
-            raise ValueError(
-                f"{name} must have the indices of evaluation sets as keys (0 to "
-                f"{n_sets - 1}), got {list(values)}"
-            )
-        return [values.get(i) for i in range(n_sets)]
+    values = () if values is None else values
     flat = isinstance(values, list) and all(isinstance(v, numbers.Real) for v in values)
     if isinstance(values, (tuple, list)) and not flat:
-        if len(values) > n_sets:
-            raise ValueError(
-                f"{name} must have at most one entry per evaluation set ({n_sets}), "
-                f"got {len(values)}"
-            )
+        rule = f"{name} must have at most one entry per evaluation set ({n_sets})"
+        require(len(values) <= n_sets, rule, len(values))
         return [*values, *[None] * (n_sets - len(values))]
-    if n_sets > 1:
-        raise ValueError(
-            f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
-            f"{values!r:.80}"
-        )
+    rule = f"{name} must be a tuple of {n_sets} entries, as eval_X is"
+    require(n_sets == 1, rule, values)
     return [values]
 
 
@@ -253,8 +405,8 @@ def without_qid(
     features = []
     for feature in given:
         counted = isinstance(feature, numbers.Integral)
-        if feature == (at if counted else qid):
-            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
+        left_out = feature != (at if counted else qid)
+        require(left_out, f"{name} must leave out the qid column", feature)
         features.append(feature - 1 if counted and feature > at else feature)
     return features
 
@@ -275,20 +427,14 @@ def name_eval_sets(
         "training" if is_training else f"valid_{number}"
         for number, is_training in enumerate(are_training)
     ]
-    names = default if given is None else given
-    names = [names] if isinstance(names, str) else list(names)
-    if len(names) != len(default) or len(set(names)) < len(names):
-        raise ValueError(
-            "eval_names must have a different name for each evaluation set "
-            f"({len(default)}), got {names}"
-        )
-    if any(a == "training" != b for a, b in zip(names, default, strict=True)):
-        raise ValueError(
-            'eval_names must have "training" for the training data, which early '
-            f"stopping ignores, and for no other set, got {names}"
-        )
+    given, n_sets = default if given is None else given, len(default)
+    names = [given] if isinstance(given, str) else list(given)
+    rule = f"eval_names must have a different name for each evaluation set ({n_sets})"
+    require(len(names) == len(set(names)) == n_sets, rule, names)
+    rule = 'eval_names must have "training" for the training data and for no other set'
     pairs = zip(names, default, strict=True)
-    return names, [name for name, usual in pairs if usual != "training"]
+    require(not any(a == "training" != b for a, b in pairs), rule, names)
+    return names, [name for name in names if name != "training"]
 
 
 class _Columns(NamedTuple):
@@ -320,24 +466,15 @@ class FitData(NamedTuple):
     evals: dict[str, QueryData]
     held_out: list[str]
 
-    def check_stopping(
-        self,
-        rounds: Any,
-        measured: bool = True,
-        advice: str = "give eval_metric to the constructor",
-    ) -> None:
+    def check_stopping(self, rounds: Any, measured: bool = True, way: str = "") -> None:
         """Refuse to stop early, after so many rounds, on nothing."""
         if not isinstance(rounds, numbers.Real) or rounds <= 0:
             return
-        if not self.held_out:
-            raise ValueError(
-                "early_stopping_rounds needs an evaluation set other than the training "
-                "data, got none: pass eval_X, eval_y and eval_qid to fit"
-            )
-        if not measured:
-            raise ValueError(
-                f"early_stopping_rounds needs a metric, got none: {advice}"
-            )
+        rule = "early_stopping_rounds needs an evaluation set other than the training"
+        sets = "pass eval_X, eval_y and eval_qid to fit"
+        require(self.held_out, f"{rule} data, got none: {sets}")
+        way = way or "give eval_metric to the constructor"
+        require(measured, f"early_stopping_rounds needs a metric, got none: {way}")
 
 
 class QueryRankerMixin(RankerMixin):
@@ -403,26 +540,16 @@ class QueryRankerMixin(RankerMixin):
         """
         check_choice(self.row_order, "row_order", ("canonical", "input"))
         X, qid = resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
-        if qid is None:
-            # evaluation sets are passed to fit as they are, with routing on or off
-            way = "Or let it be a column of eval_X" if prefix else how_to_pass_qid()
-            raise ValueError(
-                f"{prefix}qid must hold the query of each row of {prefix}X, got None: "
-                f"pass {prefix}qid to fit. {way}, qid=<name or index> in the "
-                "constructor"
-            )
-        if given.y is None:  # as scikit-learn says it
-            raise ValueError(
-                f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
-                "be passed, but the target y is None"
-            )
+        # evaluation sets are passed to fit as they are, with routing on or off
+        way = "Or let it be a column of eval_X" if prefix else ""
+        need_qid(qid, "fit", name=f"{prefix}qid", way=way)
+        # as scikit-learn says it
+        rule = f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to be"
+        require(given.y is not None, f"{rule} passed, but the target y is None")
         X = without_mask(as_matrix(X, f"{prefix}X"))
-        if not X.shape[1]:
-            raise ValueError(
-                f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) "
-                "while a minimum of 1 is required. A feature selector before the "
-                "ranker may have kept no feature"
-            )
+        rule = f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) while"
+        way = "did a selector before the ranker keep none?"
+        require(X.shape[1], f"{rule} a minimum of 1 is required: {way}")
         name, weight, start = f"{prefix}sample_weight", given.weight, given.init_score
         own = weight if prefix else None
         rows = QueryRows.of(X, given.y, qid, own, prefix=prefix, weight=name)
@@ -510,12 +637,10 @@ class QueryRankerMixin(RankerMixin):
         check_is_fitted(self)
         X = without_mask(as_matrix(X))
         columns, column = self._columns_, self._qid_column(X)
-        if X.shape[1] != len(columns.features) + (column is not None):
-            # as scikit-learn says it
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is "
-                f"expecting {len(columns.is_feature)} features as input"
-            )
+        # as scikit-learn says it
+        rule = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting"
+        fits = X.shape[1] == len(columns.features) + (column is not None)
+        require(fits, f"{rule} {len(columns.is_feature)} features as input")
         if column is not None:
             X = split_qid_column(X, column)[0]
         check_columns(X, columns.features)
