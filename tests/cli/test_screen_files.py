@@ -166,11 +166,11 @@ def bad_files(folder):
 
     yield ["absent.txt"], 1, "absent.txt: No such file or directory"
     yield [str(folder)], 1, "there is no file to read in the folder"
-    yield [write("a.txt", "")], 1, "a.txt: the file holds no documents"
+    yield [write("a.txt", "")], 1, "a.txt: there is no document"
     middle = "1 qid:1 1:1\nzero qid:1 1:1\n0 qid:1 1:0\n"
     yield [write("b.txt", middle)], 1, "b.txt, line 2: the label must be a number"
     yield [write("c.csv", "")], 1, "c.csv: "
-    yield [write("d.csv", "label,qid,x\n")], 1, "d.csv: the file holds no documents"
+    yield [write("d.csv", "label,qid,x\n")], 1, "d.csv: there is no document"
     yield [write("e.parquet", "label")], 1, "e.parquet: "
     yield [write("f.csv", "label,qid,x\nbad,1,2\n")], 1, "'label' holds no number"
     yield [write("g.csv", "label,qid\n1,1\n")], 1, "no column but 'label'"

@@ -172,9 +172,7 @@ def test_letor_damaged_or_empty_files(tmp_path):
     with pytest.raises(ValueError, match=r"cut\.gz: damaged compressed data"):
         load_letor(path)
     for text in ("", "# nothing\n\n"):
-        with pytest.raises(
-            ValueError, match=r"train\.txt: the file holds no documents"
-        ):
+        with pytest.raises(ValueError, match=r"train\.txt: there is no document"):
             load_letor(write(tmp_path, text))
     with pytest.raises(FileNotFoundError):
         load_letor(tmp_path / "absent")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -19,9 +20,9 @@ from .._atomic import write_whole
 from .._engine import check_choice, run_starts
 from .._kernel import engine, letor
 from ._locate import GROUP_SUFFIXES, Location, PathLike, find_files
-from ._rows import Rankings, Rows, framed
-from ._source import TextSource, check_paths, no_documents
-from ._wording import listed, number_as_text, quoted
+from ._rows import Rankings, Rows, check_ignored, framed, no_document
+from ._source import TextSource
+from ._wording import number_as_text, quoted
 
 Made = TypeVar("Made")
 
@@ -298,7 +299,7 @@ def open_letor(
         n_rows = sum(chunk.n_rows for chunk in chunks)
         files.append(_Counted(source, chunks, n_rows, n_with_qid))
     if not any(file.n_rows for file in files):
-        raise ValueError(no_documents(sources))
+        raise no_document(", ".join(map(str, sources)))
     files = _with_queries(files, given)
     if zero_based is False and smallest == 0:
         raise ValueError(f"{sources[0]}: zero_based=False, but a feature has number 0")
@@ -476,12 +477,15 @@ def _check_query_file(
     query_file: PathLike | Sequence[PathLike] | None, n_paths: int
 ) -> list[Path]:
     """The files with the sizes of queries: none, or one for each path."""
-    given = [] if query_file is None else check_paths(query_file, "query_file")
-    if given and len(given) != n_paths:
+    if query_file is None:
+        return []
+    is_one = isinstance(query_file, (str, os.PathLike))
+    given = [query_file] if is_one else list(query_file)
+    if len(given) != n_paths:
         raise ValueError(
             f"query_file must name one file for each path ({n_paths}), got {len(given)}"
         )
-    return given
+    return [Path(one) for one in given]
 
 
 def _sizes_of(file: _Counted, given: list[Path]) -> NDArray[np.int64]:
@@ -630,13 +634,7 @@ def _columns(first: int, largest: int, n_features: int | None) -> range:
 
 
 def _not_ignored(numbers: range, ignore: Sequence[str]) -> list[int]:
-    names = set(map(str, numbers))
-    for name in ignore:
-        if name not in names:
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (features: "
-                f"{listed(numbers)})"
-            )
+    check_ignored(ignore, [str(number) for number in numbers])
     kept = [number for number in numbers if str(number) not in ignore]
     if ignore and not kept:
         raise ValueError("ignore must leave at least one feature, got all of them")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import io
 import lzma
-import os
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeGuard
@@ -98,14 +96,6 @@ UNPACKERS: dict[bytes, Callable[[], Any]] = {
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
-def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
-    """One path or several as a list of at least one."""
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not paths:
-        raise ValueError(f"{name} must name at least one file, got none")
-    return [Path(one) for one in paths]
-
-
 def would_not_read_as_text(start: bytes) -> str:
     """What a file with this start is taken for, if not for text; else nothing."""
     if start.startswith(_BYTE_ORDER_MARK):
@@ -176,32 +166,6 @@ class TextSource:
                 raise
             what = f"damaged compressed data: {in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
-
-    def csv_rows(
-        self, separator: str, *, strict: bool = False
-    ) -> Generator[tuple[int, list[str]]]:
-        """Lines on which the rows of a CSV file end, and their cells, head first.
-
-        Bytes that are not UTF-8 become halves of surrogate pairs. `strict` raises a
-        `csv.Error` where quotation marks are not as they must be.
-        """
-        limit = csv.field_size_limit(2**31 - 1)
-        try:
-            with self.open_text() as file:
-                text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
-                reader = csv.reader(text, delimiter=separator, strict=strict)
-                for cells in reader:
-                    if len(cells) > 1 or "".join(cells).strip():
-                        yield reader.line_num, cells
-        finally:
-            csv.field_size_limit(limit)
-
-
-def no_documents(sources: Sequence[TextSource]) -> str:
-    """That there is nothing in any of some files, for a message."""
-    if len(sources) == 1:
-        return f"{sources[0]}: the file holds no documents"
-    return f"{sources[0]} and {len(sources) - 1} more: the files hold no documents"
 
 
 def _is_pipe(path: Location) -> TypeGuard[Path]:
