@@ -352,11 +352,7 @@ def _plain(file: CsvFile, cells: Sequence[str], j: int) -> str:
 def _complaint(file: CsvFile, kinds: Mapping[str, str], error: Exception) -> str:
     """All that is wrong with a file, by its lines, and once for each column."""
     opened, last = _open_quote(file), None
-    said: dict[tuple[str, str], tuple[int, str]] = {}
-    cells: dict[str, list[str]] = {}
-    others: set[str] = set()
-    #: whole numbers that floats would round, which is wrong beside others
-    large: dict[str, tuple[int, str]] = {}
+    said: dict[tuple[str, str], tuple[int, list[str]]] = {}
     columns = [(file.names.index(name), name, kind) for name, kind in kinds.items()]
     with closing(file.rows()) as rows:
         next(rows)
@@ -364,96 +360,82 @@ def _complaint(file: CsvFile, kinds: Mapping[str, str], error: Exception) -> str
             if opened and line >= opened:
                 break
             for name, kind, what in _wrong_with(file, columns, row):
-                if kind == "other":
-                    others.add(name)
-                elif kind == "large":
-                    large.setdefault(name, (line, what))
-                else:
-                    said.setdefault((name, kind), (line, what))
-                if kind == "cell":
-                    cells.setdefault(name, []).append(what)
-            if said and last is None:
+                _, words = said.setdefault((name, kind), (line, []))
+                if what not in words and len(words) < _CELLS_SAID:
+                    words.append(what)
+            n_said = sum(kind not in ("other", "large") for _, kind in said)
+            if n_said and last is None:
                 last = number + _ROWS_LOOKED_AT
-            if len(said) >= _SAID or number == last:
+            if n_said >= _SAID or number == last:
                 break
     if opened:
-        what = "a quotation mark is opened and never closed"
-        said["", "quote"] = opened, what
-    for name, where in large.items():
-        if name in others and (name, "64 bits") not in said:
-            said[name, "large"] = where
-    for name, found in cells.items():
-        said[name, "cell"] = said[name, "cell"][0], _of_cells(name, found)
-    if not said:
+        said["", ""] = opened, ["a quotation mark is opened and never closed"]
+    found = []
+    for (name, kind), (line, words) in said.items():
+        is_mixed = (name, "other") in said and (name, "64 bits") not in said
+        if kind == "cell":
+            found.append((line, _of_cells(name, words)))
+        elif kind != "other" and (kind != "large" or is_mixed):
+            found.append((line, words[0]))
+    if not found:
         return f"{file.source}: {in_one_line(error) or 'malformed'}"
-    lines = sorted(said.values(), key=itemgetter(0))[:_SAID]
+    lines = sorted(found, key=itemgetter(0))[:_SAID]
     return f"{file.source}, " + "\n  ".join(f"line {at}: {what}" for at, what in lines)
 
 
 def _wrong_with(
     file: CsvFile, columns: Sequence[tuple[int, str, str]], cells: Sequence[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a row: the column, the kind of problem, and words for it."""
+    """What is wrong with a row: the column, the kind of problem, and words for it.
+
+    Cells that are "other" than whole numbers are wrong beside "large" ones.
+    """
     n_cells = len(file.names)
     if bad := _not_utf_8("".join(cells)):
         yield "", "bytes", bad
         return
     if len(cells) != n_cells:
         which = "fewer" if len(cells) < n_cells else "more"
-        yield (
-            "",
-            which,
+        what = (
             f"a row must not have {which} cells than the header ({n_cells}), got "
             f"{len(cells)} (a cell that holds {file.separator!r} must be in quotation "
-            "marks)",
+            "marks)"
         )
+        yield "", which, what
         return
     for name in file.ids:
         if not cells[file.names.index(name)]:
-            yield (
-                name,
-                "id",
-                f"column {name!r} must not be empty (every row needs the id of its "
-                "query)",
-            )
+            what = f"column {name!r} must not be empty (it holds the ids of queries)"
+            yield name, "id", what
     for j, name, kind in columns:
         cell, plain = cells[j].strip(), _plain(file, cells, j)
         must, got = f"column {name!r} must hold", f"got {quoted(cell)}"
-        is_number = NUMBER.match(plain)
+        is_number, is_whole = NUMBER.match(plain), _WHOLE.fullmatch(plain)
         if kind == "text":
             if is_number:
-                yield (
-                    name,
-                    "text",
-                    f"{must} numbers or text, not both, {got} after text{_LEAVES_OUT}",
-                )
-        elif not is_number:
-            is_cell = plain and not _NO_NUMBER.fullmatch(plain)
-            yield name, "cell" if is_cell else "other", cell
-        elif not _WHOLE.fullmatch(plain):
-            yield name, "other", cell
+                what = f"{must} numbers or text, not both, {got} after text"
+                yield name, kind, what + _LEAVES_OUT
+        elif plain and not is_number and not _NO_NUMBER.fullmatch(plain):
+            yield name, "cell", cell
+        elif not is_whole:
+            yield name, "other", ""
         elif _is_rounded(plain):
             if len(plain) > 25 or not -(2**63) <= int(plain) < 2**63:
-                what = f"{must} numbers of 64 bits at most, {got}{_LEAVES_OUT}"
-                yield name, "64 bits", what
-            yield (
-                name,
-                "large",
-                f"{must} numbers that a float64 holds, since it has fractions or "
-                f"missing cells, too, {got}{_LEAVES_OUT}",
-            )
+                what = f"{must} numbers of 64 bits at most, {got}"
+                yield name, "64 bits", what + _LEAVES_OUT
+            what = f"{must} numbers that a float64 holds beside fractions, or cells"
+            yield name, "large", f"{what} that are missing, {got}{_LEAVES_OUT}"
 
 
 def _of_cells(name: str, cells: Sequence[str]) -> str:
     """What to say of cells of a column that are no numbers."""
-    some = list(dict.fromkeys(cells))[:_CELLS_SAID]
     advice = "missing_values, or --missing-values, reads such cells as missing; "
-    if how := how_to_read(some[0]):
+    if how := how_to_read(cells[0]):
         advice = f"{how}; "
-        if "decimal" not in how and "," in some[0]:
+        if "decimal" not in how and "," in cells[0]:
             advice = 'thousands=",", or --thousands ,, reads such numbers; '
     return (
-        f"column {name!r} must hold numbers, got {', '.join(map(quoted, some))} "
+        f"column {name!r} must hold numbers, got {', '.join(map(quoted, cells))} "
         f"({advice}ignore, or --ignore, leaves out the column)"
     )
 
