@@ -378,27 +378,13 @@ def as_tables(
 ) -> Iterable[Any]:
     """Batches of files as tables with these columns; tables as they are."""
     check_several(batches)
-    return (
-        _of_bunch(batch, number, label, qid, features)
-        if isinstance(batch, Bunch)
-        else batch
-        for number, batch in enumerate(batches)
-    )
-
-
-def _of_bunch(
-    batch: Bunch, number: int, label: str, qid: str, features: Sequence[str]
-) -> Any:
-    columns = {label: batch.target, qid: batch.qid}
-    names = list(batch.feature_names)
-    for name in features:
-        if name not in names:
-            raise ValueError(
-                f"batches must have a feature {name!r}, got {listed(names)} in batch "
-                f"{number}"
-            )
-        columns[name] = np.asarray(batch.data)[:, names.index(name)]
-    return arrow().table(columns)
+    for batch in batches:
+        if not isinstance(batch, Bunch):
+            yield batch
+            continue
+        columns = zip(batch.feature_names, np.asarray(batch.data).T, strict=True)
+        own = {name: column for name, column in columns if name in features}
+        yield arrow().table({label: batch.target, qid: batch.qid, **own})
 
 
 def gathered(

@@ -444,7 +444,7 @@ def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
     """Sizes of the queries of a file whose lines hold no qid:."""
     own = file.source.path
     beside = [own.with_name(own.name + suffix) for suffix in GROUP_SUFFIXES]
-    source = path or next((one for one in beside if one.exists()), None)
+    source = path or next((one for one in beside if one.is_file()), None)
     if source is None:
         if not file.n_rows:
             return np.empty(0, dtype=np.int64)
