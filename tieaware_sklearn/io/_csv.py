@@ -135,20 +135,16 @@ def kinds_of_csv(file: CsvFile, columns: Sequence[str]) -> dict[str, str]:
 def _find_kinds(
     file: CsvFile, columns: Sequence[str], found: dict[str, str], block: int
 ) -> None:
-    compute = arrow(".compute")
     left = [name for name in columns if name not in found]
     texts = dict.fromkeys(left, arrow().string())
-    for batch in _batches(file, texts, block=block) if left else ():
-        for start in (0, _FIRST_ROWS):
-            rows = batch.slice(start, _FIRST_ROWS if start == 0 else None)
-            for name in left:
-                cells = _without_missing(rows.column(name), file)
-                if compute.any(_are_numbers(cells, file)).as_py():
-                    found[name] = "numbers"
-                elif cells.null_count < len(cells):
-                    found[name] = "text"
-            left = [name for name in left if name not in found]
-        if not left:
+    for batch in _batches(file, texts, block) if left else ():
+        for name in left:
+            cells = _cells(batch.column(name), file)
+            if _any_number(cells):
+                found[name] = "numbers"
+            elif cells.null_count < len(cells):
+                found[name] = "text"
+        if not (left := [name for name in left if name not in found]):
             break
 
 
@@ -170,7 +166,7 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
     others = dict.fromkeys([*texts, *file.ids], string)
     try:
         floats = dict.fromkeys(numbers, float64) | others
-        for batch in () if file.thousands else _batches(file, floats, fast=True):
+        for batch in () if file.thousands else _batches(file, floats):
             if any(_are_large(_floats(batch.column(name))) for name in numbers):
                 raise _MalformedError
             _look_at(batch, file, texts)
@@ -194,28 +190,18 @@ def read_csv(file: CsvFile, kinds: Mapping[str, str]) -> Iterator[Any]:
 
 
 def _batches(
-    file: CsvFile,
-    kinds: dict[str, Any],
-    *,
-    fast: bool = False,
-    block: int = MAX_LINE,
+    file: CsvFile, kinds: dict[str, Any], block: int = MAX_LINE
 ) -> Iterator[Any]:
-    """Some columns of the file, as record batches of so many bytes of it.
-
-    With `fast`, line ends are not looked for in quotation marks, which takes longer, if
-    there is none at the start; raises an error if there is one later.
-    """
+    """Some columns of the file, as record batches of so many bytes of it."""
     module = arrow(".csv")
-    with file.source.open() as start:
-        fast = fast and b'"' not in start.read(_START)
     lines = _QuotedLines(file.source.open(), str(file.source))
     with io.BufferedReader(lines) as opened:
-        for batch in module.open_csv(
+        yield from module.open_csv(
             opened,
             module.ReadOptions(block_size=block),
             module.ParseOptions(
                 delimiter=file.separator,
-                newlines_in_values=not fast,
+                newlines_in_values=True,
                 invalid_row_handler=_skip_blank,
             ),
             module.ConvertOptions(
@@ -223,10 +209,7 @@ def _batches(
                 include_columns=list(kinds),
                 null_values=file.missing,
             ),
-        ):
-            if fast and lines.n_quotes:
-                raise _MalformedError
-            yield batch
+        )
         if lines.may_be_open(file.separator.encode()) and _open_quote(file):
             raise _MalformedError
 
@@ -280,34 +263,32 @@ def _are_large(floats: NDArray[np.float64]) -> bool:
 def _look_at(batch: Any, file: CsvFile, texts: Sequence[str]) -> None:
     """No query id is missing; text has no numbers."""
     compute = arrow(".compute")
-    wrong = [_are_numbers(batch.column(name), file) for name in texts]
-    wrong += [compute.equal(batch.column(name), "") for name in file.ids]
-    if any(compute.any(cells).as_py() for cells in wrong):
+    ids = [compute.equal(batch.column(name), "") for name in file.ids]
+    if any(compute.any(missing).as_py() for missing in ids) or any(
+        _any_number(_cells(batch.column(name), file)) for name in texts
+    ):
         raise _MalformedError
 
 
-def _are_numbers(cells: Any, file: CsvFile) -> Any:
+def _any_number(cells: Any) -> bool:
     compute = arrow(".compute")
-    return compute.match_substring_regex(_ungrouped(cells, file), NUMBER.pattern)
+    are_numbers = compute.match_substring_regex(cells, NUMBER.pattern)
+    return bool(compute.any(are_numbers).as_py())
 
 
-def _ungrouped(cells: Any, file: CsvFile) -> Any:
-    if file.thousands is None:
-        return cells
-    return arrow(".compute").replace_substring(cells, file.thousands, "")
-
-
-def _without_missing(cells: Any, file: CsvFile) -> Any:
-    """Cells without blanks around them, null where they stand for a missing number."""
+def _cells(cells: Any, file: CsvFile) -> Any:
+    """Cells without blanks and what parts groups of digits; null if one is missing."""
     compute = arrow(".compute")
     cells = compute.utf8_trim_whitespace(cells)
     missing = compute.is_in(cells, arrow().array(file.missing))
+    if file.thousands is not None:
+        cells = compute.replace_substring(cells, file.thousands, "")
     return compute.if_else(missing, None, cells)
 
 
 def _exact(cells: Any, file: CsvFile) -> Any:
     """Cells of text as floats, or as integers where floats would round."""
-    cells = _ungrouped(_without_missing(cells, file), file)
+    cells = _cells(cells, file)
     floats = cells.cast(arrow().float64())
     if not _are_large(_floats(floats)):
         return floats

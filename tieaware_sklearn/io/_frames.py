@@ -136,10 +136,11 @@ class Piece(NamedTuple):
             ids = np.asarray(column)
         except Exception:
             for row, cell in enumerate(column, start=first):
-                if not _is_utf_8(cell):
-                    raise ValueError(
-                        f"{name} must hold text in UTF-8, got other bytes in row {row}"
-                    ) from None
+                try:
+                    cell.as_py()
+                except UnicodeDecodeError:
+                    got = f"got other bytes in row {row}"
+                    raise ValueError(f"{name} must hold text in UTF-8, {got}") from None
             raise
         starts = run_starts(ids)
         if ids.dtype.kind not in "biu":
@@ -494,14 +495,6 @@ def _wrong_with(one: Any) -> str:
     if isinstance(one, str) and any("\ud800" <= c <= "\udfff" for c in one):
         return "hold text that UTF-8 can write"
     return ""
-
-
-def _is_utf_8(cell: Any) -> bool:
-    try:
-        cell.as_py()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
