@@ -151,18 +151,21 @@ class Piece(NamedTuple):
         kind.check(ids[starts], name, at)
         return ids
 
-    def kind_of(self, name: Any) -> str:
-        """What a column holds: "numbers" or flags, "text", "other", or nothing.
+    def kinds(self) -> dict[Any, str]:
+        """What columns hold: "numbers" or flags, "text", "other", or nothing.
 
         Types say so, or else values.
         """
-        column = self.column(name)
-        if not isinstance(column, np.ndarray):
+        return {name: self._kind(name, of) for name, of in self.frame.schema.items()}
+
+    def _kind(self, name: Any, dtype: Any) -> str:
+        column: Any = self.column(name) if isinstance(dtype, _BY_VALUE) else None
+        if dtype == nw.Categorical:  # Arrow has a type for the categories
             dtype = nw.from_native(column, series_only=True).dtype
-            if not isinstance(dtype, _BY_VALUE):
-                if dtype.is_numeric() or dtype == nw.Boolean:
-                    return "numbers"
-                return "text" if dtype == nw.String else "other"
+        if not isinstance(dtype, _BY_VALUE):
+            if dtype.is_numeric() or dtype == nw.Boolean:
+                return "numbers"
+            return "text" if dtype == nw.String else "other"
         values = np.asarray(column)
         if values.dtype.kind in "biuf":
             return "numbers"
@@ -194,7 +197,7 @@ class Piece(NamedTuple):
 
     def numeric(self) -> list[Any]:
         """The columns with numbers or flags."""
-        return [name for name in self.names if self.kind_of(name) == "numbers"]
+        return [name for name, kind in self.kinds().items() if kind == "numbers"]
 
     def check_columns(self, names: Iterable[Any], why: str = "") -> None:
         """It must have these columns."""
@@ -231,8 +234,9 @@ def check_columns(
     where: str, names: Sequence[Any], wanted: Iterable[Any], why: str = ""
 ) -> None:
     """A file or a batch must have these columns."""
+    own = set(names)
     for name in wanted:
-        if name not in names:
+        if name not in own:
             raise ValueError(
                 f"{where}: there is no column {name!r} (columns: {listed(names)}){why}"
             )
@@ -590,7 +594,7 @@ def open_frames(
     if first is None:
         raise no_document(said)
     first.check_columns([label, qid])
-    kinds = {name: first.kind_of(name) for name in first.names if name not in ignore}
+    kinds = {n: kind for n, kind in first.kinds().items() if n not in ignore}
     text = [n for n, kind in kinds.items() if kind != "numbers" and n != qid]
     first.check_no_numbers(text)
     read = partial(_read, chain([first], every), said, label, qid)
@@ -619,7 +623,7 @@ def rankings_of(
     features = [n for n in others if kinds.get(n) == "numbers" and n not in ignore]
     if not features:
         raise ValueError(f"{said}: no column but {label!r} and {qid!r} holds numbers")
-    left_out = [n for n in others if n not in features and n not in ignore]
+    left_out = [n for n in others if kinds.get(n) != "numbers" and n not in ignore]
     return Rankings(said, features, left_out, partial(read, features), n_rows)
 
 

@@ -203,7 +203,7 @@ def _open_parquet(source: TextSource, qid: str, ignore: Sequence[str]) -> _File:
         empty = Piece.of(schema.empty_table())
         if empty is None or not n_rows:
             return _File(source, names, {}, {}, None, n_rows)
-        kinds = {name: empty.kind_of(name) for name in names}
+        kinds = {n: kind for n, kind in empty.kinds().items() if n not in of_index}
         text = [n for n, k in kinds.items() if k == "text" and n not in (qid, *ignore)]
         wanted = [*text, *({qid} & kinds.keys())]
         batch = next(parquet.iter_batches(_FIRST_ROWS, columns=wanted))
@@ -289,7 +289,7 @@ def _read(
     features: Sequence[str],
 ) -> Iterator[Rows]:
     """All rows of all files, some together."""
-    numbers = [label, *features]
+    used = {label, qid, *features}
     for file in files:
         own = [name for name in file.names if name not in file.folders]
         place: Place = partial(_place, str(file.source))
@@ -299,8 +299,7 @@ def _read(
                 place = file.csv.place
                 batches = read_csv(file.csv, {n: kinds[n] for n in own if n in kinds})
             else:
-                wanted = [name for name in own if name in (qid, *numbers)]
-                batches = _read_parquet(file, wanted)
+                batches = _read_parquet(file, [name for name in own if name in used])
             for batch in batches:
                 for name, value in file.folders.items():
                     cells = arrow().repeat(value, batch.num_rows)
