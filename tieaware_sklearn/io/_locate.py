@@ -88,14 +88,26 @@ def connected(url: str) -> Iterator[tuple[Any, str]]:
         yield core.url_to_fs(url)
 
 
-class _Remote(io.RawIOBase):
-    """A file of fsspec whose errors name the URL."""
+class Wrapped(io.RawIOBase):
+    """A file that is read through another one, and closed with it."""
 
-    def __init__(self, file: Any, url: str) -> None:
-        self._file, self._url = file, url
+    def __init__(self, file: Any) -> None:
+        self._file = file
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Remote(Wrapped):
+    """A file of fsspec whose errors name the URL."""
+
+    def __init__(self, file: Any, url: str) -> None:
+        super().__init__(file)
+        self._url = url
 
     def seekable(self) -> bool:
         return bool(self._file.seekable())
@@ -119,10 +131,6 @@ class _Remote(io.RawIOBase):
             block = self._file.read(len(buffer))
         buffer[: len(block)] = block
         return len(block)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 @contextmanager

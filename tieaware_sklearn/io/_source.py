@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeGuard
+from typing import IO, Any, NoReturn
 
-from ._locate import Location, PathLike, Url
+from ._locate import Location, PathLike, Url, Wrapped
 from ._wording import in_one_line
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -46,7 +46,7 @@ class _Gzip:
         return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
 
 
-class _Streams(io.RawIOBase):
+class _Streams(Wrapped):
     """Compressed streams, one after another, to the end of the file.
 
     The readers of `bz2` and `lzma` take what follows a stream and is none for the end,
@@ -54,11 +54,9 @@ class _Streams(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes], unpacker: Callable[[], Any]) -> None:
-        self._file, self._new = file, unpacker
+        super().__init__(file)
+        self._new = unpacker
         self._unpacker, self._packed, self._is_within = unpacker(), b"", False
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         found = b""
@@ -80,10 +78,6 @@ class _Streams(io.RawIOBase):
             found = self._unpacker.decompress(packed, len(buffer))
         buffer[: len(found)] = found
         return len(found)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 #: by the first bytes of what they unpack
@@ -123,8 +117,10 @@ class TextSource:
             if sys.stdin is None:
                 raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif _is_pipe(self.path):
-            self._bytes = self.path.read_bytes()
+        elif isinstance(path := self.path, Path) and (
+            path.exists() and not path.is_file()  # a pipe, which is read only once
+        ):
+            self._bytes = path.read_bytes()
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
@@ -135,7 +131,11 @@ class TextSource:
 
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
-        text: Any = self.open_packed()
+        text: Any = self._bytes
+        if text is None:
+            text = self.path.open("rb")
+        else:
+            text = io.BufferedReader(io.BytesIO(text))
         try:
             start = text.peek(max(map(len, UNPACKERS)))
             for magic, unpacker in UNPACKERS.items():
@@ -148,12 +148,6 @@ class TextSource:
             raise
         opened: IO[bytes] = text
         return opened
-
-    def open_packed(self) -> IO[bytes]:
-        """The bytes of the file as they are, which can be looked at ahead."""
-        if self._bytes is not None:
-            return io.BufferedReader(io.BytesIO(self._bytes))
-        return self.path.open("rb")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -168,33 +162,21 @@ class TextSource:
             raise ValueError(f"{self}: {what}") from None
 
 
-def _is_pipe(path: Location) -> TypeGuard[Path]:
-    """Whether a file is there that can be read only once."""
-    return isinstance(path, Path) and path.exists() and not path.is_file()
-
-
-class Lines(io.RawIOBase):
+class Lines(Wrapped):
     """Bytes handed on as they are, as long as they are lines of text."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
-        self._file = file
+        super().__init__(file)
         self._name = name
         self._n_ended = 0
         #: bytes of the line that has not ended; None before the first
         self._open_line: int | None = None
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         block = self._file.read(len(buffer))
         self.check(block)
         buffer[: len(block)] = block
         return len(block)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
     def check(self, block: bytes) -> None:
         if self._open_line is None:
