@@ -165,7 +165,7 @@ def bad_files(folder):
         return str(path)
 
     yield ["absent.txt"], 1, "absent.txt: No such file or directory"
-    yield [str(folder)], 1, "there is no file to read in the folder"
+    yield [str(folder)], 1, "there is no file to read in"
     yield [write("a.txt", "")], 1, "a.txt: there is no document"
     middle = "1 qid:1 1:1\nzero qid:1 1:1\n0 qid:1 1:0\n"
     yield [write("b.txt", middle)], 1, "b.txt, line 2: the label must be a number"
@@ -212,7 +212,7 @@ def bad_files(folder):
     yield (
         [write("p.csv", "a,b\n1,2\n"), "--label", "qid"],
         1,
-        "must be different columns, got 'qid' twice",
+        "different columns, got 'qid' twice",
     )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
     yield [fine, "--label", "x"], 1, "--label is for CSV and Parquet files"

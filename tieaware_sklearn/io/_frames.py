@@ -589,6 +589,7 @@ def open_frames(
     tables: Iterable[Any], said: str, *, label: str, qid: str, ignore: Sequence[str]
 ) -> Rankings:
     """Tables of one kind, which are read once; columns of numbers are features."""
+    check_different([label, qid], "label and qid")
     every = pieces(tables, [], alike=True, empty=True)
     first = next(every, None)
     if first is None:
@@ -615,7 +616,6 @@ def rankings_of(
     n_rows: int | None = None,
 ) -> Rankings:
     """A table whose columns of numbers are features; it is read with their names."""
-    check_different([label, qid], "label and qid")
     others = [name for name in names if name not in (label, qid)]
     check_ignored(ignore, others)
     if kinds.get(label) != "numbers":

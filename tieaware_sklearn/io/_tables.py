@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from ._csv import CsvFile, kinds_of_csv, open_csv, read_csv
-from ._frames import OneKind, Piece, arrow, check_columns, rankings_of, rows_of
+from ._frames import (
+    OneKind,
+    Piece,
+    arrow,
+    check_columns,
+    check_different,
+    rankings_of,
+    rows_of,
+)
 from ._locate import (
     Location,
     PathLike,
@@ -145,6 +153,7 @@ def open_tables(
     Columns of `ignore` are not looked at, and those without a number or without a name
     are left out.
     """
+    check_different([label, qid], "label and qid")
     _check_texts(missing_values, thousands)
     files = []
     for path in paths:
