@@ -138,13 +138,16 @@ def _find_kinds(
     left = [name for name in columns if name not in found]
     texts = dict.fromkeys(left, arrow().string())
     for batch in _batches(file, texts, block) if left else ():
-        for name in left:
-            cells = _cells(batch.column(name), file)
-            if _any_number(cells):
-                found[name] = "numbers"
-            elif cells.null_count < len(cells):
-                found[name] = "text"
-        if not (left := [name for name in left if name not in found]):
+        # the first ones mostly tell
+        for rows in (batch.slice(0, _FIRST_ROWS), batch.slice(_FIRST_ROWS)):
+            for name in left:
+                cells = _cells(rows.column(name), file)
+                if _any_number(cells):
+                    found[name] = "numbers"
+                elif cells.null_count < len(cells):
+                    found[name] = "text"
+            left = [name for name in left if name not in found]
+        if not left:
             break
 
 
@@ -264,10 +267,12 @@ def _look_at(batch: Any, file: CsvFile, texts: Sequence[str]) -> None:
     """No query id is missing; text has no numbers."""
     compute = arrow(".compute")
     ids = [compute.equal(batch.column(name), "") for name in file.ids]
-    if any(compute.any(missing).as_py() for missing in ids) or any(
-        _any_number(_cells(batch.column(name), file)) for name in texts
-    ):
+    if any(compute.any(missing).as_py() for missing in ids):
         raise _MalformedError
+    for name in texts:
+        cells = batch.column(name)
+        if _any_number(_cells(cells, file) if file.thousands else cells):
+            raise _MalformedError
 
 
 def _any_number(cells: Any) -> bool:
