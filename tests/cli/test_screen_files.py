@@ -165,7 +165,7 @@ def bad_files(folder):
         return str(path)
 
     yield ["absent.txt"], 1, "absent.txt: No such file or directory"
-    yield [str(folder)], 1, "there is no file to read in the folder"
+    yield [str(folder)], 1, "there is no file to read in"
     yield [write("f.csv", "label,qid,x\nbad,1,2\n")], 1, "'label' holds no number"
     yield [write("g.csv", "label,qid\n1,1\n")], 1, "no column but 'label'"
     fine = write("fine.txt", "1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n")
@@ -192,7 +192,7 @@ def bad_files(folder):
     yield (
         [write("p.csv", "a,b\n1,2\n"), "--label", "qid"],
         1,
-        "must be different columns, got 'qid' twice",
+        "different columns, got 'qid' twice",
     )
     yield [str(folder / "absent.parquet")], 1, "absent.parquet: No such file"
     yield [fine, "--label", "x"], 1, "--label and --qid are for CSV and Parquet files"

@@ -56,5 +56,5 @@ def test_outputs_do_not_replace_a_file_of_a_folder(capsys, shards):
 def test_nothing_to_read(capsys, tmp_path):
     code, _, err = run(capsys, "screen", tmp_path)
     assert code == 1
-    said = f"FILE: there is no file to read in the folder {tmp_path}\n"
+    said = f"FILE: there is no file to read in {tmp_path}\n"
     assert err == f"tieaware: error: {said}"

@@ -198,7 +198,7 @@ def test_ids_of_several_kinds_stay_as_they_are():
         ({"s": np.nan}, {}, "batch 1: s must not be NaN, got nan in row 2"),
         ({"qid": np.nan}, {}, "column 'qid' of batch 1 must not be missing"),
         ({"w": -1.0}, {"query_weight": "w"}, "batch 1: w must be"),
-        ({}, {"score": "absent"}, "column 'absent', got qid, label, s, w in batch 0"),
+        ({}, {"score": "absent"}, "batch 0: there is no column 'absent'"),
         ({}, {"label": "s"}, "must name different columns, got 's' twice"),
         ({}, {"batch_rows": 0}, "batch_rows must be"),
     ],

@@ -189,9 +189,9 @@ def test_columns_that_only_some_batches_have(rows, kind):
     rows = rows.drop(columns="url")
     first, second = rows[rows.qid < 9], rows[rows.qid > 8]
     more = second.assign(extra=1.0)
-    with pytest.raises(ValueError, match=r"column 'extra', as batch 1 has, got .* 0"):
+    with pytest.raises(ValueError, match=r"no column 'extra' .*: batch 1 has"):
         RankingFeatureSelector().fit_batches([kind(first), kind(more)])
-    with pytest.raises(ValueError, match=r"'clicks', got .* in batch 1"):
+    with pytest.raises(ValueError, match=r"batch 1: there is no column 'clicks'"):
         RankingFeatureSelector().fit_batches(
             [kind(first), kind(second.drop(columns="clicks"))]
         )

@@ -83,7 +83,7 @@ def test_missing_values_and_thousands(tmp_path, capsys):
 def test_what_a_column_is_does_not_depend_on_where_values_stand(
     tmp_path, monkeypatch, n_empty, batch_rows
 ):
-    monkeypatch.setattr(_csv, "_FIRST_ROWS", 4)
+    monkeypatch.setattr(_csv, "_START", 50)
     monkeypatch.setattr(_csv, "MAX_LINE", 100)
     cells = [""] * n_empty + [f"{i}" if i < 5 else f"{i}.5" for i in range(10)]
     rows = [f"1,{i},{cell},{'t' if i > 20 else ''}," for i, cell in enumerate(cells)]

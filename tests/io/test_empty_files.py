@@ -61,9 +61,9 @@ def test_the_command_reads_them(shards, capsys):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_document_at_all(tmp_path, ending):
     paths = [write(tmp_path / f"{name}{ending}", ROWS[:0]) for name in "ab"]
-    with pytest.raises(ValueError, match="and 1 more: the files hold no documents"):
+    with pytest.raises(ValueError, match=r"a.*b.*: there is no document"):
         iter_batches(paths)
-    with pytest.raises(ValueError, match=rf"a\{ending}: the file holds no documents"):
+    with pytest.raises(ValueError, match=rf"a\{ending}: there is no document"):
         iter_batches(paths[0])
 
 
@@ -71,7 +71,7 @@ def test_no_document_at_all(tmp_path, ending):
 def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
     first = write(tmp_path / f"a{ending}", ROWS)
     other = write(tmp_path / f"b{ending}", ROWS[:0].rename(columns={"x": "y"}))
-    with pytest.raises(ValueError, match="must have the columns of"):
+    with pytest.raises(ValueError, match=r"no column .* has it"):
         iter_batches([first, other])
 
 

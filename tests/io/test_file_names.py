@@ -76,9 +76,9 @@ def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("empty", r"path: there is no file to read in the folder empty$"),
-        ("empty/*.csv", r"no file to read of the pattern empty/\*\.csv$"),
-        ("shards/_*", r"of the pattern shards/_\* \(2 left out: shards/_"),
+        ("empty", r"path: there is no file to read in empty$"),
+        ("empty/*.csv", r"no file to read in empty/\*\.csv$"),
+        ("shards/_*", r"no file to read in shards/_\* \(2 left out: shards/_"),
         ([], "path must name at least one file"),
     ],
 )

@@ -65,7 +65,7 @@ def test_labels_in_names_of_folders(tmp_path):
     shards(tmp_path / "bad", "label", [0, "high"], qid=[1, 2], x=[2.0, 3.0])
     with pytest.raises(
         ValueError,
-        match=r"column 'label' \(in the name of the folder\) holds no number",
+        match=r"column 'label' holds no number",
     ):
         load_table(tmp_path / "bad")
 
@@ -76,8 +76,10 @@ def test_missing_values_and_missing_columns(tmp_path):
     z = load_table(tmp_path / "x").data[:, 1]
     assert_array_equal(np.sort(z), [3, 3, np.nan, np.nan])
     shards(tmp_path / "q", "qid", [hive, 3], label=[1, 0], x=[2.0, 3.0])
-    with pytest.raises(ValueError, match=r"name of the folder.* must not be empty"):
-        iter_batches(tmp_path / "q")
+    with pytest.raises(
+        ValueError, match=r"qid=.*0\.parquet: column 'qid' must not be m"
+    ):
+        list(iter_batches(tmp_path / "q"))
     pd.DataFrame({"label": [1], "x": [1.0]}).to_parquet(tmp_path / "q" / "a.parquet")
     with pytest.raises(ValueError, match=r"a\.parquet: there is no column 'qid'"):
         iter_batches(tmp_path / "q")
@@ -102,7 +104,7 @@ def test_numbers_stay_what_they_are(values):
     ("ids", "kinds"),
     [
         (([1, 2], ["1", "3"]), "must hold integers, as in .*0.parquet, got text"),
-        (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type double"),
+        (([1, 2], [1.0, 3.0]), "must hold integers.*got values of the type"),
         ((["1"], [1]), "must hold text, as in .*0.parquet, got integers"),
         (
             (np.array([1], "u8"), [1]),

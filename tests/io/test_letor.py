@@ -172,9 +172,7 @@ def test_letor_damaged_or_empty_files(tmp_path):
     with pytest.raises(ValueError, match=r"cut\.gz: damaged compressed data"):
         load_letor(path)
     for text in ("", "# nothing\n\n"):
-        with pytest.raises(
-            ValueError, match=r"train\.txt: the file holds no documents"
-        ):
+        with pytest.raises(ValueError, match=r"train\.txt: there is no document"):
             load_letor(write(tmp_path, text))
     with pytest.raises(FileNotFoundError):
         load_letor(tmp_path / "absent")
@@ -215,9 +213,9 @@ def test_dump_refuses_and_leaves_the_old_file(tmp_path):
     for arguments, message in (
         (([["a"]], y, qid), "X must be a 2-D numeric array"),
         (([1.0], y, qid), r"X must be a 2-D numeric array, got shape \(1,\)"),
-        ((X, [1, 2], qid), r"y must have one value per row of X \(1\)"),
-        ((X, y, ["a"]), "qid must hold integers"),
-        ((X, y, np.array([2**63], np.uint64)), "qid must be a 64-bit integer"),
+        ((X, [1, 2], qid), r"y must have one value per row \(1\), got 2"),
+        ((X, y, ["a"]), "qid must hold 64-bit integers"),
+        ((X, y, np.array([2**63], np.uint64)), "qid must hold 64-bit integers"),
         ((X, ["a"], qid), "y must be numeric"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -50,7 +50,7 @@ def test_sizes_of_queries_beside_a_file(tmp_path, web):
         ("1 qid:1 1:5\n1 qid:1 4000000000:5\n", "line 2: .* must be below 2.31"),
         ("1 qid:1 1:5\n1 qid:9999999999999999999 1:5\n", "line 2: qid must be a 64-b"),
         ("1 qidx:1 1:5\n", "line 1: a feature must look like .* got 'qidx:1'"),
-        ("# nothing\n", "the file holds no documents"),
+        ("# nothing\n", "there is no document"),
     ],
 )
 def test_letor_lines_that_are_wrong(tmp_path, text, message):

@@ -180,7 +180,7 @@ FILES = [
         b"1 qid:1 1000000:1\n0 qid:1 1:1\n",
         ", line 1: feature number 1000000 is far beyond the others (2 ",
     ),
-    ("letor", b"", ": the file holds no documents"),
+    ("letor", b"", ": there is no document"),
     ("letor", whole("letor").decode().encode("utf-16"), ", line 1: must be UTF-8"),
     ("letor", damaged(gzip.compress(whole("letor"))), ": damaged compressed data"),
     ("letor", gzip.compress(whole("letor"))[:-20], ": damaged compressed data"),
@@ -192,7 +192,7 @@ FILES = [
         whole("csv").replace(b".5", b"").replace(b",9,", b"," + b"9" * 400 + b","),
         ", line 11: column 'x' must hold numbers of 64 bits at most, got '999",
     ),
-    ("csv", CSV[0], ": the file holds no documents"),
+    ("csv", CSV[0], ": there is no document"),
     ("csv", whole("csv").decode().encode("utf-16"), ", line 1: must be UTF-8, got UTF"),
     ("csv", whole("csv").decode().encode("utf-16-le"), ", line 1: must be text in UTF"),
     (
@@ -214,7 +214,7 @@ FILES = [
     (
         "parquet",
         parquet(qid=[None, *range(19)]),
-        ", row 0: column 'qid' must not be empty",
+        ": column 'qid' must not be missing, got nan in row 0",
     ),
     (
         "parquet",

@@ -72,7 +72,7 @@ def test_query_ids_of_parquet_that_are_no_single_values(tmp_path, ids):
     for reader in (load_table, iter_batches):
         with pytest.raises(
             ValueError,
-            match=r"t\.parquet: column 'qid' must hold one number or text per row, got",
+            match=r"t\.parquet: column 'qid' must hold one value .*, got",
         ):
             reader(path)
 
@@ -87,7 +87,8 @@ def test_ids_of_parquet_that_are_no_text(tmp_path):
     for read in (load_table, lambda path: list(iter_batches(path))):
         with pytest.raises(ValueError, match="column 'qid' must hold text") as error:
             read(path)
-        assert str(error.value).startswith(f"{path}, row 2: ")
+        assert str(error.value).startswith(f"{path}: ")
+        assert str(error.value).endswith(" row 2")
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), None])
@@ -150,5 +151,5 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
     assert "small" not in load_table(path, ignore=["small"]).feature_names
     pq.write_table(table, tmp_path / "u.parquet")
     pq.write_table(text.set_column(2, "small", pa.array(["a", "b"])), path)
-    with pytest.raises(ValueError, match=r"t\.parquet.* 'small' must hold numbers, as"):
+    with pytest.raises(ValueError, match=r"'small' must .* 'a' in .*t\.parquet, row 0"):
         load_table(tmp_path)

@@ -12,7 +12,7 @@ from tieaware_sklearn.datasets import iter_batches
 
 
 def test_tables_whose_first_rows_say_little(tmp_path, monkeypatch):
-    monkeypatch.setattr("tieaware_sklearn.io._csv._FIRST_ROWS", 2)
+    monkeypatch.setattr("tieaware_sklearn.io._csv._START", 30)
     late = "qid,label,late,text,gone\n" + "".join(
         f"{q},{q % 2},{'' if q < 5 else q},t,\n" for q in range(8)
     )

@@ -58,10 +58,10 @@ def frames(*ids, column="q"):
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (["aab", "bcb"], "query 'b' again after another one, in row 2 of batch 1"),
-        (["aab", "bc", "", "a"], "'a' again after another one, in row 0 of batch 3"),
-        (["aba"], "query 'a' again after another one, in row 2 of batch 0"),
-        (["ab", "ba"], "query 'a' again after another one, in row 1 of batch 1"),
+        (["aab", "bcb"], "row 2 of batch 1: query 'b' comes back after"),
+        (["aab", "bc", "", "a"], "row 0 of batch 3: query 'a' comes back after"),
+        (["aba"], "row 2 of batch 0: query 'a' comes back after"),
+        (["ab", "ba"], "row 1 of batch 1: query 'a' comes back after"),
         (["a", [None]], "column 'q' of batch 1 must not be missing, got None in row 0"),
     ],
 )  # fmt: skip
@@ -84,11 +84,11 @@ def test_the_batches_before_an_error_are_given():
         ([{"q": [1]}], "Arrow or the like, got dict in batch 0"),
         ([*frames("a"), pl.DataFrame({"q": ["b"], "x": [1]})],
          "got a pandas DataFrame first and a polars DataFrame in batch 1"),
-        (frames("a", column="k"), "column 'q', got k, x in batch 0"),
+        (frames("a", column="k"), r"batch 0: there is no column 'q' \(columns: k, x\)"),
         ([*frames("a"), pd.DataFrame({"q": ["b"]})],
-         "column 'x', as the first batch has, got q in batch 1"),
+         "batch 1: there is no column 'x' .*: the first batch has it"),
         ([pd.DataFrame({"q": ["b"]}), *frames("a")],
-         "column 'x', as batch 1 has, got q in batch 0"),
+         "batch 0: there is no column 'x' .*: batch 1 has it"),
     ],
 )  # fmt: skip
 def test_what_is_no_batch(batches, message):

@@ -544,7 +544,8 @@ class RankingFeatureSelector(FeatureColumns, BaseEstimator):  # type: ignore[mis
                     f"batches must all have the same features, got {listed(first)} "
                     f"first and {listed(names)} in batch {number}"
                 )
-            kind.check(np.asarray(batch.qid), "qid", number)
+            at = f"batch {number}"
+            kind.check(np.asarray(batch.qid), f"column 'qid' of {at}", at)
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:

@@ -24,7 +24,6 @@ from ._locate import (
     Url,
     all_tabular,
     find_files,
-    is_tabular,
     is_url,
     size_on_disk,
     which_file,

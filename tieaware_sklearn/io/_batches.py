@@ -9,12 +9,12 @@ from sklearn.utils import Bunch
 
 from .._display import show_progress
 from .._engine import check_count, check_flag
-from ._frames import check_paths, open_frames, peeked, tables_of
+from ._frames import open_frames, tables_or_paths
 from ._letor import open_letor
 from ._locate import Location, PathLike, all_tabular, find_files
 from ._rows import Rankings, framed
 from ._source import TextSource
-from ._tables import check_texts, open_tables
+from ._tables import open_tables
 
 #: numbers of a batch if nothing else is said: 32 MB of them
 _BATCH_CELLS = 1 << 22
@@ -171,10 +171,8 @@ def iter_batches(
         check_count(n_features, "n_features")
     if batch_rows is not None:
         check_count(batch_rows, "batch_rows")
-    check_texts(missing_values, thousands)
     said = f"a {type(path).__module__.partition('.')[0]} {type(path).__name__}"
-    path = peeked(path)
-    tables = tables_of(path)
+    tables, paths = tables_or_paths(path)
     if tables is not None:
         _none_of(
             "data frames and streams", query_file=query_file, n_features=n_features,
@@ -182,9 +180,8 @@ def iter_batches(
         )  # fmt: skip
         rankings = open_frames(tables, said, label=label, qid=qid, ignore=ignore)
     else:
-        check_paths(path)
         rankings = open_files(
-            find_files(path), label=label, qid=qid, ignore=ignore,
+            find_files(paths), label=label, qid=qid, ignore=ignore,
             query_file=query_file, n_features=n_features,
             missing_values=missing_values, thousands=thousands,
         )  # fmt: skip

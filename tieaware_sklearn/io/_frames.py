@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import chain
@@ -17,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
 from .._engine import (
-    Queries,
     SeenQueries,
     check_count,
     check_qid,
@@ -26,29 +26,36 @@ from .._engine import (
     is_missing,
     numbers_of,
     run_starts,
+    show,
 )
 from .._optional import import_optional
-from ._rows import Rankings, Rows, in_whole_queries, place_after
+from ._rows import Place, Rankings, Rows, check_ignored, in_whole_queries, no_document
 from ._wording import listed, quoted
 
 Found = TypeVar("Found")
 #: rows that are gathered if nothing else is said: a call costs as much as thousands
 GATHERED_ROWS = 1 << 16
-#: what query ids are
-TEXTS, INTEGERS = "text", "integers"
-UNSIGNED = "64-bit integers without a sign"
+#: how a number is spelled
+NUMBER = re.compile(r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$")
+#: rows of text that are looked at for numbers
+_FIRST_ROWS = 1 << 12
 #: types of narwhals of which values tell whether they are numbers
 _BY_VALUE = (nw.Object, nw.Categorical, nw.Enum, nw.Unknown)
 
 
+def arrow(module: str = "") -> Any:
+    """Arrow, or one of its modules."""
+    return import_optional(f"pyarrow{module}", extra="io", purpose="reading tables")
+
+
 class Piece(NamedTuple):
-    """A data frame, and its number among the batches, from 0."""
+    """A data frame, and its number among the batches, from 0, if it is one of them."""
 
     frame: nw.DataFrame[Any]
-    number: int
+    number: int | None = None
 
     @classmethod
-    def of(cls, table: Any, number: int = 0) -> Piece | None:
+    def of(cls, table: Any, number: int | None = None) -> Piece | None:
         """A table of any library; None of what is none.
 
         Raises
@@ -57,7 +64,7 @@ class Piece(NamedTuple):
             If two of its columns have one name.
         """
         if hasattr(table, "num_columns") and not hasattr(table, "group_by"):
-            table = _arrow().table(table)  # a record batch
+            table = arrow().table(table)  # a record batch
         try:
             frame = nw.from_native(table, eager_only=True, pass_through=True)
             if not isinstance(frame, nw.DataFrame):
@@ -65,9 +72,9 @@ class Piece(NamedTuple):
             frame.columns  # noqa: B018
         except DuplicateError as error:
             twice = str(error).partition("'")[2].partition("'")[0]
+            at = "" if number is None else f" in batch {number}"
             raise ValueError(
-                f"batches must have each column once, got {twice!r} twice in batch "
-                f"{number}"
+                f"must have each column once, got {twice!r} twice{at}"
             ) from None
         return cls(frame, number)
 
@@ -84,70 +91,121 @@ class Piece(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        return int(self.frame.shape[0])
+        return len(self.frame)
 
     @property
     def names(self) -> list[Any]:
         """The columns."""
         return list(self.frame.columns)
 
-    def column(self, name: str) -> Any:
+    def column(self, name: Any) -> Any:
         """A column, of which NumPy can make an array that holds the same.
 
         NumPy knows no integers of 128 bits, and of a dictionary of Arrow it gets some
         value where one is missing.
         """
+        table = self.table
+        if type(table).__module__ == "pyarrow.lib":  # narwhals takes longer
+            native = table.column(name)
+            is_dictionary = hasattr(native.type, "index_type")
+            return native.cast(native.type.value_type) if is_dictionary else native
         column = self.frame.get_column(name)
         if column.dtype in (nw.Int128, nw.UInt128):
             return np.array(column.to_list(), dtype=object)
-        native = column.to_native()
-        if column.implementation.is_pyarrow() and column.dtype == nw.Categorical:
-            native = native.cast(native.type.value_type)
-        return native
+        return column.to_native()
+
+    def numbers(self, name: Any, place: Place) -> NDArray[Any]:
+        """A column of numbers; what is missing is NaN."""
+        column = self.column(name)
+        if str(getattr(column, "type", "")) in ("double", "float", "halffloat"):
+            return np.asarray(column)  # at once: what Arrow has as floats is as it was
+        return numbers_of(column, f"column {name!r}", place)
+
+    def ids(self, qid: Any, kind: OneKind, first: int = 0) -> NDArray[Any]:
+        """The query ids, none of them missing, and all of the kind of those before.
+
+        Rows are numbered from the `first` one on.
+        """
+        at = "" if self.number is None else f"batch {self.number}"
+        name = f"column {qid!r}{' of ' * bool(at)}{at}"
+        dtype = self.frame.get_column(qid).dtype
+        if dtype.is_nested():
+            raise ValueError(f"{name} must hold one value in each cell, got {dtype}")
+        column = self.column(qid)
+        try:
+            ids = np.asarray(column)
+        except Exception:
+            for row, cell in enumerate(column, start=first):
+                try:
+                    cell.as_py()
+                except UnicodeDecodeError:
+                    got = f"got other bytes in row {row}"
+                    raise ValueError(f"{name} must hold text in UTF-8, {got}") from None
+            raise
+        starts = run_starts(ids)
+        if ids.dtype.kind not in "biu":
+            for row, one in zip(starts.tolist(), ids[starts].tolist(), strict=True):
+                if rule := _wrong_with(one):
+                    got = f"got {show(one)} in row {first + row}"
+                    raise ValueError(f"{name} must {rule}, {got}")
+        kind.check(ids[starts], name, at)
+        return ids
+
+    def kinds(self) -> dict[Any, str]:
+        """What columns hold: "numbers" or flags, "text", "other", or nothing.
+
+        Types say so, or else values.
+        """
+        return {name: self._kind(name, of) for name, of in self.frame.schema.items()}
+
+    def _kind(self, name: Any, dtype: Any) -> str:
+        column: Any = self.column(name) if isinstance(dtype, _BY_VALUE) else None
+        if dtype == nw.Categorical:  # Arrow has a type for the categories
+            dtype = nw.from_native(column, series_only=True).dtype
+        if not isinstance(dtype, _BY_VALUE):
+            if dtype.is_numeric() or dtype == nw.Boolean:
+                return "numbers"
+            return "text" if dtype == nw.String else "other"
+        values = np.asarray(column)
+        if values.dtype.kind in "biuf":
+            return "numbers"
+        found = [value for value in values.tolist() if not is_missing(value)]
+        if all(isinstance(one, (Real, Decimal)) for one in found):
+            return "numbers" if found else ""
+        return "text" if all(isinstance(one, str) for one in found) else "other"
+
+    def check_no_numbers(self, names: Iterable[Any]) -> None:
+        """Refuse columns of text that begin with a number: they would be no features.
+
+        Raises
+        ------
+        ValueError
+            If one does; it is named, with the number.
+        """
+        for name in names:
+            cells = np.asarray(self.column(name)[:_FIRST_ROWS]).tolist()
+            values = (
+                (row, one) for row, one in enumerate(cells) if not is_missing(one)
+            )
+            row, first = next(values, (0, None))
+            if isinstance(first, str) and NUMBER.match(first):
+                raise ValueError(
+                    f"column {name!r} must hold numbers as numbers, got the text "
+                    f"{quoted(first)} in row {row} (give the column a type of numbers; "
+                    "ignore, or --ignore, leaves it out)"
+                )
+
+    def numeric(self) -> list[Any]:
+        """The columns with numbers or flags."""
+        return [name for name, kind in self.kinds().items() if kind == "numbers"]
 
     def check_columns(self, names: Iterable[Any], why: str = "") -> None:
         """It must have these columns."""
-        own = set(self.names)
-        for name in names:
-            if name not in own:
-                raise ValueError(
-                    f"batches must have a column {name!r}{', ' if why else ''}{why}, "
-                    f"got {listed(self.names)} in batch {self.number}"
-                )
-
-    def queries_of(self, qid: str) -> Queries:
-        """The queries, whose ids must not be missing."""
-        column, name = (
-            self.frame.get_column(qid),
-            f"column {qid!r} of batch {self.number}",
-        )
-        if column.dtype.is_nested():
-            raise ValueError(
-                f"{name} must hold one value in each cell, got {column.dtype}"
-            )
-        ids = np.asarray(self.column(qid))
-        queries = check_qid(ids, n_rows=self.n_rows, name=name)
-        _check_spelled(queries.qid, name)
-        return queries
+        check_columns(f"batch {self.number}", self.names, names, why)
 
     def select(self, names: Sequence[str]) -> Piece:
         """Some of its columns."""
         return Piece(self.frame.select(list(names)), self.number)
-
-    def holds_numbers(self, name: Any) -> bool:
-        """Whether a column has a type of numbers or flags, or values that are."""
-        dtype = self.frame.get_column(name).dtype
-        if not isinstance(dtype, _BY_VALUE):
-            return bool(dtype.is_numeric() or dtype == nw.Boolean)
-        values = np.asarray(self.column(name))
-        if values.dtype.kind != "O":
-            return values.dtype.kind in "biuf"
-        found = [value for value in values.tolist() if not is_missing(value)]
-        return bool(found) and all(isinstance(one, (Real, Decimal)) for one in found)
-
-    def numeric(self) -> list[Any]:
-        """The columns with numbers or flags."""
-        return [name for name in self.names if self.holds_numbers(name)]
 
     def matrix(self, names: Sequence[str]) -> Any:
         """Some columns as a table; numbers that NumPy has as objects become its own."""
@@ -171,9 +229,17 @@ class Piece(NamedTuple):
             columns = [nw.maybe_set_index(column, index=index) for column in columns]
         return own.with_columns(columns).to_native() if columns else own.to_native()
 
-    def rows(self, start: int, stop: int) -> Piece:
-        """Some of its rows."""
-        return Piece(self.frame[start:stop], self.number)
+
+def check_columns(
+    where: str, names: Sequence[Any], wanted: Iterable[Any], why: str = ""
+) -> None:
+    """A file or a batch must have these columns."""
+    own = set(names)
+    for name in wanted:
+        if name not in own:
+            raise ValueError(
+                f"{where}: there is no column {name!r} (columns: {listed(names)}){why}"
+            )
 
 
 def check_several(batches: Any) -> None:
@@ -219,8 +285,8 @@ def pieces(
             )
         piece.check_columns(columns)
         if alike:
-            piece.check_columns(first.names, "as the first batch has")
-            first.check_columns(piece.names, f"as batch {number} has")
+            piece.check_columns(first.names, ": the first batch has it")
+            first.check_columns(piece.names, f": batch {number} has it")
         if piece.n_rows or empty:
             yield piece
 
@@ -234,38 +300,9 @@ def _as_one(parts: Sequence[Piece]) -> Any:
     if len(tables) == 1:
         return tables[0]
     if kind.is_pyarrow():
-        return _arrow().concat_tables(tables, promote_options="permissive")
+        return arrow().concat_tables(tables, promote_options="permissive")
     relaxed = {"how": "diagonal_relaxed"} if kind.is_polars() else {}
     return kind.to_native_namespace().concat(tables, **relaxed)
-
-
-class _Frame(NamedTuple):
-    """Rows of a data frame whose queries may go on in the next one."""
-
-    piece: Piece
-    qid: str
-    kind: OneKind
-
-    @property
-    def n_rows(self) -> int:
-        return self.piece.n_rows
-
-    def runs(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        queries = self.piece.queries_of(self.qid)
-        self.kind.check(queries.qid, self.qid, self.piece.number)
-        codes = queries.row_codes()
-        starts = run_starts(codes)
-        return queries.qid[codes[starts]], starts
-
-    def rows(self, start: int, stop: int) -> _Frame:
-        return self._replace(piece=self.piece.rows(start, stop))
-
-    def comes_back(self, query: str, row: int) -> ValueError:
-        return ValueError(
-            "batches must be sorted by query, or the rows of each query stand "
-            f"together, got query {query} again after another one, in row {row} of "
-            f"batch {self.piece.number}"
-        )
 
 
 def whole_queries(
@@ -330,10 +367,15 @@ def whole_queries(
     """
     if batch_rows is not None:
         check_count(batch_rows, "batch_rows")
+    found = in_whole_queries(_frames(batches, qid), batch_rows or 1, finely=False)
+    return (_as_one([Piece(rows.data) for rows in frames]) for frames in found)
+
+
+def _frames(batches: Iterable[Any], qid: str) -> Iterator[Rows]:
     kind = OneKind()
-    frames = (_Frame(piece, qid, kind) for piece in pieces(batches, [qid], alike=True))
-    found = in_whole_queries(frames, batch_rows or 1, finely=False)
-    return (_as_one([frame.piece for frame in frames]) for frames in found)
+    for piece in pieces(batches, [qid], alike=True):
+        ids = piece.ids(qid, kind)
+        yield Rows(piece.frame, ids, ids, f"row {{}} of batch {piece.number}".format)
 
 
 def as_tables(
@@ -341,27 +383,13 @@ def as_tables(
 ) -> Iterable[Any]:
     """Batches of files as tables with these columns; tables as they are."""
     check_several(batches)
-    return (
-        _of_bunch(batch, number, label, qid, features)
-        if isinstance(batch, Bunch)
-        else batch
-        for number, batch in enumerate(batches)
-    )
-
-
-def _of_bunch(
-    batch: Bunch, number: int, label: str, qid: str, features: Sequence[str]
-) -> Any:
-    columns = {label: batch.target, qid: batch.qid}
-    names = list(batch.feature_names)
-    for name in features:
-        if name not in names:
-            raise ValueError(
-                f"batches must have a feature {name!r}, got {listed(names)} in batch "
-                f"{number}"
-            )
-        columns[name] = np.asarray(batch.data)[:, names.index(name)]
-    return _arrow().table(columns)
+    for batch in batches:
+        if not isinstance(batch, Bunch):
+            yield batch
+            continue
+        columns = zip(batch.feature_names, np.asarray(batch.data).T, strict=True)
+        own = {name: column for name, column in columns if name in features}
+        yield arrow().table({label: batch.target, qid: batch.qid, **own})
 
 
 def gathered(
@@ -381,8 +409,8 @@ def gathered(
     waiting: list[Piece] = []
     n_rows = 0
     for piece in pieces(batches, columns, alike=alike):
-        queries = piece.queries_of(qid)
-        kind.check(queries.qid, qid, piece.number)
+        ids = piece.ids(qid, kind)
+        queries = check_qid(ids, n_rows=piece.n_rows)
         again = seen.add(queries.qid)
         if again is not None:
             raise ValueError(
@@ -423,12 +451,12 @@ def check_different(columns: Sequence[str], arguments: str) -> None:
 
 
 class OneKind:
-    """The kind of the query ids of the first batch, which all must have."""
+    """The kind of the query ids of the first batch or file, which all must have."""
 
     def __init__(self) -> None:
-        self._first: tuple[str, int] | None = None
+        self._first: tuple[str, str] | None = None
 
-    def check(self, ids: NDArray[Any], qid: str, number: int) -> None:
+    def check(self, ids: NDArray[Any], name: str, at: str) -> None:
         """The ids of a batch are of this kind.
 
         Raises
@@ -436,50 +464,41 @@ class OneKind:
         ValueError
             If they are not: a query of both batches would be two in silence.
         """
-        kind = _kind_of_ids(ids)
-        first, at = self._first = self._first or (kind, number)
+        types = set(map(type, ids)) if ids.dtype.kind == "O" else {ids.dtype.type}
+        said = str(ids.dtype)
+        kind = " and ".join(sorted({_kind_of_type(own, said) for own in types}))
+        first, before = self._first = self._first or (kind, at)
         if kind != first:
             raise ValueError(
-                f"column {qid!r} of batch {number} must hold {first}, as in batch {at}"
-                f", got {kind}: a query of both batches would be two queries (write "
-                "the ids of one as those of the other)"
+                f"{name} must hold {first}, as in {before}, got {kind}: a query of "
+                "both would be two queries (write the ids of one as those of the other)"
             )
 
 
-def _kind_of_ids(ids: NDArray[Any]) -> str:
-    """What query ids are: those of one kind are told apart alike."""
-    if ids.dtype.kind == "O":
-        return " and ".join(sorted({_kind_of_type(own) for own in set(map(type, ids))}))
-    if ids.dtype.kind == "U":
-        return TEXTS
-    return _kind_of_type(ids.dtype.type, str(ids.dtype))
-
-
-def _kind_of_type(own: type, name: str | None = None) -> str:
+def _kind_of_type(own: type, dtype: str) -> str:
+    """What ids are: those of one kind are told apart alike."""
     if issubclass(own, str):
-        return TEXTS
+        return "text"
     if issubclass(own, np.uint64):
-        return UNSIGNED
-    if issubclass(own, (bool, np.bool_)):
-        return "values of the type bool"
-    if issubclass(own, (int, np.integer)) and not issubclass(own, np.timedelta64):
-        return INTEGERS
+        return "64-bit integers without a sign"
+    if issubclass(own, (int, np.integer)) and not issubclass(
+        own, (bool, np.timedelta64)
+    ):
+        return "integers"
     if issubclass(own, float):  # of 64 bits, those of NumPy are Python's, too
         return "values of the type float64"
-    return f"values of the type {name or own.__name__}"
+    return f"values of the type {own.__name__ if dtype == 'object' else dtype}"
 
 
-def _check_spelled(ids: NDArray[Any], name: str) -> None:
-    """Refuse texts that no file could hold."""
-    for text in ids.tolist() if ids.dtype.kind in "UO" else ():
-        if isinstance(text, str) and not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise ValueError(
-                    f"{name} must hold text that UTF-8 can write, got {text!r}, with "
-                    "half of a surrogate pair"
-                ) from None
+def _wrong_with(one: Any) -> str:
+    """What is wrong with a query id, if anything is."""
+    if is_missing(one):
+        return "not be missing"
+    if isinstance(one, (str, bytes)) and not one:
+        return "not be empty"
+    if isinstance(one, str) and any("\ud800" <= c <= "\udfff" for c in one):
+        return "hold text that UTF-8 can write"
+    return ""
 
 
 def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
@@ -523,139 +542,115 @@ def query_digests(qid: ArrayLike) -> NDArray[np.uint64]:
     return id_digests(queries.qid)[queries.row_codes()]
 
 
-def tables_of(source: Any) -> Iterable[Any] | None:
-    """A table, several, or a stream of them, as tables; None of what is none."""
-    if hasattr(source, "read") or isinstance(source, (str, bytes, os.PathLike)):
-        return None
-    if isinstance(source, (list, tuple)):
-        return source if source and Piece.of(source[0]) else None
-    if isinstance(source, chain):  # of a first table, and others
-        return source
-    if hasattr(source, "collect_batches"):  # of polars, as its frames are collected
-        every: Iterable[Any] = source.collect_batches(
-            chunk_size=GATHERED_ROWS, maintain_order=True
-        )
-        return every
-    if (piece := Piece.of(source)) is not None:
-        starts = range(0, max(piece.n_rows, 1), GATHERED_ROWS)
-        return (piece.rows(at, at + GATHERED_ROWS).table for at in starts)
-    for method in ("scanner", "to_reader"):  # of a dataset of Arrow
-        source = getattr(source, method)() if hasattr(source, method) else source
-    if hasattr(source, "__arrow_c_stream__"):
-        every = _arrow().RecordBatchReader.from_stream(source)
-        return every
-    return None
-
-
-def peeked(source: Any) -> Any:
-    """An iterator of paths as a list, and one of tables as such with a first one."""
-    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "read"):
-        return source
-    if not isinstance(source, Iterator):
-        return source
-    for first in source:
-        if Piece.of(first) is not None:
-            return chain([first], source)
-        is_path = isinstance(first, (str, os.PathLike))
-        return [first, *source] if is_path else [first]
-    return []
-
-
-def check_paths(source: Any) -> None:
-    """What is no table must be a path, or several.
+def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
+    """The tables of a source, or None and the paths that it names.
 
     Raises
     ------
     ValueError
-        If it is not; what can be read is listed.
+        If it is neither; what can be read is listed.
     """
     if isinstance(source, (str, os.PathLike)):
-        return
-    several = isinstance(source, Iterable) and not hasattr(source, "read")
-    wrong = [source] if not several or isinstance(source, bytes) else []
-    wrong += [] if wrong else [
-        one for one in source if not isinstance(one, (str, os.PathLike))
-    ]  # fmt: skip
-    if wrong:
-        raise ValueError(
-            "path must be a path, a list of paths, a data frame, a stream of Arrow "
-            "(a dataset, a relation of DuckDB, a plan of polars), or an iterable of "
-            f"data frames, got {'' if wrong[0] is source else 'a '}"
-            f"{type(wrong[0]).__name__}"
-            f"{'' if wrong[0] is source else f' in a {type(source).__name__}'}"
-        )
+        return None, [source]
+    if hasattr(source, "collect_batches"):  # of polars, as its frames are collected
+        rows = {"chunk_size": GATHERED_ROWS, "maintain_order": True}
+        return source.collect_batches(**rows), []
+    if (piece := Piece.of(source)) is not None:
+        starts = range(0, max(piece.n_rows, 1), GATHERED_ROWS)
+        frames = (piece.frame[at : at + GATHERED_ROWS] for at in starts)
+        return (frame.to_native() for frame in frames), []
+    for method in ("scanner", "to_reader"):  # of a dataset of Arrow
+        source = getattr(source, method)() if hasattr(source, method) else source
+    if hasattr(source, "__arrow_c_stream__"):
+        return arrow().RecordBatchReader.from_stream(source), []
+    wrong, where = source, ""
+    if isinstance(source, Iterable) and not (
+        isinstance(source, bytes) or hasattr(source, "read")
+    ):
+        items = iter(source)
+        paths: list[Any] = []
+        for one in items:
+            if not paths and Piece.of(one) is not None:
+                return chain([one], items), []
+            if not isinstance(one, (str, os.PathLike)):
+                wrong, where = one, f" in a {type(source).__name__}"
+                break
+            paths.append(one)
+        else:
+            return None, paths
+    raise ValueError(
+        "path must be a path, a list of paths, a data frame, a stream of Arrow (a "
+        "dataset, a relation of DuckDB, a plan of polars), or an iterable of data "
+        f"frames, got {type(wrong).__name__}{where}"
+    )
 
 
 def open_frames(
     tables: Iterable[Any], said: str, *, label: str, qid: str, ignore: Sequence[str]
 ) -> Rankings:
     """Tables of one kind, which are read once; columns of numbers are features."""
+    check_different([label, qid], "label and qid")
     every = pieces(tables, [], alike=True, empty=True)
     first = next(every, None)
     if first is None:
-        raise ValueError(f"{said}: there is no document")
+        raise no_document(said)
     first.check_columns([label, qid])
-    for name in ignore:
-        if name not in first.names or name in (label, qid):
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (columns: "
-                f"{listed(first.names)})"
-            )
-    if not first.holds_numbers(label):
-        raise ValueError(f"{said}: column {label!r} must hold numbers")
-    others = [name for name in first.names if name not in (label, qid, *ignore)]
-    features = [name for name in others if first.holds_numbers(name)]
-    left_out = [name for name in others if name not in features]
-    for name in left_out:
-        _check_text(first, name)
+    kinds = {n: kind for n, kind in first.kinds().items() if n not in ignore}
+    text = [n for n, kind in kinds.items() if kind != "numbers" and n != qid]
+    first.check_no_numbers(text)
+    read = partial(_read, chain([first], every), said, label, qid)
+    return rankings_of(
+        said, first.names, kinds, read, label=label, qid=qid, ignore=ignore
+    )
+
+
+def rankings_of(
+    said: str,
+    names: Sequence[Any],
+    kinds: Mapping[Any, str],
+    read: Callable[[Sequence[Any]], Iterator[Rows]],
+    *,
+    label: str,
+    qid: str,
+    ignore: Sequence[str],
+    n_rows: int | None = None,
+) -> Rankings:
+    """A table whose columns of numbers are features; it is read with their names."""
+    others = [name for name in names if name not in (label, qid)]
+    check_ignored(ignore, others)
+    if kinds.get(label) != "numbers":
+        raise ValueError(f"{said}: column {label!r} holds no number")
+    features = [n for n in others if kinds.get(n) == "numbers" and n not in ignore]
     if not features:
         raise ValueError(f"{said}: no column but {label!r} and {qid!r} holds numbers")
-    parts = chain([first], every)
-    read = partial(_read, parts, said, label, qid, features)
-    return Rankings(said, features, left_out, read)
-
-
-def _check_text(piece: Piece, name: Any) -> None:
-    """Refuse a column of text that begins with a number: it would be no feature."""
-    cells = np.asarray(piece.column(name)[:GATHERED_ROWS]).tolist()
-    first = next((cell for cell in cells if not is_missing(cell)), None)
-    if isinstance(first, str) and _spells_number(first):
-        raise ValueError(
-            f"column {name!r} must hold numbers as numbers, got the text "
-            f"{quoted(first)} (cast the column to numbers; ignore leaves it out)"
-        )
-
-
-def _spells_number(text: str) -> bool:
-    try:
-        return float(text) is not None
-    except ValueError:
-        return False
+    left_out = [n for n in others if kinds.get(n) != "numbers" and n not in ignore]
+    return Rankings(said, features, left_out, partial(read, features), n_rows)
 
 
 def _read(
     parts: Iterable[Piece], said: str, label: str, qid: str, features: Sequence[Any]
 ) -> Iterator[Rows]:
     """All rows, which can be read once."""
-    place, first, kind = partial(_place, said), 0, OneKind()
+    place, first, kind = f"row {{}} of {said}".format, 0, OneKind()
     for piece in parts:
-        if not piece.n_rows:
-            continue
-        own = partial(place_after, place, first)
-
-        def column(name: Any, piece: Piece = piece, own: Any = own) -> NDArray[Any]:
-            return numbers_of(piece.column(name), f"column {name!r}", own)
-
-        kind.check(piece.queries_of(qid).qid, qid, piece.number)
-        data = [column(name) for name in features]
-        ids = np.asarray(piece.column(qid))
-        yield Rows(data, column(label), ids, place, first)
-        first += piece.n_rows
+        if piece.n_rows:
+            ids = piece.ids(qid, kind)
+            yield rows_of(piece, features, label, ids, place, first)
+            first += piece.n_rows
 
 
-def _place(said: str, row: int) -> str:
-    return f"row {row} of {said}"
+def rows_of(
+    piece: Piece,
+    features: Sequence[Any],
+    label: str,
+    ids: NDArray[Any],
+    place: Place,
+    first: int,
+) -> Rows:
+    """A table as rows of a ranking, each named by its place, from the first one on."""
 
+    def at(row: int) -> str:
+        return place(first + row)
 
-def _arrow() -> Any:
-    return import_optional("pyarrow", extra="io", purpose="an Arrow table")
+    data = [piece.numbers(name, at) for name in features]
+    return Rows(data, piece.numbers(label, at), ids, place, first)

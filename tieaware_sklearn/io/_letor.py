@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,11 +19,11 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from .._atomic import write_whole
-from .._engine import check_choice, run_starts
+from .._engine import check_choice, check_length, numbers_of, runs
 from .._kernel import engine, letor
-from ._locate import GROUP_SUFFIXES, Location, PathLike, find_files
-from ._rows import Rankings, Rows, framed
-from ._source import TextSource, check_paths, no_documents
+from ._locate import GROUP_SUFFIXES, PathLike, find_files
+from ._rows import Rankings, Rows, check_ignored, framed, no_document
+from ._source import TextSource
 from ._wording import listed, number_as_text, quoted
 
 Made = TypeVar("Made")
@@ -38,7 +41,6 @@ _EXACT = 2**53
 #: feature numbers above the first are taken for mistakes if they are so many times
 #: more than there are different ones
 _LARGE, _FAR = 10_000, 100
-_NUMBERS = re.compile(rb"[ \t]([0-9]+):")
 
 
 def load_letor(
@@ -176,54 +178,47 @@ def dump_letor(
     ...     path.read_text()
     '2 qid:7 1:0.5 2:3\n'
     """
-    _refuse_masks(X=X, y=y, qid=qid)
+    for name, values in (("X", X), ("y", y), ("qid", qid)):
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name} must not hold masked values")
     is_sparse = sp.issparse(X)
     rows: Any = sp.csr_array(X, copy=True) if is_sparse else np.asarray(X)
-    if rows.dtype.kind == "O":  # such as a data frame of integers and flags
-        rows = _as_numbers(rows)
+    with suppress(TypeError, ValueError):
+        if rows.dtype.kind == "O":  # such as a data frame of integers and flags
+            rows = rows.astype(np.float64)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise ValueError(
             f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
             f"{rows.dtype}"
         )
-    labels, queries = np.asarray(y), np.asarray(qid)
-    for name, values in (("y", labels), ("qid", queries)):
-        if values.shape != (rows.shape[0],):
-            raise ValueError(
-                f"{name} must have one value per row of X ({rows.shape[0]}), got "
-                f"shape {values.shape}"
-            )
-    if queries.dtype.kind not in "biu":
+    labels, queries = numbers_of(y, "y"), np.asarray(qid)
+    check_length(labels, rows.shape[0], "y")
+    check_length(queries, rows.shape[0], "qid")
+    if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
         raise ValueError(
-            "qid must hold integers, the only ids that the format allows, got dtype "
-            f"{queries.dtype}"
+            "qid must hold 64-bit integers, the only ids that the format allows, got "
+            f"dtype {queries.dtype} with {queries[:3]}"
         )
-    if queries.dtype.kind == "u" and (queries >= 2**63).any():
-        raise ValueError(f"qid must be a 64-bit integer, got {queries.max()}")
-    if labels.dtype.kind not in "biuf":
-        raise ValueError(f"y must be numeric, got dtype {labels.dtype}")
     first = 0 if zero_based else 1
     if is_sparse:
         rows.sum_duplicates()
-
-    numbers = range(first, first + rows.shape[1])
-    write_whole(Path(path), letor_lines(rows, labels, queries, numbers))
+    write_whole(Path(path), _lines(rows, labels, queries, first))
 
 
-def letor_lines(
-    rows: Any, labels: NDArray[Any], queries: NDArray[Any], numbers: Sequence[int]
+def _lines(
+    rows: Any, labels: NDArray[Any], queries: NDArray[Any], first: int
 ) -> Iterator[str]:
-    """Lines of LETOR text; of a CSR array, those values that are stored."""
-    is_sparse = sp.issparse(rows)
+    """Lines of text; of a CSR array, those values that are stored."""
+    own = range(first, first + rows.shape[1])
     for i, (label, query) in enumerate(
         zip(labels.tolist(), queries.tolist(), strict=True)
     ):
-        if is_sparse:
+        if sp.issparse(rows):
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
-            own: Iterable[int] = [numbers[j] for j in rows.indices[stored].tolist()]
+            own = (rows.indices[stored] + first).tolist()
             values = rows.data[stored].tolist()
         else:
-            own, values = numbers, rows[i].tolist()
+            values = rows[i].tolist()
         features = " ".join(
             f"{number}:{number_as_text(value)}"
             for number, value in zip(own, values, strict=True)
@@ -231,20 +226,7 @@ def letor_lines(
         yield f"{number_as_text(label)} qid:{int(query)} {features}".rstrip() + "\n"
 
 
-def _refuse_masks(**arrays: Any) -> None:
-    for name, values in arrays.items():
-        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-            raise ValueError(f"{name} must not hold masked values")
-
-
-def _as_numbers(rows: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return rows.astype(np.float64)
-    except (TypeError, ValueError):
-        return rows
-
-
-class _Lines(NamedTuple):
+class _Looked(NamedTuple):
     """What one must know of lines before their features are read."""
 
     n_rows: int
@@ -255,21 +237,13 @@ class _Lines(NamedTuple):
     largest: int
 
 
-class _Chunk(NamedTuple):
-    """Some lines: how many documents they have, and the ids of their queries."""
+class _File(NamedTuple):
+    """A file, its lines that hold a document, and its queries, one after another."""
 
+    source: TextSource
     n_rows: int
     ids: NDArray[np.int64]
     lengths: NDArray[np.int64]
-
-
-class _Counted(NamedTuple):
-    """A file, its lines that hold a document, and how many of them have a qid:."""
-
-    source: TextSource
-    chunks: list[_Chunk]
-    n_rows: int
-    n_with_qid: int
 
 
 def open_letor(
@@ -283,36 +257,44 @@ def open_letor(
 ) -> Rankings:
     """Look through text for its queries and features; options as in `load_letor`."""
     check_choice(zero_based, "zero_based", (True, False, "auto"))
-    given = _check_query_file(query_file, len(sources))
-    files = []
+    files: list[_File] = []
     smallest, largest = 1, -1
     for source in sources:
-        chunks, n_with_qid = [], 0
+        n_rows, ids, lengths = 0, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for lines in _read_text(source, _look_at):
-            starts = run_starts(lines.qid)
-            lengths = np.diff(starts, append=len(lines.qid))
-            chunks.append(_Chunk(lines.n_rows, lines.qid[starts], lengths))
-            n_with_qid += len(lines.qid)
+            n_rows += lines.n_rows
+            starts, sizes = runs(lines.qid)
+            ids.append(lines.qid[starts])
+            lengths.append(sizes)
             smallest = min(smallest, lines.smallest)
             largest = max(largest, lines.largest)
-        n_rows = sum(chunk.n_rows for chunk in chunks)
-        files.append(_Counted(source, chunks, n_rows, n_with_qid))
+        files.append(_File(source, n_rows, *map(np.concatenate, (ids, lengths))))
+    said = listed(sources)
     if not any(file.n_rows for file in files):
-        raise ValueError(no_documents(sources))
-    files = _with_queries(files, given)
+        raise no_document(said)
+    files = _with_queries(files, query_file)
     if zero_based is False and smallest == 0:
-        raise ValueError(f"{sources[0]}: zero_based=False, but a feature has number 0")
+        raise ValueError(f"{said}: zero_based=False, but a feature has number 0")
     if largest < 0 and n_features is None:
-        raise ValueError(f"{sources[0]}: no line holds a feature")
+        raise ValueError(f"{said}: no line holds a feature")
     if largest > _LARGE and n_features is None:
         _check_not_far(sources, largest)
     first = 0 if zero_based is True or smallest == 0 else 1
-    numbers = _columns(first, largest, n_features)
-    kept = _not_ignored(numbers, ignore)
+    seen = max(largest + 1 - first, 0)
+    wanted = seen if n_features is None else n_features
+    if wanted < seen:
+        raise ValueError(
+            f"n_features must be at least {seen}, the number in the file, got {wanted}"
+        )
+    numbers = range(first, first + wanted)
+    check_ignored(ignore, list(map(str, numbers)) if ignore else [])
+    kept = [number for number in numbers if str(number) not in ignore]
+    if ignore and not kept:
+        raise ValueError("ignore must leave at least one feature, got all of them")
     column = np.full(max(largest + 1, numbers.stop, 1), -1, dtype=np.int32)
     column[kept] = np.arange(len(kept))
     return Rankings(
-        said=", ".join(map(str, sources)),
+        said=said,
         feature_names=[str(number) for number in kept],
         left_out=[],
         read=partial(_read, files, column),
@@ -321,99 +303,96 @@ def open_letor(
     )
 
 
-def _read(files: Sequence[_Counted], column: NDArray[np.int32]) -> Iterator[Rows]:
+def _read(files: Sequence[_File], column: NDArray[np.int32]) -> Iterator[Rows]:
     """All rows, some lines at a time; `column` has that of each number, or -1."""
-    for source, chunks, _, _ in files:
-        first, place = 0, partial(_letor_place, source)
-        pieces = _read_text(source, partial(_parse, column))
-        for chunk in chunks:
-            data, target = next(pieces, (None, np.empty(0)))
-            if len(target) != chunk.n_rows:
-                raise ValueError(f"{source}: the file has changed since it was read")
-            qid = np.repeat(chunk.ids, chunk.lengths)
-            yield Rows(data, target, qid, place, first)
-            first += chunk.n_rows
+    for source, n_rows, ids, lengths in files:
+        qid, place, stop = np.repeat(ids, lengths), partial(_place, source), 0
+        for data, target in _read_text(source, partial(_parse, column)):
+            first, stop = stop, stop + len(target)
+            if stop > n_rows:
+                break
+            yield Rows(data, target, qid[first:stop], place, first)
+            del data, target  # before the next ones are made
+        if stop != n_rows:
+            raise ValueError(f"{source}: the file has changed since it was read")
 
 
 def _parse(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
-    """Features and labels of some lines."""
-    data, target = _rows_of(column, text)
-    if np.abs(data.data).max(initial=target.max(initial=0)) >= _EXACT:
-        _check_not_rounded(text)
-    return data, target
-
-
-def _rows_of(column: NDArray[np.int32], text: bytes) -> tuple[Any, NDArray[np.float64]]:
-    """The rows of some lines, by the kernel where they are plain."""
+    """Features and labels of some lines, by the kernel where they are plain."""
     kept = np.flatnonzero(column >= 0)
-    if engine() == "compiled":
-        found = letor.parse(text, column)
-        if found is not None:
-            *parts, target = found
-            return sp.csr_array(tuple(parts), (len(target), len(kept))), target
-    data, target = load_svmlight_file(
-        io.BytesIO(text), n_features=len(column), zero_based=True
-    )
-    data = sp.csr_array(data)[:, kept]
-    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
-    ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
-    return sp.csr_array((data.data, *ends), data.shape), target
+    found = letor.parse(text, column) if engine() == "compiled" else None
+    if found is not None:
+        *parts, target = found
+        data = sp.csr_array(tuple(parts), (len(target), len(kept)))
+    else:
+        data, target = load_svmlight_file(
+            io.BytesIO(text), n_features=len(column), zero_based=True
+        )
+        data = sp.csr_array(data)[:, kept]
+        # 64-bit indices, as scikit-learn reads them, are more than some estimators take
+        ends = [part.astype(np.int32) for part in (data.indices, data.indptr)]
+        data = sp.csr_array((data.data, *ends), data.shape)
+    if np.abs(data.data).max(initial=target.max(initial=0)) >= _EXACT:
+        for line in text.split(b"\n"):
+            if any(map(_is_rounded, _LONG.findall(line.partition(b"#")[0]))):
+                raise ValueError("a number is not one that a float64 holds")
+    return data, target
 
 
 def _check_not_far(sources: Sequence[TextSource], largest: int) -> None:
     """Refuse a feature number that would fill the memory with columns of zeros."""
-
-    def numbers(text: bytes) -> NDArray[np.int64]:
-        lines = b"\n".join(line.partition(b"#")[0] for line in text.split(b"\n"))
-        return np.unique(np.array(_NUMBERS.findall(lines), dtype=np.int64))
-
-    seen = np.empty(0, np.int64)
+    seen: set[int | None] = set()
+    where = ""
     for source in sources:
-        for found in _read_text(source, numbers):
-            seen = np.union1d(seen, found)
+        for line, tokens in _documents(source):
+            numbers = {_integer(token.partition(":")[0]) for token in tokens[1:]}
+            seen |= numbers - {None}
             if _FAR * len(seen) >= largest:
                 return
-    for source in sources:
-        for number, tokens in _documents(source):
-            if any(token.startswith(f"{largest}:") for token in tokens):
-                raise ValueError(
-                    f"{source}, line {number}: feature number {largest} is far beyond "
-                    f"the others ({len(seen)} different ones): every number up to it "
-                    "would be a column (if it is right, n_features, or --n-features, "
-                    "says how many there are)"
-                )
+            if largest in numbers:
+                where = where or f"{source}, line {line}"
+    raise ValueError(
+        f"{where}: feature number {largest} is far beyond the others ({len(seen)} "
+        "different ones): every number up to it would be a column (if it is right, "
+        "n_features, or --n-features, says how many there are)"
+    )
 
 
-def _with_queries(files: list[_Counted], given: list[Path]) -> list[_Counted]:
+def _with_queries(
+    files: list[_File], query_file: PathLike | Sequence[PathLike] | None
+) -> list[_File]:
     """Queries as lines name them, or by their sizes, numbered through all files.
 
     Raises
     ------
     ValueError
-        Where some lines have a qid: and others not, or all and sizes are `given`;
+        Where some lines have a qid: and others not, or all and there is a `query_file`;
         where sizes are not to be found, or do not add up to the rows of their file.
     """
-    if any(file.n_with_qid for file in files):
-        if given:
+    given: list[Any] = [None] * len(files)
+    if query_file is not None:
+        is_one = isinstance(query_file, (str, os.PathLike))
+        given = [query_file] if is_one else list(query_file)  # type: ignore[arg-type]
+        if len(given) != len(files):
+            raise ValueError(
+                f"query_file must name one file for each path ({len(files)}), got "
+                f"{len(given)}"
+            )
+    if any(len(file.ids) for file in files):
+        if query_file is not None:
             raise ValueError(
                 f"{files[0].source}: query_file must be None, because the lines have "
                 "qid:"
             )
         for file in files:
-            if file.n_with_qid != file.n_rows:
+            if file.lengths.sum() != file.n_rows:
                 raise ValueError(_complaint(file.source, needs_qid=True))
         return files
     found, first = [], 0
-    for i, file in enumerate(files):
-        sizes = _sizes_of(file, given[i : i + 1])
-        ids, chunks = np.repeat(np.arange(first, first + len(sizes)), sizes), []
-        for chunk in file.chunks:
-            own, ids = ids[: chunk.n_rows], ids[chunk.n_rows :]
-            starts = run_starts(own)
-            lengths = np.diff(starts, append=len(own))
-            chunks.append(_Chunk(chunk.n_rows, own[starts], lengths))
-        found.append(file._replace(chunks=chunks))
-        first += len(sizes)
+    for file, path in zip(files, given, strict=True):
+        sizes = _sizes_of(file, path)
+        ids = np.arange(first, first := first + len(sizes))
+        found.append(file._replace(ids=ids, lengths=sizes))
     return found
 
 
@@ -423,13 +402,12 @@ def _read_text(source: TextSource, reader: Callable[[bytes], Made]) -> Iterator[
         while text := file.read(_CHUNK):
             text += file.readline()
             try:
-                made = reader(text)
+                yield reader(text)
             except (ValueError, OverflowError) as error:
                 raise ValueError(_complaint(source, error)) from None
-            yield made
 
 
-def _look_at(text: bytes) -> _Lines:
+def _look_at(text: bytes) -> _Looked:
     """Queries and features of some lines, by the kernel where they are plain.
 
     Raises
@@ -438,10 +416,8 @@ def _look_at(text: bytes) -> _Lines:
         For numbers that are none; `_read_text` says which. What stands between the
         first and the last feature of a line is not looked at.
     """
-    if engine() == "compiled":
-        found = letor.look(text)
-        if found is not None:
-            return _Lines(*found)
+    if engine() == "compiled" and (found := letor.look(text)) is not None:
+        return _Looked(*found)
     n_rows, ids = 0, []
     smallest, largest = 1, -1
     for line in text.split(b"\n"):
@@ -461,73 +437,37 @@ def _look_at(text: bytes) -> _Lines:
             largest = max(largest, int(last.partition(b":")[0]))
     if smallest < 0 or largest >= _N_NUMBERS:
         raise OverflowError("a feature number is out of range")
-    return _Lines(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
+    return _Looked(n_rows, np.array(ids, dtype=np.int64), smallest, largest)
 
 
-def _check_not_rounded(text: bytes) -> None:
-    """Raise where a whole number would become another one, and perhaps a tie."""
-    for line in text.split(b"\n"):
-        for value in _LONG.findall(line.partition(b"#")[0]):
-            if _is_rounded(value.decode()):
-                raise ValueError("a number is not one that a float64 holds")
-
-
-def _check_query_file(
-    query_file: PathLike | Sequence[PathLike] | None, n_paths: int
-) -> list[Path]:
-    """The files with the sizes of queries: none, or one for each path."""
-    given = [] if query_file is None else check_paths(query_file, "query_file")
-    if given and len(given) != n_paths:
-        raise ValueError(
-            f"query_file must name one file for each path ({n_paths}), got {len(given)}"
-        )
-    return given
-
-
-def _sizes_of(file: _Counted, given: list[Path]) -> NDArray[np.int64]:
+def _sizes_of(file: _File, path: PathLike | None) -> NDArray[np.int64]:
     """Sizes of the queries of a file whose lines hold no qid:."""
-    path = given[0] if given else _find_group_file(file.source.path)
-    if path is None:
+    own = file.source.path
+    beside = [own.with_name(own.name + suffix) for suffix in GROUP_SUFFIXES]
+    source = path or next((one for one in beside if one.is_file()), None)
+    if source is None:
         if not file.n_rows:
             return np.empty(0, dtype=np.int64)
-        path = file.source.path
         raise ValueError(
-            f"{path}: the lines have no qid:, and there is no file {path.name}.query "
+            f"{own}: the lines have no qid:, and there is no file {beside[0].name} "
             "with the sizes of the queries beside it (query_file= names another file)"
         )
-    sizes = _read_sizes(path)
+    found = []
+    for number, tokens in _documents(text := TextSource(source), b"\0"):
+        size = _integer(tokens[0]) if len(tokens) == 1 else None
+        if size is None or not 1 <= size < _N_NUMBERS:
+            raise ValueError(
+                f"{text}, line {number}: the size of a query must be an integer >= 1 "
+                f"and below 2^31, got {quoted(' '.join(tokens))}"
+            )
+        found.append(size)
+    sizes = np.array(found, dtype=np.int64)
     if sizes.sum() != file.n_rows:
         raise ValueError(
-            f"{path}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}, "
+            f"{text}: the sizes of its {len(sizes)} queries add up to {sizes.sum()}, "
             f"but {file.source} has {file.n_rows} rows"
         )
     return sizes
-
-
-def _find_group_file(path: Location) -> Location | None:
-    for suffix in GROUP_SUFFIXES:
-        beside = path.with_name(path.name + suffix)
-        if beside.exists():
-            return beside
-    return None
-
-
-def _read_sizes(path: Location) -> NDArray[np.int64]:
-    sizes = []
-    source = TextSource(path)
-    with source.reading(), source.open_text() as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("latin-1").strip()
-            if not text:
-                continue
-            size = _integer(text)
-            if size is None or not 1 <= size < _N_NUMBERS:
-                raise ValueError(
-                    f"{path}, line {number}: the size of a query must be an integer "
-                    f">= 1 and below 2^31, got {quoted(text)}"
-                )
-            sizes.append(size)
-    return np.array(sizes, dtype=np.int64)
 
 
 def _complaint(
@@ -541,21 +481,20 @@ def _complaint(
     return f"{source}: {error or 'malformed'}"
 
 
-def _letor_place(source: TextSource, row: int) -> str:
+def _place(source: TextSource, row: int) -> str:
     """File and line of a row, for a message."""
-    for number, _ in _documents(source):
-        if row == 0:
-            return f"{source}, line {number}"
-        row -= 1
-    raise IndexError(row)
+    number, _ = next(islice(_documents(source), row, None))
+    return f"{source}, line {number}"
 
 
-def _documents(source: TextSource) -> Iterator[tuple[int, list[str]]]:
-    """Numbers and words of the lines that hold a document."""
-    with source.open_text() as file:
+def _documents(
+    source: TextSource, comment: bytes = b"#"
+) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and words of the lines that hold some, up to their comments."""
+    with source.reading(), source.open_text() as file:
         for number, line in enumerate(file, start=1):
             # bytes are parted at ASCII white space alone, as scikit-learn does
-            tokens = [t.decode("latin-1") for t in line.partition(b"#")[0].split()]
+            tokens = [t.decode("latin-1") for t in line.partition(comment)[0].split()]
             if tokens:
                 yield number, tokens
 
@@ -600,8 +539,9 @@ def _integer(text: str) -> int | None:
         return None
 
 
-def _is_rounded(text: str) -> bool:
+def _is_rounded(text: str | bytes) -> bool:
     """Whether a whole number would become another one."""
+    text = text if isinstance(text, str) else text.decode()
     whole, _, zeros = text.partition(".")
     number = None if zeros.strip("0") else _integer(whole)
     return number is not None and number != float(text)
@@ -616,28 +556,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _columns(first: int, largest: int, n_features: int | None) -> range:
-    """Numbers of the features, from the first one to the largest seen or further."""
-    seen = max(largest + 1 - first, 0)
-    wanted = seen if n_features is None else n_features
-    if wanted < seen:
-        raise ValueError(
-            f"n_features must be at least {seen}, the number in the file, got {wanted}"
-        )
-    return range(first, first + wanted)
-
-
-def _not_ignored(numbers: range, ignore: Sequence[str]) -> list[int]:
-    names = set(map(str, numbers))
-    for name in ignore:
-        if name not in names:
-            raise ValueError(
-                f"ignore must name a feature, got {name!r} (features: "
-                f"{listed(numbers)})"
-            )
-    kept = [number for number in numbers if str(number) not in ignore]
-    if ignore and not kept:
-        raise ValueError("ignore must leave at least one feature, got all of them")
-    return kept

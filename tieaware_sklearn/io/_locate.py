@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any
 from urllib.parse import unquote
 
@@ -50,7 +50,10 @@ class Url:
     def __init__(self, url: str) -> None:
         self._url = url
         # what follows ? is no part of the name
-        self._path = PurePosixPath(re.split(r"[?#]", url.rpartition("::")[2])[0])
+        path = PurePosixPath(re.split(r"[?#]", url.rpartition("::")[2])[0])
+        self.name, self.suffix = path.name, path.suffix
+        #: the folders above, innermost first
+        self.parents = path.parents
 
     def __str__(self) -> str:
         return self._url
@@ -58,63 +61,53 @@ class Url:
     def __repr__(self) -> str:
         return f"Url({self._url!r})"
 
-    @property
-    def suffix(self) -> str:
-        return self._path.suffix
-
-    @property
-    def name(self) -> str:
-        return self._path.name
-
-    @property
-    def parents(self) -> list[PurePosixPath]:
-        """The folders above, innermost first."""
-        return list(self._path.parents)
-
-    def with_suffix(self, suffix: str) -> PurePosixPath:
-        """The path with another suffix, only to look at."""
-        return self._path.with_suffix(suffix)
-
     def with_name(self, name: str) -> Url:
         """Another file of the same folder."""
         return Url(self._url.removesuffix(self.name) + name)
 
-    def exists(self) -> bool:
-        return self.is_file()
-
     def is_file(self) -> bool:
-        with as_errors_of(self._url):
-            filesystem, path = connect(self._url)
+        with connected(self._url) as (filesystem, path):
             return bool(filesystem.isfile(path))
 
     def size(self) -> int:
         """Bytes of the file; 0 where the server does not say."""
-        with as_errors_of(self._url):
-            filesystem, path = connect(self._url)
+        with connected(self._url) as (filesystem, path):
             return int(filesystem.size(path) or 0)
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """The bytes; every error of a driver names the URL."""
-        with as_errors_of(self._url):
-            filesystem, path = connect(self._url)
+        with connected(self._url) as (filesystem, path):
             return io.BufferedReader(_Remote(filesystem.open(path, mode), self._url))
 
 
-def connect(url: str) -> tuple[Any, str]:
+@contextmanager
+def connected(url: str) -> Iterator[tuple[Any, str]]:
     """The file system of a URL, and the path there."""
     core = import_optional("fsspec.core", extra="urls", purpose=f"reading {url}")
-    filesystem, path = core.url_to_fs(url)
-    return filesystem, path
+    with as_errors_of(url):
+        yield core.url_to_fs(url)
 
 
-class _Remote(io.RawIOBase):
-    """A file of fsspec whose errors name the URL."""
+class Wrapped(io.RawIOBase):
+    """A file that is read through another one, and closed with it."""
 
-    def __init__(self, file: Any, url: str) -> None:
-        self._file, self._url = file, url
+    def __init__(self, file: Any) -> None:
+        self._file = file
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Remote(Wrapped):
+    """A file of fsspec whose errors name the URL."""
+
+    def __init__(self, file: Any, url: str) -> None:
+        super().__init__(file)
+        self._url = url
 
     def seekable(self) -> bool:
         return bool(self._file.seekable())
@@ -139,38 +132,27 @@ class _Remote(io.RawIOBase):
         buffer[: len(block)] = block
         return len(block)
 
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
 
 @contextmanager
 def as_errors_of(url: str) -> Iterator[None]:
     """Errors of drivers, which are of many kinds, as an OSError that names the URL."""
     try:
         yield
-    except FileNotFoundError as error:
-        # drivers say so of a server that does not answer, too
-        why = error.__cause__
-        is_absent = isinstance(why, (FileNotFoundError, KeyError))
-        if isinstance(why, Exception) and not (
-            is_absent or getattr(why, "status", None) == 404
-        ):
-            raise _unread(url, why) from error
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), url) from error
     except (ImportError, MemoryError):
         raise
-    except OSError as error:
-        if error.filename == url:
-            raise
-        raise _unread(url, error) from error
     except Exception as error:
-        raise _unread(url, error) from error
-
-
-def _unread(url: str, error: Exception) -> OSError:
-    why = in_one_line(error) or type(error).__name__
-    return OSError(errno.EIO, f"cannot be read: {why}", url)
+        if isinstance(error, OSError) and error.filename == url:
+            raise
+        why: BaseException = error
+        if isinstance(error, FileNotFoundError):
+            # drivers say so of a server that does not answer, too
+            why = error.__cause__ or error
+            is_absent = isinstance(why, (FileNotFoundError, KeyError))
+            if is_absent or getattr(why, "status", None) == 404:
+                absent = os.strerror(errno.ENOENT)
+                raise FileNotFoundError(errno.ENOENT, absent, url) from error
+        said = in_one_line(why) or type(why).__name__
+        raise OSError(errno.EIO, f"cannot be read: {said}", url) from error
 
 
 #: a file that is read
@@ -197,10 +179,10 @@ def separator_of(path: Location) -> str | None:
 
 def _kind(path: Location) -> str:
     """The suffix of the name, that of a compression left out."""
-    plain: Any = path
-    if path.suffix.lower() in COMPRESSED_SUFFIXES:
-        plain = path.with_suffix("")
-    return str(plain.suffix).lower()
+    suffixes = [suffix.lower() for suffix in PurePath(path.name).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def size_on_disk(paths: Sequence[Location]) -> int:
@@ -263,8 +245,8 @@ def which_file(file: Location) -> object:
     if isinstance(file, Url):
         if not _LOCAL.match(url := _COPIES.sub("", str(file))):
             return str(file)
-        with as_errors_of(url):
-            path = connect(url)[1]
+        with connected(url) as (_, path):
+            pass
     else:
         path = str(file)
     try:
@@ -276,17 +258,18 @@ def which_file(file: Location) -> object:
 
 
 def _files_of(given: PathLike, name: str) -> Sequence[Location]:
-    if not os.fspath(given):
+    spelled = os.fspath(given)
+    if not spelled:
         raise ValueError(f"{name} must not be empty, got an empty name")
     if is_url(given):
-        return _urls_of(str(given), name)
+        return _urls_of(spelled, name)
     path = Path(given)
     if path.is_dir():
-        return _chosen(_inside(path), path, name)
-    if _PATTERN.search(str(path)) and not path.exists():
-        matching = map(Path, glob.iglob(str(given), recursive=True))
+        return _chosen(_inside(path), spelled, name, spelled)
+    if _PATTERN.search(spelled) and not path.exists():
+        matching = map(Path, glob.iglob(spelled, recursive=True))
         files = (match for match in matching if match.is_file())
-        return _chosen(files, Path(_before_pattern(str(given))), name, str(given))
+        return _chosen(files, _before_pattern(spelled), name, spelled)
     return [path]
 
 
@@ -317,24 +300,18 @@ def _inside(root: Path) -> Iterator[Path]:
 
 def _urls_of(url: str, name: str) -> Sequence[Location]:
     # a ? begins the query of a URL; the links of a chain are not taken apart
-    is_pattern = "*" in url
-    if "::" in url or not (is_pattern or url.endswith("/")):
-        if "::" in url or Path(Url(url).name).suffix:
+    is_pattern, is_one = "*" in url, Path(Url(url).name).suffix
+    if "::" in url or (is_one and not (is_pattern or url.endswith("/"))):
+        return [Url(url)]
+    with connected(url) as (filesystem, path):
+        if is_pattern:
+            found = [file for file in filesystem.glob(path) if filesystem.isfile(file)]
+        elif url.endswith("/") or filesystem.isdir(path):
+            found = filesystem.find(path)
+        else:
             return [Url(url)]
-        with as_errors_of(url):
-            filesystem, path = connect(url)
-            if not filesystem.isdir(path):
-                return [Url(url)]
-    with as_errors_of(url):
-        filesystem, path = connect(url)
-        found = filesystem.glob(path) if is_pattern else filesystem.find(path)
-        files = [
-            Url(filesystem.unstrip_protocol(file))
-            for file in found
-            if not is_pattern or filesystem.isfile(file)
-        ]
-    root = _before_pattern(url) if is_pattern else url
-    return _chosen(files, Url(root), name, url if is_pattern else None)
+        files = [Url(filesystem.unstrip_protocol(file)) for file in found]
+    return _chosen(files, _before_pattern(url) if is_pattern else url, name, url)
 
 
 def _before_pattern(pattern: str) -> str:
@@ -344,41 +321,32 @@ def _before_pattern(pattern: str) -> str:
 
 
 def _chosen(
-    files: Iterable[Location], root: Location, name: str, pattern: str | None = None
+    files: Iterable[Location], root: str, name: str, given: str
 ) -> list[Location]:
-    """Those that are read, in their order."""
-    n_root = len(root.parents) + bool(root.name)
-    seen = list(files)
-    kept = [file for file in seen if not _is_left_out(_parts(file)[n_root:])]
-    if any(map(is_tabular, kept)):
-        kept = [file for file in kept if is_tabular(file)]
+    """Those that are read, in their order: folder by folder, and 2 before 10."""
+    n_root = len(PurePath(root).parts)
+    seen = [(file, PurePath(str(file)).parts[n_root:]) for file in files]
+    others = (".crc", ".tie", *GROUP_SUFFIXES)
+    kept = [
+        (file, parts)
+        for file, parts in seen
+        if not any(part.startswith(("_", ".")) for part in parts)
+        and not file.name.endswith(others)
+    ]
+    kept = [one for one in kept if is_tabular(one[0])] or kept
     if not kept:
-        where = f"the folder {root}" if pattern is None else f"of the pattern {pattern}"
-        where = f"in {where}" if pattern is None else where
-        others = f" ({len(seen)} left out: {seen[0]}...)" if seen else ""
-        raise ValueError(f"{name}: there is no file to read {where}{others}")
-    return sorted(kept, key=_natural)
+        left_out = f" ({len(seen)} left out: {seen[0][0]}...)" if seen else ""
+        raise ValueError(f"{name}: there is no file to read in {given}{left_out}")
+    in_order = sorted(kept, key=lambda one: [*map(_natural, one[1])])
+    return [file for file, _ in in_order]
 
 
-def _parts(file: Location) -> list[str]:
-    return [*(folder.name for folder in reversed(list(file.parents))), file.name]
-
-
-def _is_left_out(parts: Sequence[str]) -> bool:
-    return any(part.startswith(("_", ".")) for part in parts) or parts[-1].endswith(
-        (".crc", ".tie", *GROUP_SUFFIXES)
-    )
-
-
-def _natural(file: Location) -> list[list[tuple[int, int, str]]]:
-    """A key by which files of a folder stand together and 2 comes before 10."""
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """A key by which 2 comes before 10."""
     return [
-        [
-            (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
-            for piece in _DIGITS.split(part)
-            if piece
-        ]
-        for part in _parts(file)
+        (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
+        for piece in _DIGITS.split(name)
+        if piece
     ]
 
 

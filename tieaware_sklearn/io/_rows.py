@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,35 +16,18 @@ from sklearn.utils import Bunch
 
 from .._engine import SeenQueries, fits_floats, numbers_of, run_starts
 from .._optional import import_optional
+from ._wording import listed
 
 Place = Callable[[int], str]
 #: numbers of a matrix that are written together
 _CELLS = 1 << 17
 
 
-class Part(Protocol):
-    """Rows that stand together, of which a query may go on in the next part."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    def runs(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Ids of queries in the order of their rows, and where each begins."""
-
-    def rows(self, start: int, stop: int) -> Self: ...
-
-    def comes_back(self, query: str, row: int) -> ValueError:
-        """What to say of a query that begins anew in a row."""
-
-
-Some = TypeVar("Some", bound=Part)
-
-
 class Rows(NamedTuple):
     """Some rows of a ranking.
 
-    Features are columns, or a sparse matrix. `place` names a row, by its file and line,
-    of which `first` is the first.
+    Features are columns, or a table or matrix. `place` names a row, by its file and
+    line, of which `first` is the first.
     """
 
     data: Any
@@ -55,11 +38,7 @@ class Rows(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        return len(self.target)
-
-    def runs(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        starts = run_starts(self.qid)
-        return self.qid[starts], starts
+        return len(self.qid)
 
     def rows(self, start: int, stop: int) -> Rows:
         own = slice(start, stop)
@@ -67,13 +46,6 @@ class Rows(NamedTuple):
         data = [one[own] for one in data] if isinstance(data, list) else data[own]
         first = self.first + start
         return Rows(data, self.target[own], self.qid[own], self.place, first)
-
-    def comes_back(self, query: str, row: int) -> ValueError:
-        return ValueError(
-            f"{self.place(self.first + row)}: query {query} comes back after another "
-            "query, but batches hold whole queries: sort the rows by query first, or "
-            "read all of them at once, as load_table and load_letor (--batch-rows 0) do"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +61,7 @@ class Rankings:
     read : callable
         Gives all rows in their order, some at a time; each call reads them anew.
     n_rows : int, optional
-        Their number, if it is known.
+        Their number, if it is known, as that of sparse rows must be.
     sparse : bool, default=False
         Whether batches stay sparse if rows are.
     """
@@ -106,38 +78,39 @@ class Rankings:
 
         A batch ends with the query that fills it.
         """
-        if batch_rows is None:
-            yield self.whole()
-            return
         start = 0
+        if batch_rows is None:
+            yield self._batch(self.read(), self.n_rows or 0, "{} rows")
+            return
         for parts in in_whole_queries(self.read(), batch_rows, finely=True):
-            data = _matrix(parts, self.feature_names, sparse=self.sparse)
-            stop = start + len(data)
-            yield self._batch(parts, data, f"rows {start} to {stop - 1}")
+            stop = start + sum(part.n_rows for part in parts)
+            yield self._batch(parts, stop - start, f"rows {start} to {stop - 1}")
             start = stop
         if not start:
-            raise ValueError(f"{self.said}: there is no document")
+            raise no_document(self.said)
 
     def whole(self) -> Bunch:
         """Everything, the only batch."""
+        (batch,) = self.batches()
+        return batch
+
+    def _batch(self, rows: Iterable[Rows], n_rows: int, which: str) -> Bunch:
+        """Some rows, or all; it must be known how many if they are sparse."""
         parts, dense, row = [], None, 0
-        for part in self.read():
+        for part in rows:
+            stop = row + part.n_rows
             if sp.issparse(part.data) and not self.sparse:
                 # at once, since all of it would take as much again
                 if dense is None:
-                    dense = np.empty((self.n_rows or 0, len(self.feature_names)))
-                stop = row + part.n_rows
+                    dense = np.empty((n_rows, len(self.feature_names)))
                 part.data.toarray(out=dense[row:stop])
-                row, part = stop, part._replace(data=None)
+                part = part._replace(data=None)
             if part.n_rows:
                 parts.append(part)
+            row = stop
         if not parts:
-            raise ValueError(f"{self.said}: there is no document")
-        if dense is None:
-            dense = _matrix(parts, self.feature_names, sparse=self.sparse)
-        return self._batch(parts, dense, f"{dense.shape[0]} rows")
-
-    def _batch(self, parts: list[Rows], data: Any, which: str) -> Bunch:
+            raise no_document(self.said)
+        data = _matrix(parts, self.feature_names) if dense is None else dense
         qid = _joined([part.qid for part in parts], "qid")
         n_queries = len(set(qid[run_starts(qid)].tolist()))
         ends = list(accumulate(part.n_rows for part in parts))
@@ -149,18 +122,18 @@ class Rankings:
             feature_names=list(self.feature_names),
             left_out=list(self.left_out),
             place=partial(_place, ends, [(one.place, one.first) for one in parts]),
-            DESCR=f"{self.said}: {which}, {n_queries} queries, "
+            DESCR=f"{self.said}: {which.format(row)}, {n_queries} queries, "
             f"{len(self.feature_names)} features",
         )
 
 
 def in_whole_queries(
-    parts: Iterable[Some], least: int, *, finely: bool
-) -> Iterator[list[Some]]:
-    """Parts that hold whole queries together, at least so many rows but for the last.
+    parts: Iterable[Rows], least: int, *, finely: bool
+) -> Iterator[list[Rows]]:
+    """Rows that hold whole queries together, at least so many but for the last.
 
-    With `finely`, a part is cut behind the query that makes them enough, and else
-    before its last query alone, which may go on.
+    With `finely`, rows are cut behind the query that makes them enough, and else
+    before their last query alone, which may go on.
 
     Raises
     ------
@@ -168,19 +141,25 @@ def in_whole_queries(
         For a query that comes back after another one.
     """
     seen, last = SeenQueries(), None
-    waiting: list[Some] = []
+    waiting: list[Rows] = []
     n_waiting = 0
     for part in parts:
         if not part.n_rows:
             continue
-        ids, starts = part.runs()
+        starts = run_starts(part.qid)
+        ids = part.qid[starts]
         known = ids.tolist()
         goes_on = int(n_waiting > 0 and known[0] == last)
         again = _first_again(known)
         if again is None and (before := seen.add(ids[goes_on:])) is not None:
             again = goes_on + before
         if again is not None:
-            raise part.comes_back(repr(known[again]), int(starts[again]))
+            raise ValueError(
+                f"{part.place(part.first + int(starts[again]))}: query {known[again]!r}"
+                " comes back after another query, but batches hold whole queries: sort "
+                "the rows by query first, or read all of them at once, as load_table "
+                "and load_letor (--batch-rows 0) do"
+            )
         last, at, starts = known[-1], 0, starts[goes_on:]
         while len(starts := starts if finely else starts[-1:]):
             full = int(np.searchsorted(starts, at + least - n_waiting))
@@ -241,7 +220,7 @@ def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
     return floats.astype(np.int64) if whole.all() else numbers
 
 
-def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
+def _matrix(parts: list[Rows], names: Sequence[Any]) -> Any:
     """The features of all parts; integers beside floats keep their ties.
 
     Integers that a float64 does not hold are replaced by their ranks, which order
@@ -250,12 +229,7 @@ def _matrix(parts: list[Rows], names: Sequence[Any], *, sparse: bool) -> Any:
     data = [part.data for part in parts]
     n_rows = sum(part.n_rows for part in parts)
     if sp.issparse(data[0]):
-        if sparse:
-            return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
-        dense, row = np.empty((n_rows, len(names))), 0
-        for one in data:
-            one.toarray(out=dense[row : (row := row + one.shape[0])])
-        return dense
+        return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     dtypes = {column.dtype for one in data for column in one}
     common = np.result_type(*dtypes)
     if len(dtypes) > 1 and not all(
@@ -301,3 +275,18 @@ def as_asked(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
     if return_X_y_qid:
         return ranking.data, ranking.target, ranking.qid
     return ranking
+
+
+def no_document(said: str) -> ValueError:
+    """That some files, or a table, hold nothing."""
+    return ValueError(f"{said}: there is no document")
+
+
+def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
+    """What is left out must be there."""
+    for name in ignore:
+        if name not in features:
+            raise ValueError(
+                f"ignore must name a feature, got {name!r} (features: "
+                f"{listed(features)})"
+            )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import io
 import lzma
-import os
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeGuard
+from typing import IO, Any, NoReturn
 
-from ._locate import Location, PathLike, Url
+from ._locate import Location, PathLike, Url, Wrapped
 from ._wording import in_one_line
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -48,7 +46,7 @@ class _Gzip:
         return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
 
 
-class _Streams(io.RawIOBase):
+class _Streams(Wrapped):
     """Compressed streams, one after another, to the end of the file.
 
     The readers of `bz2` and `lzma` take what follows a stream and is none for the end,
@@ -56,11 +54,9 @@ class _Streams(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes], unpacker: Callable[[], Any]) -> None:
-        self._file, self._new = file, unpacker
+        super().__init__(file)
+        self._new = unpacker
         self._unpacker, self._packed, self._is_within = unpacker(), b"", False
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         found = b""
@@ -83,10 +79,6 @@ class _Streams(io.RawIOBase):
         buffer[: len(found)] = found
         return len(found)
 
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
 
 #: by the first bytes of what they unpack
 UNPACKERS: dict[bytes, Callable[[], Any]] = {
@@ -96,14 +88,6 @@ UNPACKERS: dict[bytes, Callable[[], Any]] = {
 }
 #: what damaged data raise, besides an OSError without a number
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
-
-
-def check_paths(path: PathLike | Sequence[PathLike], name: str) -> list[Path]:
-    """One path or several as a list of at least one."""
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not paths:
-        raise ValueError(f"{name} must name at least one file, got none")
-    return [Path(one) for one in paths]
 
 
 def would_not_read_as_text(start: bytes) -> str:
@@ -133,8 +117,10 @@ class TextSource:
             if sys.stdin is None:
                 raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
-        elif _is_pipe(self.path):
-            self._bytes = self.path.read_bytes()
+        elif isinstance(path := self.path, Path) and (
+            path.exists() and not path.is_file()  # a pipe, which is read only once
+        ):
+            self._bytes = path.read_bytes()
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
@@ -145,7 +131,11 @@ class TextSource:
 
     def open(self) -> IO[bytes]:
         """The bytes of the file, unpacked, from the start."""
-        text: Any = self.open_packed()
+        text: Any = self._bytes
+        if text is None:
+            text = self.path.open("rb")
+        else:
+            text = io.BufferedReader(io.BytesIO(text))
         try:
             start = text.peek(max(map(len, UNPACKERS)))
             for magic, unpacker in UNPACKERS.items():
@@ -159,12 +149,6 @@ class TextSource:
         opened: IO[bytes] = text
         return opened
 
-    def open_packed(self) -> IO[bytes]:
-        """The bytes of the file as they are, which can be looked at ahead."""
-        if self._bytes is not None:
-            return io.BufferedReader(io.BytesIO(self._bytes))
-        return self.path.open("rb")
-
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Errors of damaged compressed data as a ValueError that names the file."""
@@ -177,60 +161,22 @@ class TextSource:
             what = f"damaged compressed data: {in_one_line(error)}"
             raise ValueError(f"{self}: {what}") from None
 
-    def csv_rows(
-        self, separator: str, *, strict: bool = False
-    ) -> Generator[tuple[int, list[str]]]:
-        """Lines on which the rows of a CSV file end, and their cells, head first.
 
-        Bytes that are not UTF-8 become halves of surrogate pairs. `strict` raises a
-        `csv.Error` where quotation marks are not as they must be.
-        """
-        limit = csv.field_size_limit(2**31 - 1)
-        try:
-            with self.open_text() as file:
-                text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
-                reader = csv.reader(text, delimiter=separator, strict=strict)
-                for cells in reader:
-                    if len(cells) > 1 or "".join(cells).strip():
-                        yield reader.line_num, cells
-        finally:
-            csv.field_size_limit(limit)
-
-
-def no_documents(sources: Sequence[TextSource]) -> str:
-    """That there is nothing in any of some files, for a message."""
-    if len(sources) == 1:
-        return f"{sources[0]}: the file holds no documents"
-    return f"{sources[0]} and {len(sources) - 1} more: the files hold no documents"
-
-
-def _is_pipe(path: Location) -> TypeGuard[Path]:
-    """Whether a file is there that can be read only once."""
-    return isinstance(path, Path) and path.exists() and not path.is_file()
-
-
-class Lines(io.RawIOBase):
+class Lines(Wrapped):
     """Bytes handed on as they are, as long as they are lines of text."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
-        self._file = file
+        super().__init__(file)
         self._name = name
         self._n_ended = 0
         #: bytes of the line that has not ended; None before the first
         self._open_line: int | None = None
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         block = self._file.read(len(buffer))
         self.check(block)
         buffer[: len(block)] = block
         return len(block)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
     def check(self, block: bytes) -> None:
         if self._open_line is None:
