@@ -29,13 +29,15 @@ from .._engine import (
 from ..evaluation import NO_DIFFERENCE, CanonicalRows, LabelledQueries
 from ..measures import Measure, parse_measures
 from ._systems import (
+    WORDS_OF_TESTS,
     MeasuredSystems,
     Options,
     check_options,
+    paired_pvalues,
     pairs_with,
+    random_signs,
     warn_undefined,
 )
-from ._tests import WORDS_OF_TESTS, paired_pvalues, random_signs
 
 #: scores of all orders that are ranked at a time
 _CELLS = 1 << 20

@@ -25,9 +25,16 @@ from .._engine import (
 from ..evaluation import QueryMoments, QueryRows, adjust, lift
 from ..io import Kept, Saved, UnreadableError, kept_sums, sums_of
 from ..measures import names_to_save, parse_measures
-from ._correlation import FeatureCorrelation, Likeness, feature_correlation
-from ._selection import DECIMALS, Rule, Selection, each_direction
-from ._statistics import BEST, DIFFERENCE, EXPECTED, WORST, FeatureStatistics
+from ._selection import DECIMALS, Likeness, Rule, Selection, each_direction
+from ._statistics import (
+    BEST,
+    DIFFERENCE,
+    EXPECTED,
+    WORST,
+    FeatureCorrelation,
+    FeatureStatistics,
+    feature_correlation,
+)
 
 #: rows of a table in print
 SHOWN = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from .._display import warn
 from .._engine import FloatArray, check_choice, check_flag, is_number
 from ..evaluation import Asked, ask
 from ..measures import Measure, parse_measure, parse_measures
-from ._correlation import Likeness
 
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
 AUTO_REDUNDANCY = 1000
 #: correlations and scores differ in their last bits, which must not decide a choice
 DECIMALS = 10
+#: features that are correlated at once where not all pairs are
+_AT_ONCE = 64
 
 
 class Rule(NamedTuple):
@@ -166,6 +167,54 @@ class Selection:
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
         return places
+
+
+@dataclass
+class Likeness:
+    """How alike features rank: of all pairs, or of pairs as they are asked for.
+
+    Where pairs are computed as they are asked for, some features are held until others
+    are asked for. A computation takes as many further features as there are chosen
+    ones, or 64, so that a feature is not sorted again and again.
+
+    Attributes
+    ----------
+    rho : ndarray of shape (n_held, n_held)
+        Rank correlations of the features that are held.
+    place : ndarray of shape (n_features,), int
+        Place of each feature among those that are held, or -1.
+    correlate : callable, optional
+        Gives the rank correlations of some features, where not all are held.
+    """
+
+    rho: FloatArray
+    place: NDArray[np.intp]
+    correlate: Callable[[NDArray[np.intp]], FloatArray] | None = None
+
+    def prepare(
+        self, features: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Correlate some of the features, the first one included, with the others.
+
+        The first features matter most. What is returned are those for which ρ can be
+        asked now.
+        """
+        held = self.place[features] >= 0
+        asked = held[0] and (self.place[others] >= 0).all()
+        if asked or self.correlate is None:
+            return features[held]
+        some = features[: max(_AT_ONCE, len(others))]
+        both = np.union1d(some, others)
+        self.rho = self.correlate(both)
+        self.place[:] = -1
+        self.place[both] = np.arange(len(both))
+        return some
+
+    def __call__(
+        self, features: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> FloatArray:
+        """ρ of shape (len(features), len(others))."""
+        return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
 
 
 def select_features(

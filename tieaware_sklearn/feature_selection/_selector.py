@@ -40,10 +40,9 @@ from ..io import (
     rows_of_batch,
 )
 from ..measures import Measure
-from ._columns import FeatureColumns
 from ._screening import Screening
 from ._selection import AUTO_REDUNDANCY, Rule, select_features
-from ._statistics import feature_statistics
+from ._statistics import FeatureColumns, feature_statistics
 
 #: parameters for which features must be correlated, as they are without correlations
 _BY_CORRELATION = {"max_correlation": None, "diversity": 0}
