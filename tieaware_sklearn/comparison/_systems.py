@@ -368,9 +368,8 @@ def compare_systems(
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
     found = {one: systems.all_values(STATISTICS[1:], one) for one in treatments}
-    return compared(
-        systems.names, systems.asked, systems.queries, found, baselines, options
-    )
+    of = systems.names, systems.asked, systems.queries
+    return compared(*of, found, baselines, options)
 
 
 def check_options(
@@ -391,20 +390,16 @@ def check_options(
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
     # a seed that is a number, so that every pair draws alike
-    seed = seed_of(random_state)
-    return Options(
-        test, alternative, correction, interval, float(confidence), n_resamples, seed
-    )
+    drawn = {"n_resamples": n_resamples, "random_state": seed_of(random_state)}
+    return Options(test, alternative, correction, interval, float(confidence), drawn)
 
 
-def _check_correction(
-    correction: Any, test: str, alternative: str, baseline: Any
-) -> None:
+def _check_correction(correction: Any, test: str, other: str, baseline: Any) -> None:
     check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
     if correction != "tukey":
         return
-    must = {"test": (test, "t"), "alternative": (alternative, "two-sided")}
-    for name, (value, needed) in must.items():
+    must = ("test", test, "t"), ("alternative", other, "two-sided")
+    for name, value, needed in must:
         if value != needed:
             raise ValueError(
                 f"{name} must be {needed!r} with correction='tukey', got {value!r}"
@@ -425,26 +420,8 @@ class Options(NamedTuple):
     correction: str | None
     interval: str
     confidence: float
-    n_resamples: int
-    seed: int
-
-
-class _Pair(NamedTuple):
-    """What is found of a pair."""
-
-    difference: float
-    tie_std: float
-    least: float
-    largest: float
-    statistic: float
-    pvalues: float
-    low: float
-    high: float
-    effect: float
-    n_queries: int
-
-
-_AS_THEY_ARE = ("difference", "tie_std", "statistic", "pvalues", "effect")
+    #: n_resamples and random_state
+    drawn: dict[str, int]
 
 
 def compared(
@@ -467,49 +444,49 @@ def compared(
         for j in range(len(asked.measures))
         for values in found.values()
     ]
-    rows, adjusted = [], []
-    for block in blocks:
-        own = [
-            _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
-            for pair in pairs
-        ]
-        pvalues = np.array([pair.pvalues for pair in own])
-        rows += own
-        if options.correction == "tukey":
-            adjusted.append(tukey_pvalues(block["expected"][by_id], pairs))
-        else:
-            adjusted.append(adjust(pvalues, options.correction))
-    columns = np.array(rows, dtype=float).reshape(len(rows), len(_Pair._fields))
-    of = dict(zip(_Pair._fields, columns.T, strict=True))
+    rows = [
+        _compare({n: v[np.ix_(by_id, pair)] for n, v in block.items()}, options)
+        for block in blocks
+        for pair in pairs
+    ]
+    columns = np.array(rows, dtype=float).reshape(len(rows), 10).T
+    difference, tie_std, least, largest, statistic, pvalues, *rest = columns
+    low, high, effect, n_queries = rest
+    adjusted = [
+        tukey_pvalues(block["expected"][by_id], pairs)
+        if options.correction == "tukey"
+        else adjust(own, options.correction)
+        for block, own in zip(blocks, pvalues.reshape(len(blocks), -1), strict=True)
+    ]
+    values: dict[str, Any] = options._asdict()
+    del values["drawn"]
+    for name in STATISTICS:
+        values[name] = np.concatenate([block[name] for block in blocks], axis=1)
     return SystemComparison(
         systems=names,
         measures=asked.names,
         ties=tuple(found),
         greater_is_better=np.array([one.greater_is_better for one in asked.measures]),
         qid=queries.qid,
-        **{
-            name: np.concatenate([block[name] for block in blocks], axis=1)
-            for name in STATISTICS
-        },
         bounds=asked.bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
-        **{name: of[name] for name in _AS_THEY_ARE},
-        difference_interval=np.column_stack([of["low"], of["high"]]),
-        tie_range=np.column_stack([of["least"], of["largest"]]),
-        survives=(of["least"] > NO_DIFFERENCE) | (of["largest"] < -NO_DIFFERENCE),
+        difference=difference,
+        difference_interval=np.column_stack([low, high]),
+        tie_std=tie_std,
+        tie_range=np.column_stack([least, largest]),
+        survives=(least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE),
+        statistic=statistic,
+        pvalues=pvalues,
         adjusted_pvalues=np.concatenate(adjusted),
-        n_queries=of["n_queries"].astype(np.int64),
+        effect=effect,
+        n_queries=n_queries.astype(np.int64),
         baselines=baselines,
-        test=options.test,
-        correction=options.correction,
-        alternative=options.alternative,
-        interval=options.interval,
-        confidence=options.confidence,
+        **values,
     )
 
 
-def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
-    """Difference, its tie std and range, test, intervals, effect and queries."""
+def _compare(values: dict[str, FloatArray], options: Options) -> tuple[float, ...]:
+    """Difference, tie std and range, statistic, p, interval, effect and queries."""
     there = ~np.isnan(values["expected"]).any(axis=1)
     a, b = values["expected"][there].T
     # best is the smallest where lower is better
@@ -517,16 +494,13 @@ def _compare(values: dict[str, FloatArray], options: Options) -> _Pair:
     smallest, largest = ends.min(axis=0), ends.max(axis=0)
     spread = np.hypot(*values["std"][there].T)
     difference = a - b
-    drawn = {"n_resamples": options.n_resamples, "random_state": options.seed}
+    drawn, level = options.drawn, options.confidence
     tested = paired_test(difference, options.test, options.alternative, **drawn)
     if options.interval == "bootstrap":
-        interval = bootstrap_interval(
-            difference, None, confidence=options.confidence, **drawn
-        )
+        interval = bootstrap_interval(difference, None, confidence=level, **drawn)
     else:
-        moments = QueryMoments.of(difference[:, None])
-        (interval,) = moments.interval(options.confidence).tolist()
-    return _Pair(
+        (interval,) = QueryMoments.of(difference[:, None]).interval(level).tolist()
+    return (
         mean(a) - mean(b),
         std_of_mean(spread),
         mean(smallest[:, 0]) - mean(largest[:, 1]),
@@ -676,9 +650,8 @@ def paired_test(
         statistic, pvalue = stats.wilcoxon(rounded, alternative=alternative)
     else:
         statistic = difference.mean()
-        pvalue = randomization_pvalue(
-            difference, alternative, n_resamples, random_state
-        )
+        drawn = n_resamples, random_state
+        pvalue = randomization_pvalue(difference, alternative, *drawn)
     return PairedTest(float(statistic), float(pvalue))
 
 
@@ -764,10 +737,8 @@ def _wilcoxon(rows: FloatArray, alternative: str) -> FloatArray:
     return out
 
 
-def _scipys_wilcoxon(
-    rows: FloatArray, alternative: str, method: str = "auto"
-) -> FloatArray:
-    found = stats.wilcoxon(rows, alternative=alternative, axis=1, method=method)
+def _scipys_wilcoxon(rows: FloatArray, how: str, method: str = "auto") -> FloatArray:
+    found = stats.wilcoxon(rows, alternative=how, axis=1, method=method)
     return np.asarray(found.pvalue)
 
 

@@ -265,7 +265,8 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         rows = self._rows(X, y, qid, query_weight, unjudged=asked.unjudged)
         given = self._given()
         directions = each_direction(self.direction, len(given))
-        fusion = Fusion.of(X[:, given], rows, asked, self.n_jobs)
+        limit = self.max_correlation
+        fusion = Fusion.of(X[:, given], rows, asked, limit, self.n_jobs)
         alone = fusion.alone(directions)
         path = self._path(fusion, directions, alone)
         self.measure_, self.n_queries_ = asked.names[0], rows.queries.n_queries
@@ -304,10 +305,8 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         queries = by_length(check_qid(ids, n_rows=data.shape[0]))
         borda = BordaScores.of(data[:, self._own_], queries, self.n_jobs)
         scores = np.empty(data.shape[0])
-        places = np.arange(len(self._own_))
-        scores[queries.given(np.arange(len(scores)))] = borda.fused(
-            places, self._ascending_
-        )
+        fused = borda.fused(np.arange(len(self._own_)), self._ascending_)
+        scores[queries.given(np.arange(len(scores)))] = fused
         return scores
 
     def _check_options(self) -> None:
@@ -331,23 +330,12 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         if wanted is None:
             return None
         if isinstance(wanted, str):
-            self.cv_results_, number = choose_number(
-                fusion,
-                directions,
-                self.cv,
-                min(self.max_features, max(int(fusion.varies().sum()), 1)),
-                max_correlation=self.max_correlation,
-                progress=self.progress,
-            )
+            most = min(self.max_features, max(int(fusion.varies().sum()), 1))
+            chosen = choose_number(fusion, directions, self.cv, most, self.progress)
+            self.cv_results_, number = chosen
         else:
             number = number_of(wanted, n_features)
-        path = fusion.path(
-            alone,
-            number,
-            max_correlation=self.max_correlation,
-            fill=wanted != "cv",
-            progress=self.progress,
-        )
+        path = fusion.path(alone, number, wanted != "cv", self.progress)
         found = len(path.order)
         if not found:
             warn(self._why_none())
@@ -574,6 +562,7 @@ class Fusion:
     borda: BordaScores
     prepared: Prepared
     asked: Asked
+    max_correlation: float | None
     n_jobs: int | None = None
 
     @property
@@ -582,7 +571,7 @@ class Fusion:
 
     @classmethod
     def of(
-        cls, X: Any, rows: QueryRows, asked: Asked, n_jobs: int | None = None
+        cls, X: Any, rows: QueryRows, asked: Asked, limit: Any, n_jobs: Any = None
     ) -> Fusion:
         """Columns of X, all or some of those of the rows."""
         queries, weight = by_length(rows.queries), rows.weight
@@ -590,7 +579,7 @@ class Fusion:
             weight = weight[rows.queries.shortest_first()]
         labels, arranged = queries.arrange(rows.labels), replace(queries, order=None)
         prepared = Prepared(labels, arranged, weight, keep=True)
-        return cls(BordaScores.of(X, queries, n_jobs), prepared, asked, n_jobs)
+        return cls(BordaScores.of(X, queries, n_jobs), prepared, asked, limit, n_jobs)
 
     @property
     def n_features(self) -> int:
@@ -617,13 +606,7 @@ class Fusion:
         return np.array([bool(column.any()) for column in self.borda.down])
 
     def path(
-        self,
-        alone: Alone,
-        number: int,
-        *,
-        max_correlation: float | None,
-        fill: bool = True,
-        progress: bool = False,
+        self, alone: Alone, number: int, fill: bool, progress: bool = False
     ) -> Path:
         """The best feature, then at each step the one that fuses best.
 
@@ -666,13 +649,13 @@ class Fusion:
             scores.append(score)
             open_[best] = False
             total += self.borda.of_feature(best, bool(alone.ascending[best]))
-            if max_correlation is not None:
+            if self.max_correlation is not None:
                 others = np.flatnonzero(open_ & (repeats < 0))
                 found = self._parallel(
                     delayed(correlation.of)(best, other, alone.ascending)
                     for other in others.tolist()
                 )
-                alike = np.abs(np.array(found, dtype=float)) > max_correlation
+                alike = np.abs(np.array(found, dtype=float)) > self.max_correlation
                 repeats[others[alike]] = best
         return Path(np.array(order, dtype=np.intp), np.array(scores), repeats)
 
@@ -681,12 +664,9 @@ class Fusion:
         prepared = self.prepared
         rows, queries = prepared.queries.rows(chosen), prepared.queries.some(chosen)
         weight = None if prepared.weight is None else prepared.weight[chosen]
-        return Fusion(
-            self.borda.some(rows, queries.sizes),
-            Prepared(prepared.labels[rows], queries, weight, keep=True),
-            self.asked,
-            self.n_jobs,
-        )
+        prepared = Prepared(prepared.labels[rows], queries, weight, keep=True)
+        borda = self.borda.some(rows, queries.sizes)
+        return replace(self, borda=borda, prepared=prepared)
 
     def values_along(self, path: Path, ascending: NDArray[np.bool_]) -> FloatArray:
         """Values of the queries after each step, (n_chosen, n_queries).
@@ -775,13 +755,7 @@ def _by_value(values: FloatArray) -> IntArray:
 
 
 def choose_number(
-    fusion: Fusion,
-    directions: Sequence[str],
-    cv: Any,
-    most: int,
-    *,
-    max_correlation: float | None,
-    progress: bool = False,
+    fusion: Fusion, directions: Sequence[str], cv: Any, most: int, progress: bool
 ) -> tuple[dict[str, NDArray[Any]], int]:
     """Held-out values by number of features, and the number to select.
 
@@ -797,13 +771,12 @@ def choose_number(
     times = np.zeros(queries.n_queries)
     shown = show_progress(folds, progress, len(folds), "fold", "cross-validation")
     for train, test in shown:
-        total[:, test] += _along(
-            fusion.of_queries(train),
-            fusion.of_queries(test),
-            directions,
-            most,
-            max_correlation,
-        )
+        training = fusion.of_queries(train)
+        alone = training.alone(directions)
+        path = training.path(alone, most, fill=False)
+        found = fusion.of_queries(test).values_along(path, alone.ascending)
+        # the value stays when all others repeat those that are chosen
+        total[:, test] += found[np.minimum(np.arange(most), len(found) - 1)]
         times[test] += 1
     values = np.full_like(total, np.nan)
     np.divide(total, times, out=values, where=times > 0)
@@ -820,18 +793,3 @@ def choose_number(
         "standard_error": error,
     }
     return results, int(enough[0]) + 1
-
-
-def _along(
-    training: Fusion,
-    testing: Fusion,
-    directions: Sequence[str],
-    most: int,
-    max_correlation: float | None,
-) -> FloatArray:
-    """Values of the test queries for each number of features, (most, n_queries)."""
-    alone = training.alone(directions)
-    path = training.path(alone, most, max_correlation=max_correlation, fill=False)
-    found = testing.values_along(path, alone.ascending)
-    # the value stays when all others repeat those that are chosen
-    return found[np.minimum(np.arange(most), len(found) - 1)]

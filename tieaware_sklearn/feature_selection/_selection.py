@@ -14,6 +14,7 @@ from .._engine import FloatArray, check_choice, check_flag, is_number
 from ..evaluation import Asked, ask
 from ..measures import Measure, parse_measure, parse_measures
 
+Indices = NDArray[np.intp]
 DIRECTIONS = ("auto", "descending", "ascending")
 #: features up to which redundancy="auto" correlates all pairs
 AUTO_REDUNDANCY = 1000
@@ -153,8 +154,8 @@ class Selection:
         Whether a number of features was asked for.
     """
 
-    order: NDArray[np.intp]
-    repeats: NDArray[np.intp]
+    order: Indices
+    repeats: Indices
     correlation: FloatArray
     by_number: bool
 
@@ -162,7 +163,7 @@ class Selection:
         """Whether a table shows it: it is more than the features that pass a test."""
         return self.by_number or bool((self.repeats >= 0).any())
 
-    def places(self) -> NDArray[np.intp]:
+    def places(self) -> Indices:
         """For each feature its place in the order, 1 for the first, 0 if left out."""
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
@@ -188,12 +189,10 @@ class Likeness:
     """
 
     rho: FloatArray
-    place: NDArray[np.intp]
-    correlate: Callable[[NDArray[np.intp]], FloatArray] | None = None
+    place: Indices
+    correlate: Callable[[Indices], FloatArray] | None = None
 
-    def prepare(
-        self, features: NDArray[np.intp], others: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+    def prepare(self, features: Indices, others: Indices) -> Indices:
         """Correlate some of the features, the first one included, with the others.
 
         The first features matter most. What is returned are those for which ρ can be
@@ -210,9 +209,7 @@ class Likeness:
         self.place[both] = np.arange(len(both))
         return some
 
-    def __call__(
-        self, features: NDArray[np.intp], others: NDArray[np.intp]
-    ) -> FloatArray:
+    def __call__(self, features: Indices, others: Indices) -> FloatArray:
         """ρ of shape (len(features), len(others))."""
         return np.asarray(self.rho[np.ix_(self.place[features], self.place[others])])
 
@@ -286,7 +283,7 @@ def _relevance(lift: FloatArray) -> FloatArray:
 
 
 def _with_repeats(
-    order: NDArray[np.intp],
+    order: Indices,
     usable: NDArray[np.bool_],
     by_number: bool,
     limit: float | None,
@@ -297,12 +294,8 @@ def _with_repeats(
     Of several chosen features above the limit it is the most similar one, of equals
     the one chosen first.
     """
-    selection = Selection(
-        order,
-        np.full(len(usable), -1, dtype=np.intp),
-        np.full(len(usable), np.nan),
-        by_number,
-    )
+    nothing = np.full(len(usable), -1, dtype=np.intp), np.full(len(usable), np.nan)
+    selection = Selection(order, *nothing, by_number)
     others = np.setdiff1d(np.flatnonzero(usable), order)
     if limit is None or likeness is None or not len(order):
         return selection
@@ -351,7 +344,7 @@ class Walk:
         Rank correlations; None if neither diversity nor limit asks for them.
     """
 
-    candidates: NDArray[np.intp]
+    candidates: Indices
     relevance: FloatArray
     diversity: float
     limit: float | None
@@ -366,7 +359,7 @@ class Walk:
         self._chosen: list[int] = []
 
     @property
-    def chosen(self) -> NDArray[np.intp]:
+    def chosen(self) -> Indices:
         """Indices of the features chosen so far, in their order."""
         return self.candidates[np.array(self._chosen, dtype=np.intp)]
 
@@ -410,7 +403,7 @@ class Walk:
         self._chosen.append(j)
         self._open[j] = False
 
-    def _compare(self, wanted: NDArray[np.intp]) -> None:
+    def _compare(self, wanted: Indices) -> None:
         """Compare some candidates with the chosen ones; repeats are out."""
         if self.likeness is None:
             return

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -113,38 +113,30 @@ def feature_statistics(
     directions = np.array(rule.directions)
     # a bar needs features as they come, which not every backend can give
     return_as = "generator" if progress else "list"
+    same = prepared, asked, chance, size, taken
     parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
-        delayed(_some_features)(
-            X[:, start:stop],
-            prepared,
-            asked,
-            directions[start:stop],
-            chance,
-            size,
-            taken,
-        )
+        delayed(_some_features)(X[:, start:stop], directions[start:stop], *same)
         for start, stop in pairwise(ends)
     )
-    parts = show_progress(
-        parts, progress, n_features, "feature", "screening", size=_Columns.size
-    )
+    words = "feature", "screening"
+    parts = show_progress(parts, progress, n_features, *words, size=_Columns.size)
     found = _Columns.join(parts)
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
         # values in more than their sign
         both_ways = rule.missing == "last"
-        correlation = feature_correlation(
-            X, queries, weight, both_ways=both_ways, n_jobs=n_jobs
-        )
+        how: dict[str, Any] = {"both_ways": both_ways, "n_jobs": n_jobs}
+        correlation = feature_correlation(X, queries, weight, **how)
+    of_labels = QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
     return FeatureStatistics(
-        found.worth,
-        found.tie_variance,
-        QueryMoments.of(np.stack([chance, ideal], axis=1), weight),
-        found.varies,
-        correlation,
+        found.worth, found.tie_variance, of_labels, found.varies, correlation,
         queries.n_queries,
-    )
+    )  # fmt: skip
+
+
+#: by the names of `STATISTICS`
+Values = dict[str, FloatArray]
 
 
 class _Columns(NamedTuple):
@@ -152,7 +144,7 @@ class _Columns(NamedTuple):
 
     worth: QueryMoments
     tie_variance: FloatArray
-    varies: NDArray[np.bool_]
+    varies: Any
 
     def size(self) -> int:
         return len(self.varies)
@@ -165,9 +157,9 @@ class _Columns(NamedTuple):
 
 def _some_features(
     X: Any,
+    directions: NDArray[np.str_],
     prepared: Prepared,
     asked: Asked,
-    directions: NDArray[np.str_],
     chance: FloatArray,
     size: int,
     taken: int,
@@ -184,12 +176,8 @@ def _some_features(
         at = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
         each_way = np.stack(at, axis=1)
         varies = prepared.queries.varying(prepared.queries.arrange(columns.T))
-        part = _Columns(
-            worth.some(each_way),
-            tie_variance[each_way],
-            np.asarray(varies.any(axis=0)),
-        )
-        parts.append(part)
+        own = worth.some(each_way), tie_variance[each_way], varies.any(axis=0)
+        parts.append(_Columns(*own))
     return _Columns.join(parts)
 
 
@@ -211,7 +199,7 @@ def _ranked(
     asked: Asked,
     down: NDArray[np.bool_],
     up: NDArray[np.bool_],
-) -> dict[str, FloatArray]:
+) -> Values:
     """Values of the columns that are ranked down, then of those ranked up."""
     if down.all() and up.all():
         found = prepared.both_ways(asked, columns)
@@ -224,9 +212,7 @@ def _ranked(
     return {name: np.concatenate([way[name] for way in ways]) for name in STATISTICS}
 
 
-def _worth(
-    found: dict[str, FloatArray], asked: Asked, chance: FloatArray
-) -> FloatArray:
+def _worth(found: Values, asked: Asked, chance: FloatArray) -> FloatArray:
     """Of each query, the columns (n_columns, 4, n_measures) of `FeatureStatistics`."""
     sign = np.where([measure.greater_is_better for measure in asked.measures], 1.0, -1)
     difference = sign * (found["expected"] - chance)
@@ -264,12 +250,7 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
     _qid_at_: int
 
     def _check_features(
-        self,
-        X: Any,
-        qid: Any,
-        *,
-        reset: bool,
-        request: str = "set_fit_request(qid=False)",
+        self, X: Any, qid: Any, reset: bool, request: str = "set_fit_request(qid=False)"
     ) -> tuple[Any, Any]:
         """Features and query ids, `request` being what keeps routed ids away."""
         # NaN is refused below, in words that name `missing`
@@ -291,24 +272,14 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
         return X, qid
 
     def _rows(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any,
-        query_weight: ArrayLike | None,
-        *,
-        unjudged: str,
-        allow_zero: bool = False,
+        self, X: Any, y: Any, qid: Any, query_weight: Any, **options: Any
     ) -> QueryRows:
-        """Rows of features that are checked already."""
+        """Rows of features that are checked already, as `QueryRows.of` takes them."""
         name = type(self).__name__
         if y is None:
-            raise ValueError(
-                f"{name} requires y to be passed, but the target y is None"
-            )
-        rows = QueryRows.of(
-            X, y, qid, query_weight, unjudged=unjudged, allow_zero=allow_zero
-        )
+            text = f"{name} requires y to be passed, but the target y is None"
+            raise ValueError(text)
+        rows = QueryRows.of(X, y, qid, query_weight, **options)
         if qid is None:
             how = f"{how_to_pass_qid()}, {name}(qid=<name or index>)"
             warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
@@ -448,14 +419,16 @@ class FeatureCorrelation(AddedUp):
 
         0 where no query has both vary.
         """
-        nothing = np.zeros_like(self.total)
-        out = np.divide(self.total, self.weight, out=nothing, where=self.weight > 0)
         n = len(ascending)
-        if len(out) == n:
+        if len(self.total) == n:
             sign = np.where(ascending, -1.0, 1.0)
-            return out * sign[:, None] * sign
+            return self._means(np.s_[:]) * sign[:, None] * sign
         chosen = np.arange(n) + n * ascending
-        return np.asarray(out[np.ix_(chosen, chosen)])
+        return self._means(np.ix_(chosen, chosen))
+
+    def _means(self, at: Any) -> FloatArray:
+        total, weight = self.total[at], self.weight[at]
+        return np.divide(total, weight, out=np.zeros(total.shape), where=weight > 0)
 
     def likeness(self, ascending: NDArray[np.bool_]) -> FloatArray:
         """The mean ρ by which copies are found.
@@ -467,13 +440,8 @@ class FeatureCorrelation(AddedUp):
         n = len(ascending)
         if len(self.total) == n:
             return rho
-        turned = np.arange(n) + n * ~ascending
-        chosen = np.arange(n) + n * ascending
-        at = np.ix_(chosen, turned)
-        nothing = np.zeros((n, n))
-        other = np.divide(
-            self.total[at], self.weight[at], out=nothing, where=self.weight[at] > 0
-        )
+        chosen, turned = (np.arange(n) + n * way for way in (ascending, ~ascending))
+        other = self._means(np.ix_(chosen, turned))
         is_copy = (np.abs(other) > _COPY) | (np.abs(other.T) > _COPY)
         return np.where(is_copy & (np.abs(rho) <= _COPY), -1.0, rho)
 
@@ -500,10 +468,9 @@ def feature_correlation(
     cells = _CELLS_ROUNDED if rounded else _CELLS
     limit = max(1, cells // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
+    how = query_weight, both_ways, rounded
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(
-            by_row, queries, some, query_weight, both_ways, rounded
-        )
+        delayed(_correlate_queries)(by_row, queries, some, *how)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     return FeatureCorrelation(*reduce(np.add, parts))
@@ -550,9 +517,7 @@ def _alike(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
             yield slice(first, min(first + most, stop))
 
 
-def _correlated(
-    ranks: FloatArray, sizes: IntArray, weight: FloatArray | None
-) -> FloatArray:
+def _correlated(ranks: FloatArray, sizes: IntArray, weight: Any) -> FloatArray:
     """Of queries whose midranks, (n_rows, n_rankings), stand one after another."""
     longest = int(sizes.max())
     if longest**3 > _WHOLE:
