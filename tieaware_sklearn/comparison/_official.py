@@ -663,18 +663,12 @@ def _ids(docno: Any, scores: Sequence[NDArray[Any]]) -> Any:
     values = given if isinstance(given, list) else array.tolist()
     retrieved = np.any([is_retrieved(column) for column in scores], axis=0)
     for row, one in enumerate(values):
-        if isinstance(one, (str, bytes)):
+        if isinstance(one, (str, bytes)) or (is_missing(one) and not retrieved[row]):
             continue
-        if not is_missing(one):
-            raise ValueError(
-                "docno must hold strings, which are compared as bytes, got "
-                f"{show(one)} in row {row}"
-            )
-        if retrieved[row]:
-            raise ValueError(
-                "docno must not be missing where a document is retrieved, got "
-                f"{one} in row {row}"
-            )
+        rule = "hold strings, which are compared as bytes"
+        if is_missing(one):
+            rule = "not be missing where a document is retrieved"
+        raise ValueError(f"docno must {rule}, got {show(one)} in row {row}")
     return given
 
 

@@ -90,9 +90,8 @@ class MeasuredSystems:
         """Baselines, checked; warns if there are systems to compare but no ids."""
         baselines = check_baselines(given, self.names)
         if not self._has_ids and len(self.names) > 1:
-            warn_one_query(
-                self.queries.n_rows, "pass qid, because the test is over queries"
-            )
+            how = "pass qid, because the test is over queries"
+            warn_one_query(self.queries.n_rows, how)
         return baselines
 
     def ranked(self, scores: NDArray[Any]) -> NDArray[Any]:
@@ -162,14 +161,9 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
     """Every other system and a baseline, or every pair without baselines."""
     if not baselines:
         return pairs_of(len(names))
-    return np.array(
-        [
-            (names.index(system), names.index(baseline))
-            for baseline in baselines
-            for system in names
-            if system not in baselines
-        ]
-    )
+    ours = [names.index(baseline) for baseline in baselines]
+    others = np.setdiff1d(np.arange(len(names)), ours)
+    return np.column_stack([np.tile(others, len(ours)), np.repeat(ours, len(others))])
 
 
 def check_systems(

@@ -44,7 +44,7 @@ from ..measures import Measure, parse_measure
 from ..model_selection import query_folds
 from ..rankers import RankerMixin
 from ._selection import check_number, each_direction, number_of
-from ._statistics import FeatureColumns, columns_of
+from ._statistics import FeatureColumns, Weights, columns_of
 
 
 class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[misc]
@@ -222,11 +222,7 @@ class FusedRanker(RankerMixin, FeatureColumns, BaseEstimator):  # type: ignore[m
         self.progress = progress
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: Any = None,
-        query_weight: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, qid: Any = None, query_weight: Weights = None
     ) -> FusedRanker:
         """Find the direction of each feature, and select features.
 
@@ -786,10 +782,6 @@ def choose_number(
     # nothing differs from itself, nor where there are too few queries to tell
     error = np.nan_to_num(loss.standard_error())
     enough = np.flatnonzero(loss.mean <= error + NO_DIFFERENCE)
-    results = {
-        "n_features": np.arange(1, most + 1),
-        "mean_test_score": average,
-        "loss": loss.mean,
-        "standard_error": error,
-    }
+    results = {"n_features": np.arange(1, most + 1), "mean_test_score": average}
+    results |= {"loss": loss.mean, "standard_error": error}
     return results, int(enough[0]) + 1

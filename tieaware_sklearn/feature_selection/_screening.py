@@ -215,10 +215,8 @@ class Screening(Saved, Result):
 
         def correlate(some: NDArray[np.intp]) -> FloatArray:
             both_ways = self.rule.missing == "last"
-            found = feature_correlation(
-                rows.X[:, some], rows.queries, rows.weight, both_ways=both_ways,
-                n_jobs=n_jobs, rounded=True,
-            )  # fmt: skip
+            X = rows.X[:, some]
+            found = feature_correlation(X, rows, both_ways, n_jobs, rounded=True)
             return found.likeness(ascending[some])
 
         none_yet = np.full(len(ascending), -1)

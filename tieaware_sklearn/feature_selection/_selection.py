@@ -64,15 +64,10 @@ class Rule(NamedTuple):
             names = [str(measure) for measure in measures]
             raise ValueError(f"sort_by must be one of {names}, got {wanted}")
         few = selector.redundancy == "auto" and n_features <= AUTO_REDUNDANCY
-        return cls(
-            measures,
-            measures.index(wanted),
-            each_direction(selector.direction, n_features),
-            selector.missing,
-            selector.zero_relevance,
-            selector.unjudged,
-            few or selector.redundancy is True,
-        )
+        ways = each_direction(selector.direction, n_features)
+        own = selector.missing, selector.zero_relevance, selector.unjudged
+        correlates = few or selector.redundancy is True
+        return cls(measures, measures.index(wanted), ways, *own, correlates)
 
     def in_words(self) -> dict[str, Any]:
         """The fields as users know them, to be compared."""
@@ -215,13 +210,7 @@ class Likeness:
 
 
 def select_features(
-    selector: Any,
-    n_queries: int,
-    varies: NDArray[np.bool_],
-    ranking: NDArray[np.int64],
-    lift: FloatArray,
-    qvalues: FloatArray,
-    likeness: Likeness | None,
+    selector: Any, screening: Any, likeness: Likeness | None
 ) -> Selection:
     """The best features, or those better than chance, that do not repeat others.
 
@@ -229,16 +218,16 @@ def select_features(
     ----------
     selector : RankingFeatureSelector
         Its parameters say how features are chosen.
-    n_queries : int
-        Queries by which they are ranked.
-    varies, ranking, lift, qvalues : ndarray of shape (n_features,)
-        Of the features, by the measure that decides.
+    screening : Screening
+        Its figures by the measure that decides say how good they are.
     likeness : Likeness or None
         None if no parameter asks for rank correlations.
     """
     wanted, limit = selector.n_features_to_select, selector.max_correlation
-    usable = varies
+    sort, varies = screening.rule.sort, screening.varies
+    usable, lift = varies, screening.lift[:, sort]
     if wanted is None:
+        n_queries = int(screening.n_averaged[sort])
         if n_queries < 2:
             repeats = " and repeats no other" * (limit is not None)
             warn(
@@ -246,8 +235,9 @@ def select_features(
                 f"that is not constant{repeats} is selected"
             )
         else:
-            usable = varies & (qvalues <= selector.alpha) & (lift >= selector.min_lift)
-    best = np.argsort(ranking)
+            usable = varies & (screening.qvalues[:, sort] <= selector.alpha)
+            usable = usable & (lift >= selector.min_lift)
+    best = np.argsort(screening.ranking)
     best = best[usable[best]]
     number = len(best)
     if wanted is not None:
@@ -268,7 +258,7 @@ def select_features(
             f"features rank differently: {copies} of the selected features "
             f"{are} of others"
         )
-    return _with_repeats(walk.chosen, varies, wanted is not None, limit, likeness)
+    return walk.selection(varies, by_number=wanted is not None)
 
 
 def _relevance(lift: FloatArray) -> FloatArray:
@@ -280,36 +270,6 @@ def _relevance(lift: FloatArray) -> FloatArray:
     top = lift.max(initial=0.0)
     top = top if top > 0 else np.abs(lift).max(initial=0.0)
     return lift / top if top > 0 else lift
-
-
-def _with_repeats(
-    order: Indices,
-    usable: NDArray[np.bool_],
-    by_number: bool,
-    limit: float | None,
-    likeness: Likeness | None,
-) -> Selection:
-    """The selection of the features in `order`, with what the other usable ones repeat.
-
-    Of several chosen features above the limit it is the most similar one, of equals
-    the one chosen first.
-    """
-    nothing = np.full(len(usable), -1, dtype=np.intp), np.full(len(usable), np.nan)
-    selection = Selection(order, *nothing, by_number)
-    others = np.setdiff1d(np.flatnonzero(usable), order)
-    if limit is None or likeness is None or not len(order):
-        return selection
-    while len(others):
-        some = likeness.prepare(others, order)
-        others = np.setdiff1d(others, some)
-        rho = likeness(some, order)
-        size = _size(rho)
-        at = np.argmax(size, axis=1)
-        rows = np.arange(len(some))
-        is_repeat = _repeats(size[rows, at], limit)
-        selection.repeats[some[is_repeat]] = order[at[is_repeat]]
-        selection.correlation[some[is_repeat]] = rho[rows, at][is_repeat]
-    return selection
 
 
 def _size(rho: FloatArray) -> FloatArray:
@@ -416,3 +376,27 @@ class Walk:
             self._closest[wanted] = np.maximum(self._closest[wanted], closest)
         self._compared[wanted] = len(self._chosen)
         self._open[wanted] &= ~_repeats(self._closest[wanted], self.limit)
+
+    def selection(self, usable: NDArray[np.bool_], by_number: bool) -> Selection:
+        """The selection of the chosen features, with what other usable ones repeat.
+
+        Of several chosen features above the limit it is the most similar one, of equals
+        the one chosen first.
+        """
+        order, likeness = self.chosen, self.likeness
+        nothing = np.full(len(usable), -1, dtype=np.intp), np.full(len(usable), np.nan)
+        selection = Selection(order, *nothing, by_number)
+        others = np.setdiff1d(np.flatnonzero(usable), order)
+        if self.limit is None or likeness is None or not len(order):
+            return selection
+        while len(others):
+            some = likeness.prepare(others, order)
+            others = np.setdiff1d(others, some)
+            rho = likeness(some, order)
+            size = _size(rho)
+            at = np.argmax(size, axis=1)
+            rows = np.arange(len(some))
+            is_repeat = _repeats(size[rows, at], self.limit)
+            selection.repeats[some[is_repeat]] = order[at[is_repeat]]
+            selection.correlation[some[is_repeat]] = rho[rows, at][is_repeat]
+        return selection

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,7 +23,6 @@ from .._engine import (
     AddedUp,
     FloatArray,
     IntArray,
-    Queries,
     as_matrix,
     blank_qid_column,
     check_kinds,
@@ -88,7 +87,7 @@ class FeatureStatistics(AddedUp):
 
 
 def feature_statistics(
-    rows: QueryRows, rule: Rule, *, n_jobs: int | None, progress: bool
+    rows: QueryRows, rule: Rule, n_jobs: int | None, progress: bool
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
@@ -126,8 +125,7 @@ def feature_statistics(
         # where NaN comes last, rankings by lower values differ from those by higher
         # values in more than their sign
         both_ways = rule.missing == "last"
-        how: dict[str, Any] = {"both_ways": both_ways, "n_jobs": n_jobs}
-        correlation = feature_correlation(X, queries, weight, **how)
+        correlation = feature_correlation(X, rows, both_ways, n_jobs)
     of_labels = QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
     return FeatureStatistics(
         found.worth, found.tie_variance, of_labels, found.varies, correlation,
@@ -222,6 +220,8 @@ def _worth(found: Values, asked: Asked, chance: FloatArray) -> FloatArray:
     return np.stack(values, axis=2).swapaxes(0, 1)
 
 
+#: one for each row, or none
+Weights = ArrayLike | None
 #: columns that are copied at once: as many float64 as a line of the cache holds
 _COLUMNS_COPIED = 8
 #: memory for them
@@ -304,15 +304,13 @@ class FeatureColumns(SelectorMixin):  # type: ignore[misc]
             If X has other columns than in `fit`.
         """
         check_is_fitted(self)
-        why_none = "" if self.support_.any() else self._why_none()
         X = without_mask(X)
         if self.qid is not None:
             X = blank_qid_column(X, self.qid)
-        if why_none:
-            warn(why_none)
+        if not self.support_.any():
+            warn(self._why_none())
         with warnings.catch_warnings():
-            if why_none:
-                warnings.filterwarnings("ignore", "No features were selected")
+            warnings.filterwarnings("ignore", "No features were selected")
             chosen = super().transform(X)
         objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
         if self.qid is None or not objects:
@@ -428,7 +426,9 @@ class FeatureCorrelation(AddedUp):
 
     def _means(self, at: Any) -> FloatArray:
         total, weight = self.total[at], self.weight[at]
-        return np.divide(total, weight, out=np.zeros(total.shape), where=weight > 0)
+        out: FloatArray = np.zeros(total.shape)
+        np.divide(total, weight, out=out, where=weight > 0)
+        return out
 
     def likeness(self, ascending: NDArray[np.bool_]) -> FloatArray:
         """The mean ρ by which copies are found.
@@ -447,44 +447,33 @@ class FeatureCorrelation(AddedUp):
 
 
 def feature_correlation(
-    X: Any,
-    queries: Queries,
-    query_weight: FloatArray | None,
-    *,
-    both_ways: bool,
-    n_jobs: int | None,
-    rounded: bool = False,
+    X: Any, rows: QueryRows, both_ways: bool, n_jobs: int | None, rounded: bool = False
 ) -> FeatureCorrelation:
-    """Rank correlation of all pairs of features within queries.
+    """Rank correlation within queries of all pairs of columns of X, some of `rows`.
 
     Products of midranks are whole numbers, and queries are taken by their ids,
     so that the sums do not depend on the order of the rows. If they are to be `rounded`
     anyway, they may depend on it in their last bits, and take a quarter of the time.
     """
-    by_row = sp.csr_array(X) if sp.issparse(X) else X
+    by_row, queries = sp.csr_array(X) if sp.issparse(X) else X, rows.queries
     # by length and id, single documents left out
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
     cells = _CELLS_ROUNDED if rounded else _CELLS
     limit = max(1, cells // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
-    how = query_weight, both_ways, rounded
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(by_row, queries, some, *how)
+        delayed(_correlate_queries)(by_row, rows, some, both_ways, rounded)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     return FeatureCorrelation(*reduce(np.add, parts))
 
 
 def _correlate_queries(
-    X: Any,
-    queries: Queries,
-    chosen: NDArray[np.intp],
-    query_weight: FloatArray | None,
-    both_ways: bool,
-    rounded: bool,
+    X: Any, rows: QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
 ) -> FloatArray:
     """Σ w ρ and Σ w of these queries."""
+    queries, query_weight = rows.queries, rows.weight
     sizes = queries.sizes[chosen]
     offsets = offsets_of(sizes)
     columns = side_by_side(X[queries.given(queries.rows(chosen))], slice(None))
@@ -500,9 +489,9 @@ def _correlate_queries(
     n_rankings = ranks.shape[1]
     total = np.zeros((2, n_rankings, n_rankings))
     for some in _alike(sizes, n_rankings):
-        rows = ranks[offsets[some.start] : offsets[some.stop]]
+        own = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
-        total += _correlated(rows, sizes[some], weight)
+        total += _correlated(own, sizes[some], weight)
     return total
 
 

@@ -48,6 +48,9 @@ from ._base import (
 from ._cumulated_gain import harmonic_difference, harmonic_tables, n_ranks
 from ._interpolated import generator, n_orders, places_of_some
 
+#: a rank of each place, where it counts
+Last = IntArray | None
+Pair = tuple[FloatArray, FloatArray]
 #: a tie with more documents above it than this times its own is summed place by place:
 #: shorter forms are differences that lose as many times the error of rounding
 _DEEP = 1024
@@ -55,7 +58,7 @@ _DEEP = 1024
 _DEEP_SPREAD = 64
 
 
-def _reciprocal(rank: IntArray, last: IntArray | None) -> FloatArray:
+def _reciprocal(rank: IntArray, last: Last) -> FloatArray:
     """1 / rank, or what that is more than 1 / last, to the last digit."""
     if last is None:
         return np.asarray(1.0 / rank)
@@ -69,12 +72,9 @@ class _SumOverPairs(RelevanceMeasure):
     """
 
     undefined_over_zero: ClassVar[bool] = True
-    maximum: ClassVar[float] = 1.0
 
     @abstractmethod
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         """a and u of places with `rank` documents and `above` relevant ones above.
 
         With `last`, both less what they are where that many documents stand above.
@@ -205,9 +205,7 @@ class AveragePrecision(_SumOverPairs, BinaryMeasure):
             )
         return sum_segments(values, per_query)
 
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         weight = _reciprocal(rank + 1, None if last is None else last + 1)
         return (above + 1) * weight, weight
 
@@ -307,9 +305,7 @@ class PrecisionRecallArea(_SumOverPairs, MeasureOverRelevant):
         found = alone + shared * (rank - groups.lo[group]) * more
         return sum_segments((r / groups.n)[group] * found, places.counts)
 
-    def _parts(
-        self, above: IntArray, rank: IntArray, last: IntArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
         here = _reciprocal(rank + 1, None if last is None else last + 1)
         before = _reciprocal(np.maximum(rank, 1), last)
         at_top = rank == 0
@@ -396,7 +392,6 @@ class BPref(MeasureOverRelevant):
 
     name: ClassVar[str] = "BPref"
     takes_unjudged: ClassVar[bool] = True
-    maximum: ClassVar[float] = 1.0
 
     def _most(self, groups: TieGroups) -> IntArray:
         """M of each query."""
@@ -538,11 +533,12 @@ class InferredTies(NamedTuple):
         steps[~whole] *= ties.judged[~whole]
         sampled = steps > _STEPS
         out = np.empty(len(steps))
-        for compute, there in ((_of_judged, whole), (_of_some_judged, ~whole)):
+        for judged, there in ((True, whole), (False, ~whole)):
             for some in _alike(ties, np.flatnonzero(there & ~sampled)):
                 if len(some):
                     longest_first = some[np.argsort(-ties.n[some], kind="stable")]
-                    out[longest_first] = compute(self, ties.some(longest_first))
+                    own = ties.some(longest_first)
+                    out[longest_first] = _exact(self, own, judged)
         out[sampled] = [_sampled(self, tie) for tie in ties.some(sampled).each()]
         return out, sampled
 
@@ -603,61 +599,43 @@ def _alike(ties: Ties, chosen: IntArray) -> Iterator[IntArray]:
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _of_judged(worth: InferredTies, ties: Ties) -> FloatArray:
-    """Variances of groups, longest first, whose documents are all judged.
+def _exact(worth: InferredTies, ties: Ties, whole: bool) -> FloatArray:
+    """Variances of groups, longest first, of whose documents `whole` says all judged.
 
-    From the last place up: moments of what follows, by the relevant ones above. What
-    is beyond the counts of a group has no chance.
+    From the last place up: moments of what follows, by the judged documents above, rows
+    unless the place says how many there are, and by the relevant ones, columns. What is
+    beyond the counts of a group has no chance.
     """
-    lo, n, _, relevant, judged_above, relevant_above = (c[:, None] for c in ties)
-    met = np.arange(relevant.max() + 1)
-    mean, variance = np.zeros((2, len(n), len(met) + 1))
-    out = np.empty(len(n))
-    for left in range(1, int(n.max()) + 1):
-        k = np.count_nonzero(n >= left)
-        x = n[:k] - left
-        hit = np.clip((relevant[:k] - met) / left, 0, 1)
-        above = worth.above(judged_above[:k] + x, relevant_above[:k] + met)
-        with_it = worth.value(lo[:k] + x + 1, above) + mean[:k, 1:]
-        without = mean[:k, :-1]
-        new = hit * with_it + (1 - hit) * without
-        variance[:k, :-1] = hit * (variance[:k, 1:] + (with_it - new) ** 2) + (
-            1 - hit
-        ) * (variance[:k, :-1] + (without - new) ** 2)
-        mean[:k, :-1] = new
-        done = np.flatnonzero(x == 0)
-        out[done] = variance[done, 0]
-    return out
-
-
-def _of_some_judged(worth: InferredTies, ties: Ties) -> FloatArray:
-    """The same by judged and relevant documents above, rows and columns."""
     lo, n, judged, relevant, judged_above, relevant_above = (
         column[:, None, None] for column in ties
     )
     met = np.arange(relevant.max() + 1)
-    seen = np.arange(judged.max() + 1)[:, None]
-    mean, variance = np.zeros((2, len(n), len(seen) + 1, len(met) + 1))
+    seen = np.arange(1 if whole else judged.max() + 1)[:, None]
+    below, here = (np.s_[:], np.s_[:]) if whole else (np.s_[1:], np.s_[:-1])
+    shape = len(n), len(seen) + (not whole), len(met) + 1
+    mean, variance = np.zeros((2, *shape))
     out = np.empty(len(n))
     above = worth.above(judged_above + seen, relevant_above + met)
     for left in range(1, int(n.max()) + 1):
         k = np.count_nonzero(n >= left)
         x, coming = n[:k] - left, relevant[:k] - met
+        if whole:
+            above = worth.above(judged_above[:k] + x, relevant_above[:k] + met)
         hit = np.clip(coming / left, 0, 1)
-        miss = np.clip((judged[:k] - seen - coming) / left, 0, 1 - hit)
-        passed = np.maximum(1 - hit - miss, 0)
-        with_it = worth.value(lo[:k] + x + 1, above[:k]) + mean[:k, 1:, 1:]
+        miss = 1 - hit
+        if not whole:
+            miss = np.clip((judged[:k] - seen - coming) / left, 0, miss)
+        with_it = worth.value(lo[:k] + x + 1, above[:k]) + mean[:k, below, 1:]
         parts = [
-            (hit, with_it, variance[:k, 1:, 1:]),
-            (miss, mean[:k, 1:, :-1], variance[:k, 1:, :-1]),
-            (passed, mean[:k, :-1, :-1], variance[:k, :-1, :-1]),
+            (hit, with_it, variance[:k, below, 1:]),
+            (miss, mean[:k, below, :-1], variance[:k, below, :-1]),
         ]
-        new, ends = np.zeros((2, *with_it.shape))
-        for chance, of_part, _ in parts:
-            new += chance * of_part
-        for chance, of_part, own in parts:
-            ends += chance * (own + (of_part - new) ** 2)
-        mean[:k, :-1, :-1], variance[:k, :-1, :-1] = new, ends
+        if not whole:
+            passed = np.maximum(1 - hit - miss, 0)
+            parts.append((passed, mean[:k, here, :-1], variance[:k, here, :-1]))
+        new: Any = sum(chance * of_part for chance, of_part, _ in parts)
+        ends = sum(chance * (own + (of - new) ** 2) for chance, of, own in parts)
+        mean[:k, here, :-1], variance[:k, here, :-1] = new, ends
         done = np.flatnonzero(x == 0)
         out[done] = variance[done, 0, 0]
     return out
@@ -749,7 +727,6 @@ class InferredAveragePrecision(MeasureOverRelevant):
 
     name: ClassVar[str] = "infAP"
     takes_unjudged: ClassVar[bool] = True
-    maximum: ClassVar[float] = 1.0
     pool: str = choice("judged", "all")
 
     # Relevant documents first are the best order, and last the worst: two neighbours

@@ -600,6 +600,7 @@ class Measure(UserModel, NamedMeasure, ABC):
 class RelevanceMeasure(Measure):
     """A measure of binary relevance: labels of at least `rel` are relevant."""
 
+    maximum: ClassVar[float] = 1.0
     rel: float
 
     def gains(self, levels: FloatArray) -> FloatArray:

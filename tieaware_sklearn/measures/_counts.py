@@ -10,6 +10,7 @@ list, is the same in every order.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -51,7 +52,6 @@ class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio: ClassVar[bool] = True
-    maximum: ClassVar[float] = 1.0
     k: int | None
 
     def _cutoff(self, groups: TieGroups) -> int | IntArray | None:
@@ -432,7 +432,6 @@ class SetAP(MeasureOverRelevant):
     """
 
     name: ClassVar[str] = "SetAP"
-    maximum: ClassVar[float] = 1.0
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return groups.sum_groups(groups.relevant(self.rel)) ** 2
@@ -480,48 +479,43 @@ class _Walks(NamedTuple):
     missed: FloatArray
 
 
-def _first_relevant(groups: TieGroups, rel: float, k: int | None) -> Iterator[_Walks]:
-    """Where the first relevant document stands.
-
-    It is in the first group that holds one, of n documents, r of them relevant,
-    lo above it: at its x-th place with chance p_1 = r/n,
-    p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section
-    3.4, whose printed f(x) is the chance that none of the first x is relevant;
-    what belongs there is f(x - 1) - f(x), as its text says.
-    """
-    holding, per_query = groups.holding(rel)
-    chosen = holding[starts_of(per_query)[per_query > 0]]
-    lo, n, r = groups.lo[chosen], groups.n[chosen], groups.relevant(rel)[chosen]
-    all_places = np.minimum(groups.inside(k, chosen), n - r + 1)
-    places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
-    cut = places == all_places
-
-    for columns, part in widths(places, cells=_CELLS, fine=0):
-        if not columns:
-            continue
-        x = np.arange(float(columns))
-        inside = x < places[part, None]
-        left = np.maximum(n[part, None] - x, 1.0)
-        steps = np.maximum(left - r[part, None], 0.0)
-        steps /= left
-        steps[~inside] = 1.0
-        missed = np.asarray(np.multiply.accumulate(steps, axis=1))
-        chance: FloatArray = r[part, None] / left
-        chance[:, 1:] *= missed[:, :-1]
-        chance[~inside] = 0.0
-        # a walk that ends because it is hopeless to go on misses nothing
-        never = np.where(cut[part], missed[:, -1], 0.0)
-        query, rank = groups.query[chosen[part]], lo[part, None] + (x + 1)
-        yield _Walks(query, rank, chance, never)
-
-
 class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
-    maximum: ClassVar[float] = 1.0
-
     def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
-        return _first_relevant(groups, self.rel, self.k)
+        """Where the first relevant document stands.
+
+        It is in the first group that holds one, of n documents, r of them relevant,
+        lo above it: at its x-th place with chance p_1 = r/n,
+        p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section
+        3.4, whose printed f(x) is the chance that none of the first x is relevant;
+        what belongs there is f(x - 1) - f(x), as its text says.
+        """
+        holding, per_query = groups.holding(self.rel)
+        chosen = holding[starts_of(per_query)[per_query > 0]]
+        found, lo, n = groups.relevant(self.rel), groups.lo[chosen], groups.n[chosen]
+        r = found[chosen]
+        all_places = np.minimum(groups.inside(self.k, chosen), n - r + 1)
+        places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
+        cut = places == all_places
+
+        for columns, part in widths(places, cells=_CELLS, fine=0):
+            if not columns:
+                continue
+            x = np.arange(float(columns))
+            inside = x < places[part, None]
+            left = np.maximum(n[part, None] - x, 1.0)
+            steps = np.maximum(left - r[part, None], 0.0)
+            steps /= left
+            steps[~inside] = 1.0
+            missed = np.asarray(np.multiply.accumulate(steps, axis=1))
+            chance: FloatArray = r[part, None] / left
+            chance[:, 1:] *= missed[:, :-1]
+            chance[~inside] = 0.0
+            # a walk that ends because it is hopeless to go on misses nothing
+            never = np.where(cut[part], missed[:, -1], 0.0)
+            query, rank = groups.query[chosen[part]], lo[part, None] + (x + 1)
+            yield _Walks(query, rank, chance, never)
 
     def _of_walks(
         self, groups: TieGroups, of: Callable[[_Walks], FloatArray]
@@ -778,6 +772,7 @@ class SearchLength(_IthRelevant):
     name: ClassVar[str] = "ESL"
     greater_is_better: ClassVar[bool] = False
     takes_zero_relevance: ClassVar[bool] = False
+    maximum: ClassVar[float] = math.inf
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return above
@@ -830,7 +825,6 @@ class RaghavanPrecision(_IthRelevant):
     """
 
     name: ClassVar[str] = "PRR"
-    maximum: ClassVar[float] = 1.0
 
     def _worth(self, above: FloatArray) -> FloatArray:
         return self.i / (self.i + above)

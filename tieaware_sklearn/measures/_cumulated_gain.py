@@ -477,7 +477,6 @@ def _chances(given: Any, name: str) -> tuple[float, ...]:
 class _AttentionMeasure(WeightedSum, RelevanceMeasure):
     """Attention given to relevance, binary or in [0, 1]."""
 
-    maximum: ClassVar[float] = 1.0
     gain: Any
 
     def gains(self, levels: FloatArray) -> FloatArray:

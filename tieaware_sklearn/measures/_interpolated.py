@@ -298,6 +298,7 @@ class RelevantInTies:
         #: what exact values cost
         self.cost = int((n * r)[self._is_mixed].sum())
         self.is_long = self.cost > REACH
+        self._n_orders = n_orders(self.total)
         self._averages: dict[bytes, tuple[float, float]] = {}
 
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
@@ -364,10 +365,6 @@ class RelevantInTies:
         if self._is_mixed[own.start]:
             return _Mixed.of(int(lo[0]), int(n[0]), int(r[0]), int(above[0]), tail)
         return _Pure.of(n, lo + n, above + n, tail)
-
-    @property
-    def _n_orders(self) -> int:
-        return n_orders(self.total)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
         """Mean and variance over sampled orders, which are the same for all depths."""
@@ -450,8 +447,6 @@ class _Interpolated(RelevanceMeasure):
     The precision interpolated at depth c is the largest i/pos_i over i >= c, pos_i
     being the rank of the i-th relevant document (0 where c are not retrieved).
     """
-
-    maximum: ClassVar[float] = 1.0
 
     @abstractmethod
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:

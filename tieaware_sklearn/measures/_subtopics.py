@@ -65,6 +65,8 @@ class SubtopicMeasure(NamedMeasure, ABC):
 
     #: divided by the value of the ideal order, which is found greedily
     normalised: ClassVar[bool] = False
+    #: no value is above it
+    maximum: ClassVar[float] = 1.0
     #: undefined, and not 0, for a query without subtopics
     needs_subtopics: ClassVar[bool] = True
 
@@ -75,11 +77,6 @@ class SubtopicMeasure(NamedMeasure, ABC):
             OF_SUBTOPICS[name.lower()] = Named(cls, ())
             for alias, without in cls.aliases.items():
                 OF_SUBTOPICS[alias.lower()] = Named(cls, without)
-
-    @property
-    def maximum(self) -> float:
-        """No value is above it."""
-        return 1.0
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -163,12 +160,11 @@ class IntentAware(SubtopicMeasure):
         return reach
 
     @property
-    def maximum(self) -> float:
+    def maximum(self) -> float:  # type: ignore[override]
         return float(self.measure.maximum)
 
     def gains(self, levels: FloatArray) -> FloatArray:
-        gains: FloatArray = self.measure.gains(levels)
-        return gains
+        return np.asarray(self.measure.gains(levels))
 
     def of_lists(self, groups: TieGroups) -> FloatArray:
         (values,) = self.measure.statistics(groups, ["expected"])
@@ -439,10 +435,7 @@ class AlphaDCG(_Discounted):
 
     name: ClassVar[str] = "alpha_DCG"
     needs_subtopics: ClassVar[bool] = False
-
-    @property
-    def maximum(self) -> float:
-        return np.inf
+    maximum: ClassVar[float] = np.inf
 
     def of_queries(
         self, sums: FloatArray, weights: FloatArray, n_subtopics: IntArray
