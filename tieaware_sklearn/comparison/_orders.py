@@ -88,7 +88,11 @@ class OrderValues:
         tied = at[mixed[at]]
         starts, sizes = runs(rows.group[tied])
         self._tied_labels = np.split(rows.label[tied], starts[1:])
-        self._log_orders = _log_arrangements(rows.label[tied], starts, sizes)
+        # logarithm of the number of distinct orders of the labels of all groups
+        new = begins(rows.label[tied])
+        new[starts] = True
+        alike = np.diff(np.append(np.flatnonzero(new), len(tied)))
+        self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum()
         self._parts = _parts(rows, self._open, systems.measures)
 
     def enumerated(self, most: int) -> FloatArray | None:
@@ -189,14 +193,6 @@ def _parts(
     same = [m for m in numbers if np.array_equal(a[:, m], b[:, m], equal_nan=True)]
     parts = (same, fewer), ([m for m in numbers if m not in same], every)
     return [(own, part) for own, part in parts if own]
-
-
-def _log_arrangements(label: FloatArray, starts: Any, sizes: Any) -> float:
-    """Logarithm of the number of distinct orders of the labels of all groups."""
-    new = begins(label)
-    new[starts] = True
-    alike = np.diff(np.append(np.flatnonzero(new), len(label)))
-    return float(gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum())
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
@@ -331,9 +327,8 @@ def names_of_pairs(
 ) -> dict[str, list[str]]:
     """Measure, A and B of each row, for each measure and pair."""
     first, second = np.array(systems, dtype=object)[pairs.T].tolist()
-    n = len(measures)
     of = np.repeat(measures, len(pairs)).tolist()
-    return {"measure": of, "a": first * n, "b": second * n}
+    return {"measure": of, "a": first * len(measures), "b": second * len(measures)}
 
 
 #: values of all systems and measures that are held at a time

@@ -394,8 +394,7 @@ def check_reader(p: Any, depth: Any) -> tuple[float, int | None]:
     check_share(p, "p")
     if depth is not None:
         check_count(depth, "depth")
-        depth = int(depth)
-    return float(p), depth
+    return float(p), None if depth is None else int(depth)
 
 
 def _ranked(columns: Iterable[NDArray[Any]], queries: Queries) -> list[RankedLists]:

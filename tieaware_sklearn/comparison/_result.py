@@ -466,15 +466,14 @@ def _table_of_pairs(of: SystemComparison) -> Table:
     """Pairs of systems by one or several measures, under one treatment of ties."""
     (ties,) = of.ties
     level = f"{100 * of.confidence:g}%"
-    difference, interval = of.difference, of.difference_interval
-    tie_range = of.tie_range
+    interval, tie_range = of.difference_interval, of.tie_range
     shown: tuple[Any, ...] = (f"±{level}", np.diff(interval)[:, 0] / 2)
     said = f"half of the {level} t interval"
     if of.interval != "t":
         shown = (f"{level} interval", interval, partial(bracketed, digits=3))
         said = f"{level} bootstrap interval"
     columns: dict[str, tuple[Any, ...]] = {
-        "difference": ("A - B", difference),
+        "difference": ("A - B", of.difference),
         "interval": shown,
         "tie std": ("tie std", of.tie_std),
         "tie range": ("tie range", tie_range),
@@ -494,7 +493,9 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
     elif len(of) == 1:
-        ranges = Ranges(tie_range[:, 0], difference, tie_range[:, 1], head="tie range")
+        ranges = Ranges(
+            tie_range[:, 0], of.difference, tie_range[:, 1], head="tie range"
+        )
     names, places = _names_of_pairs(of), list(columns)
     drop = [name for name in ("tie std", "p", "d", *last) if name in columns]
     return Table.of(

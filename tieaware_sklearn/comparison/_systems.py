@@ -102,10 +102,8 @@ class MeasuredSystems:
         self, statistics: Sequence[str], ties: str = "expected"
     ) -> dict[str, FloatArray]:
         """The same of every system, of shape (n_measures, n_queries, n_systems)."""
-        return values_of_systems(
-            self.prepared, self.asked, self.rules, self.scores, ties, statistics,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        own = self.prepared, self.asked, self.rules, self.scores, ties, statistics
+        return values_of_systems(*own, n_jobs=self.n_jobs)
 
 
 def values_of_systems(
@@ -199,10 +197,9 @@ def check_systems(
             )
     columns: list[Any] = []
     for name, column in given:
-        checked = check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]")
+        columns.append(check_scores(column, n_rows=n_rows, name=f"y_score[{name!r}]"))
         # without labels, the first one says how many there are
-        n_rows = len(checked)
-        columns.append(checked)
+        n_rows = len(columns[0])
     return names, columns
 
 
@@ -379,31 +376,27 @@ def check_options(
     """How pairs are tested, checked."""
     check_choice(test, "test", TESTS)
     check_choice(alternative, "alternative", ALTERNATIVES)
-    _check_correction(correction, test, alternative, baseline)
+    check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
+    if correction == "tukey":
+        must = ("test", test, "t"), ("alternative", alternative, "two-sided")
+        for name, value, needed in must:
+            if value != needed:
+                raise ValueError(
+                    f"{name} must be {needed!r} with correction='tukey', got {value!r}"
+                )
+        if baseline is not None:
+            raise ValueError(
+                "baseline must be None with correction='tukey', which is a test of all "
+                f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's "
+                "test, which SciPy has only for independent samples; use "
+                "correction='holm'"
+            )
     check_choice(interval, "interval", INTERVALS)
     check_share(confidence, "confidence")
     check_count(n_resamples, "n_resamples", least=2 if interval == "bootstrap" else 1)
     # a seed that is a number, so that every pair draws alike
     drawn = {"n_resamples": n_resamples, "random_state": seed_of(random_state)}
     return Options(test, alternative, correction, interval, float(confidence), drawn)
-
-
-def _check_correction(correction: Any, test: str, other: str, baseline: Any) -> None:
-    check_choice(correction, "correction", (*CORRECTIONS[:-1], "tukey", None))
-    if correction != "tukey":
-        return
-    must = ("test", test, "t"), ("alternative", other, "two-sided")
-    for name, value, needed in must:
-        if value != needed:
-            raise ValueError(
-                f"{name} must be {needed!r} with correction='tukey', got {value!r}"
-            )
-    if baseline is not None:
-        raise ValueError(
-            "baseline must be None with correction='tukey', which is a test of all "
-            f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test, "
-            "which SciPy has only for independent samples; use correction='holm'"
-        )
 
 
 class Options(NamedTuple):

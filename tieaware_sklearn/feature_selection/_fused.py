@@ -485,13 +485,10 @@ class BordaScores(NamedTuple):
         return BordaScores(self.down[:, rows], up, sizes)
 
     def products(self, one: Whole, other: Whole) -> FloatArray:
-        """Σ of the products of two columns over each query, rounded once."""
-        found = np.multiply(one, other, dtype=np.int64)
-        if self.sizes.max() <= _LONGEST:
-            return sum_segments(found, self.sizes, np.int64).astype(np.float64)
-        halves = (found >> 32, found & (2**32 - 1))
-        high, low = (sum_segments(half, self.sizes, np.int64) for half in halves)
-        return np.asarray(high * 2.0**32 + low)
+        """Σ of products over each query, rounded once unless it is very long."""
+        kind = np.int64 if self.sizes.max() <= _LONGEST else np.float64
+        found = np.multiply(one, other, dtype=kind)
+        return np.asarray(sum_segments(found, self.sizes, kind), np.float64)
 
 
 def _parts(queries: Queries) -> Iterator[tuple[slice, IntArray]]:
@@ -595,7 +592,9 @@ class Fusion:
         value = comparable(self.sign * found)
         ascending = (value[1] > value[0]) | (asked == "ascending")
         best = np.where(ascending, found[1], found[0])
-        return Alone(best, ascending, _by_value(self.sign * best))
+        # the highest first, equal ones as they stand
+        ranking = np.argsort(-comparable(self.sign * best), kind="stable")
+        return Alone(best, ascending, ranking)
 
     def varies(self) -> NDArray[np.bool_]:
         """Features that are not constant within every query."""
@@ -743,11 +742,6 @@ def by_length(queries: Queries) -> Queries:
 def comparable(values: FloatArray) -> FloatArray:
     """NaN, where a measure is undefined for every query, is below everything."""
     return np.where(np.isnan(values), -np.inf, values)
-
-
-def _by_value(values: FloatArray) -> IntArray:
-    """Places of the values, the highest first, equal ones as they stand."""
-    return np.argsort(-comparable(values), kind="stable")
 
 
 def choose_number(

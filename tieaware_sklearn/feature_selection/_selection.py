@@ -52,7 +52,14 @@ class Rule(NamedTuple):
     @classmethod
     def of(cls, selector: Any, n_features: int) -> Rule:
         """By the parameters of a `RankingFeatureSelector`, checked."""
-        _check_selection(selector)
+        check_number(selector.n_features_to_select, "None")
+        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
+            value = getattr(selector, name)
+            if not is_number(value, most=1, least=low):
+                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+        top = selector.max_correlation
+        if top is not None and not is_number(top, most=1, least=0):
+            raise ValueError(f"max_correlation must be in [0, 1] or None, got {top!r}")
         check_choice(selector.missing, "missing", ("raise", "last"))
         check_choice(selector.redundancy, "redundancy", (True, False, "auto"))
         check_flag(selector.progress, "progress")
@@ -99,18 +106,6 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     for one in directions:
         check_choice(one, "direction", DIRECTIONS)
     return directions
-
-
-def _check_selection(selector: Any) -> None:
-    """The parameters that say which features are chosen."""
-    check_number(selector.n_features_to_select, "None")
-    for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
-        value = getattr(selector, name)
-        if not is_number(value, most=1, least=low):
-            raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
-    limit = selector.max_correlation
-    if limit is not None and not is_number(limit, most=1, least=0):
-        raise ValueError(f"max_correlation must be in [0, 1] or None, got {limit!r}")
 
 
 def check_number(wanted: Any, otherwise: str) -> None:

@@ -119,7 +119,7 @@ def feature_statistics(
     )
     words = "feature", "screening"
     parts = show_progress(parts, progress, n_features, *words, size=_Columns.size)
-    found = _Columns.join(parts)
+    worth, tie_variance, varies = _Columns.join(parts)
     correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
@@ -127,10 +127,8 @@ def feature_statistics(
         both_ways = rule.missing == "last"
         correlation = feature_correlation(X, rows, both_ways, n_jobs)
     of_labels = QueryMoments.of(np.stack([chance, ideal], axis=1), weight)
-    return FeatureStatistics(
-        found.worth, found.tie_variance, of_labels, found.varies, correlation,
-        queries.n_queries,
-    )  # fmt: skip
+    sums = worth, tie_variance, of_labels, varies
+    return FeatureStatistics(*sums, correlation, queries.n_queries)
 
 
 #: by the names of `STATISTICS`

@@ -74,9 +74,8 @@ class SubtopicMeasure(NamedMeasure, ABC):
         super().__init_subclass__(**options)
         name = vars(cls).get("name", "")
         if name.isidentifier():
-            OF_SUBTOPICS[name.lower()] = Named(cls, ())
-            for alias, without in cls.aliases.items():
-                OF_SUBTOPICS[alias.lower()] = Named(cls, without)
+            for one, without in {**cls.aliases, name: ()}.items():
+                OF_SUBTOPICS[one.lower()] = Named(cls, without)
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
