@@ -493,9 +493,8 @@ def _table_of_pairs(of: SystemComparison) -> Table:
         for name in ("tie std", "tie range", "holds"):
             del columns[name]
     elif len(of) == 1:
-        ranges = Ranges(
-            tie_range[:, 0], of.difference, tie_range[:, 1], head="tie range"
-        )
+        least, most = tie_range.T
+        ranges = Ranges(least, of.difference, most, head="tie range")
     names, places = _names_of_pairs(of), list(columns)
     drop = [name for name in ("tie std", "p", "d", *last) if name in columns]
     return Table.of(

@@ -387,9 +387,8 @@ def check_options(
         if baseline is not None:
             raise ValueError(
                 "baseline must be None with correction='tukey', which is a test of all "
-                f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's "
-                "test, which SciPy has only for independent samples; use "
-                "correction='holm'"
+                f"pairs, got {baseline!r}. Its like for one baseline is Dunnett's test"
+                ", which SciPy has only for independent samples; use correction='holm'"
             )
     check_choice(interval, "interval", INTERVALS)
     check_share(confidence, "confidence")
